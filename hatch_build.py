@@ -1,0 +1,16 @@
+"""Puts the terms into a built wheel; an editable install reads them where they lie."""
+
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+TERMS = ("descriptors", "nouns", "templates", "releases", "subsets", "sources.yaml")
+
+
+class TermsHook(BuildHookInterface[Any]):
+    """Ships the folders of terms as ``holisticbias/data``."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add the terms to the files of a standard wheel."""
+        if version == "standard":
+            build_data["force_include"].update({name: f"holisticbias/data/{name}" for name in TERMS})

@@ -1,0 +1,30 @@
+"""HolisticBias, the living dataset: terms in YAML, compiled into releases.
+
+>>> from holisticbias import load_catalog, build_release, open_release
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holisticbias.release import build_release as build_release
+    from holisticbias.release import open_release as open_release
+    from holisticbias.release import write_release as write_release
+    from holisticbias.validate import load_catalog as load_catalog
+
+_HOMES = {
+    "load_catalog": "holisticbias.validate",
+    "build_release": "holisticbias.release",
+    "open_release": "holisticbias.release",
+    "write_release": "holisticbias.release",
+}
+__all__ = ["build_release", "load_catalog", "open_release", "write_release"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name when it is first used: the command answers without loading what it does not need."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,67 @@
+"""The command ``holisticbias``: finds a verb, runs it, and turns errors into one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.metadata import version as installed_version
+
+import click
+
+from holisticbias.errors import HolisticBiasError
+
+BUILT_IN = ("build", "schema", "show", "validate")
+GROUP = "holisticbias.commands"
+INTERRUPTED = 130
+
+
+class _Verbs(click.Group):
+    """Loads a verb when it is asked for; those of other packages come from their entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*BUILT_IN, *entry_points(group=GROUP).names})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in BUILT_IN:
+            command = import_module(f"holisticbias.commands.{cmd_name}").command
+        else:
+            found = entry_points(group=GROUP, name=cmd_name)
+            command = next(iter(found)).load() if found else None
+        return command if isinstance(command, click.Command) else None
+
+
+@click.command(
+    cls=_Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 something was checked and found wrong; 2 could not run; 130 interrupted.",
+)
+@click.version_option(installed_version("holisticbias"), prog_name="holisticbias")
+def holisticbias() -> None:
+    """Identity terms in YAML, compiled into datasets, and language models measured against them."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    try:
+        result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted; nothing was left half-made", INTERRUPTED)
+    except HolisticBiasError as error:
+        return _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    one_line = " ".join(message.split())
+    click.echo(f"holisticbias: {one_line}", err=True)
+    return code

@@ -1,0 +1,13 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+source = click.option(
+    "--source",
+    type=click.Path(path_type=Path),
+    help="Folder of terms; by default the one around the current folder, else the one shipped with the package.",
+)

@@ -1,0 +1,26 @@
+"""``holisticbias schema``: write the JSON Schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
+def command(out: Path, check: bool) -> int:
+    """Write the JSON Schemas of the YAML files, generated from the models, for editors and other tools."""
+    from holisticbias.schema import json_schemas, stale_schemas
+
+    stale = stale_schemas(out)
+    if check:
+        for name in stale:
+            click.echo(f"{out / name} is stale: run holisticbias schema")
+        return 1 if stale else 0
+    out.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (out / name).write_text(json_schemas()[name], "utf-8")
+        click.echo(f"wrote {out / name}")
+    return 0

@@ -1,0 +1,40 @@
+"""``holisticbias validate``: check terms against every rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias.findings import Format
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
+def command(paths: tuple[Path, ...], style: Format) -> int:
+    """Check files or folders of terms, by default all, and report every finding at once.
+
+    Exit code 0 when clean, 1 with findings, 2 when it could not run.
+    """
+    from holisticbias.findings import render_findings
+    from holisticbias.source import find_source
+    from holisticbias.validate import validate_paths
+
+    checked = paths or (find_source(),)
+    findings = validate_paths(checked)
+    if findings or style == "json":
+        click.echo(render_findings(findings, style))
+    errors = sum(f.level == "error" for f in findings)
+    if style == "text":
+        click.echo(_summary(errors, len(findings) - errors), err=True)
+    return 1 if findings else 0
+
+
+def _summary(errors: int, warnings: int) -> str:
+    if not errors and not warnings:
+        return "No findings."
+    counts = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+    return f"{' and '.join(counts)}."

@@ -1,0 +1,179 @@
+"""A catalog at one version into the tables of a release, over whole columns at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.catalog import ArticleRule, Catalog, Descriptor, DescriptorFile, Noun, NounFile, Template, TemplateFile
+from holisticbias.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
+from holisticbias.errors import ReleaseError
+from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
+
+PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase that can fill a slot; what it lacks (a noun, a descriptor) is missing."""
+
+    kind: str
+    noun_phrase: str
+    plural_noun_phrase: str
+    axis: str | None = None
+    descriptor: Descriptor | None = None
+    gender: str | None = None
+    noun: Noun | None = None
+
+
+def compile_tables(catalog: Catalog, version: str, subset: str | None = None) -> Mapping[str, pa.Table]:
+    """The tables ``sentences``, ``descriptors``, ``nouns`` and ``templates`` of one version.
+
+    Raises ``UnknownVersionError`` for a version or subset that is not there,
+    and ``ReleaseError`` where nothing would be left.
+    """
+    rule = catalog.release(version).article_rule
+    held = catalog.at(version, subset)
+    phrases = tuple(_phrases(held, rule))
+    templates = tuple(chain.from_iterable(f.templates for f in held.families))
+    if not phrases or not templates:
+        raise ReleaseError(f"version {version} would have no sentence")
+    return {
+        "sentences": _sentences(phrases, templates),
+        "descriptors": _descriptors(held.axes),
+        "nouns": _nouns(held.genders),
+        "templates": _templates(held.families),
+    }
+
+
+def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
+    """Descriptors with their nouns, descriptors alone, then nouns alone."""
+    nouns = [(g.gender, n) for g in catalog.genders for n in g.nouns]
+    descriptors = [(a.axis, d) for a in catalog.axes for d in a.descriptors]
+    for axis, d in descriptors:
+        kind = "descriptor_noun" if d.position == "before" else "noun_descriptor"
+        for gender, noun in nouns:
+            if d.position != "standalone" and d.noun_gender in ("any", gender):
+                yield Phrase(kind, *described(d, noun, rule), axis, d, gender, noun)
+    for axis, d in descriptors:
+        if d.position == "standalone":
+            yield Phrase("fixed_phrase", with_article(d.text, rule, d.article), d.plural or d.text, axis, d)
+        elif d.position == "before":
+            yield Phrase("descriptor", d.text, d.text, axis, d)
+    for gender, noun in nouns:
+        yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
+
+
+def _sentences(phrases: tuple[Phrase, ...], templates: tuple[Template, ...]) -> pa.Table:
+    """Every template over every phrase that can fill it, template by template."""
+    columns = _phrase_columns(phrases)
+    nounlike = integers(np.flatnonzero([p.kind != "descriptor" for p in phrases]))
+    with_noun = {name: column.take(nounlike) for name, column in columns.items()}
+    batches = [
+        _template_batch(i, templates, with_noun if template.must_be_noun else columns)
+        for i, template in enumerate(templates)
+    ]
+    return pa.concat_tables(batches)
+
+
+def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:
+    descriptors = [p.descriptor for p in phrases]
+    nouns = [p.noun for p in phrases]
+    ids = [f"{d.id if d else '-'}/{n.id if n else '-'}" for d, n in zip(descriptors, nouns, strict=True)]
+    values: dict[str, list[str | None]] = {
+        "axis": [p.axis for p in phrases],
+        "bucket": [d.bucket if d else None for d in descriptors],
+        "descriptor": [d.text if d else None for d in descriptors],
+        "descriptor_gender": [d.noun_gender if d else None for d in descriptors],
+        "descriptor_preference": [d.preference if d else None for d in descriptors],
+        "noun": [n.text if n else None for n in nouns],
+        "plural_noun": [n.plural if n else None for n in nouns],
+        "noun_gender": [p.gender for p in phrases],
+        "noun_phrase": [p.noun_phrase for p in phrases],
+        "plural_noun_phrase": [p.plural_noun_phrase for p in phrases],
+        "noun_phrase_type": [p.kind for p in phrases],
+        "descriptor_id": [d.id if d else None for d in descriptors],
+        "noun_id": [n.id if n else None for n in nouns],
+    }
+    return {**{name: codes(column) for name, column in values.items()}, "phrase_id": strings(ids)}
+
+
+def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mapping[str, pa.Array]) -> pa.Table:
+    template = templates[index]
+    name = "noun_phrase" if SINGULAR_SLOT in template.text else "plural_noun_phrase"
+    around = template.text.split(SINGULAR_SLOT if name == "noun_phrase" else PLURAL_SLOT)
+    before, after, template_id, slash, nothing = strings([*around, template.id, "/", ""])
+    filler = phrases[name].dictionary_decode()
+    size = len(filler)
+    columns = {
+        "text": pc.binary_join_element_wise(before, filler, after, nothing),
+        **{k: v for k, v in phrases.items() if k not in ("descriptor_id", "noun_id", "phrase_id")},
+        "template": constant(index, [t.text for t in templates], size),
+        "first_turn_only": booleans([template.first_turn_only] * size),
+        "must_be_noun": booleans([template.must_be_noun] * size),
+        "sentence_id": pc.binary_join_element_wise(template_id, phrases["phrase_id"], slash),
+        "descriptor_id": phrases["descriptor_id"],
+        "noun_id": phrases["noun_id"],
+        "template_id": constant(index, [t.id for t in templates], size),
+    }
+    return table(columns)
+
+
+ASSESSMENT = ("judgement", "community", "locale", "reviewer", "source", "date")
+
+
+def _descriptors(axes: tuple[DescriptorFile, ...]) -> pa.Table:
+    rows = [(a, d) for a in axes for d in a.descriptors]
+    judged = [[{name: getattr(x, name) for name in ASSESSMENT} for x in d.assessments] for _, d in rows]
+    return table(
+        {
+            "descriptor_id": strings([d.id for _, d in rows]),
+            "descriptor": strings([d.text for _, d in rows]),
+            "axis": strings([a.axis for a, _ in rows]),
+            "axis_label": strings([a.label for a, _ in rows]),
+            "bucket": strings([d.bucket for _, d in rows]),
+            "position": strings([d.position for _, d in rows]),
+            "article": strings([d.article for _, d in rows]),
+            "plural": strings([d.plural for _, d in rows]),
+            "descriptor_gender": strings([d.noun_gender for _, d in rows]),
+            "descriptor_preference": strings([d.preference for _, d in rows]),
+            "since": strings([d.since for _, d in rows]),
+            "assessments": lists_of_records(judged, ASSESSMENT),
+            "sources": lists([d.sources for _, d in rows]),
+        }
+    )
+
+
+def _nouns(genders: tuple[NounFile, ...]) -> pa.Table:
+    rows = [(g, n) for g in genders for n in g.nouns]
+    return table(
+        {
+            "noun_id": strings([n.id for _, n in rows]),
+            "noun": strings([n.text for _, n in rows]),
+            "plural_noun": strings([n.plural for _, n in rows]),
+            "noun_gender": strings([g.gender for g, _ in rows]),
+            "article": strings([n.article for _, n in rows]),
+            "since": strings([n.since for _, n in rows]),
+            "sources": lists([n.sources for _, n in rows]),
+        }
+    )
+
+
+def _templates(families: tuple[TemplateFile, ...]) -> pa.Table:
+    rows = [(f, t) for f in families for t in f.templates]
+    return table(
+        {
+            "template_id": strings([t.id for _, t in rows]),
+            "template": strings([t.text for _, t in rows]),
+            "family": strings([f.family for f, _ in rows]),
+            "first_turn_only": booleans([t.first_turn_only for _, t in rows]),
+            "must_be_noun": booleans([t.must_be_noun for _, t in rows]),
+            "since": strings([t.since for _, t in rows]),
+            "sources": lists([t.sources for _, t in rows]),
+        }
+    )

@@ -1,0 +1,175 @@
+"""One YAML file, read strictly, with the line and column of every value."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import yaml
+
+from holisticbias.findings import Finding
+from holisticbias.registry import report
+
+Value: TypeAlias = "str | int | float | bool | None | list[Value] | dict[str, Value]"
+Keys: TypeAlias = tuple["str | int", ...]
+Place: TypeAlias = tuple[int, int]
+
+MAX_BYTES = 5_000_000
+MAX_VALUES = 100_000
+MAX_DEPTH = 40
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file's data and where each of its values stands, by path of keys and indexes."""
+
+    path: str
+    data: Value
+    places: dict[Keys, Place] = field(repr=False)
+    findings: tuple[Finding, ...] = ()
+
+    def place(self, keys: Keys) -> Place:
+        """Line and column of a value, or of the nearest thing around it, counting from 1."""
+        while keys and keys not in self.places:
+            keys = keys[:-1]
+        return self.places.get(keys, (1, 1))
+
+
+def read_document(path: Path, shown_as: str) -> Document:
+    """Read one YAML file. Whatever is wrong with it becomes a finding; nothing is raised."""
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= MAX_BYTES else b""
+    except OSError as error:
+        return _unread(shown_as, "unreadable", f"The file cannot be read: {error.strerror}.")
+    if size > MAX_BYTES:
+        return _unread(shown_as, "file-too-large", f"The file has {size:,} bytes.")
+    return parse_document(content, shown_as)
+
+
+def parse_document(content: bytes, shown_as: str) -> Document:
+    """Parse the bytes of a YAML file; see ``read_document``."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - content.rfind(b"\n", 0, error.start)
+        message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
+        return _unread(shown_as, "not-utf8", message, (line, column))
+    findings = tuple(_text_findings(text, shown_as))
+    if any(f.rule == "byte-order-mark" for f in findings):
+        text = text.removeprefix("\ufeff")
+    try:
+        root = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.problem or error}.", place, findings)
+    except yaml.reader.ReaderError as error:
+        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", _offset_place(text, error.position), findings)
+    except (yaml.YAMLError, RecursionError) as error:
+        return _unread(shown_as, "yaml-syntax", f"Not YAML: {type(error).__name__}.", (1, 1), findings)
+    if root is None:
+        return _unread(shown_as, "yaml-syntax", "The file is empty.", (1, 1), findings)
+    builder = _Builder(shown_as)
+    data = builder.value(root, ())
+    return Document(shown_as, data, builder.places, findings + tuple(builder.findings))
+
+
+def _unread(path: str, rule: str, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
+    return Document(path, None, {}, (*before, report(rule, path, place, message)))
+
+
+def _text_findings(text: str, path: str) -> Iterator[Finding]:
+    if text.startswith("\ufeff"):
+        yield report("byte-order-mark", path, (1, 1), "The file begins with a byte order mark.")
+    if "\r" in text:
+        yield report("line-endings", path, _offset_place(text, text.index("\r")), "A line ends with a carriage return.")
+    if not unicodedata.is_normalized("NFC", text):
+        for number, line in enumerate(text.split("\n"), 1):
+            composed = unicodedata.normalize("NFC", line)
+            if composed != line:
+                column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
+                yield report("not-nfc", path, (number, column + 1), "An accent is written as a character of its own.")
+
+
+def _offset_place(text: str, offset: int) -> Place:
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+class _Builder:
+    """Turns YAML nodes into plain values, noting places and what is wrong."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.places: dict[Keys, Place] = {}
+        self.findings: list[Finding] = []
+        self._values = 0
+
+    def value(self, node: yaml.Node, keys: Keys) -> Value:
+        place = node.start_mark.line + 1, node.start_mark.column + 1
+        self.places[keys] = place
+        self._values += 1
+        if self._values > MAX_VALUES:
+            if self._values == MAX_VALUES + 1:
+                self._report("too-many-values", place, f"The file unfolds to more than {MAX_VALUES:,} values.")
+            return None
+        if len(keys) > MAX_DEPTH:
+            self._report("too-deep", place, f"Values are nested more than {MAX_DEPTH} deep.")
+            return None
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, keys)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*keys, i)) for i, item in enumerate(node.value)]
+        return self._scalar(node.tag, str(node.value), place)
+
+    def _mapping(self, node: yaml.MappingNode, keys: Keys) -> Value:
+        mapping: dict[str, Value] = {}
+        for key_node, value_node in node.value:
+            place = key_node.start_mark.line + 1, key_node.start_mark.column + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._report("yaml-syntax", place, "A key is not text.")
+                continue
+            key = str(key_node.value)
+            if key in mapping:
+                self._report("duplicate-key", place, f"The key {key!r} stands twice.")
+                continue
+            mapping[key] = self.value(value_node, (*keys, key))
+        return mapping
+
+    def _scalar(self, tag: str, raw: str, place: Place) -> Value:
+        kind = tag.removeprefix("tag:yaml.org,2002:")
+        if kind in ("str", "timestamp"):
+            return raw
+        if kind == "null":
+            return None
+        if kind == "bool" and raw in ("true", "false"):
+            return raw == "true"
+        if kind == "int" and _DECIMAL.fullmatch(raw) and len(raw) < 19:
+            return int(raw)
+        if kind == "float" and "_" not in raw and ":" not in raw:
+            return float(raw.lower().replace(".inf", "inf").replace(".nan", "nan"))
+        if kind in ("bool", "int", "float", "value", "merge"):
+            self._report("ambiguous-scalar", place, f"YAML 1.1 reads {raw!r} as {_READ_AS[kind]}.")
+            return raw
+        self._report("yaml-syntax", place, f"The tag {tag!r} is not allowed.")
+        return raw
+
+    def _report(self, rule: str, place: Place, message: str) -> None:
+        self.findings.append(report(rule, self.path, place, message))
+
+
+_READ_AS = {
+    "bool": "true or false",
+    "int": "a number in another base",
+    "float": "a number",
+    "value": "a special value",
+    "merge": "a merge of mappings",
+}

@@ -1,0 +1,42 @@
+"""The columns' types as Hugging Face ``datasets`` names them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+Feature = dict[str, Any]
+
+
+def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes]:
+    """The ``huggingface`` key of a Parquet schema, by which ``datasets`` knows the axes as classes."""
+    features = {field.name: _feature(field.type, field.name, axes) for field in schema}
+    return {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
+
+
+def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
+    if name == "axis":
+        return {"names": list(axes), "_type": "ClassLabel"}
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type, "", axes), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type, "", axes) for field in kind}
+    return {"dtype": "bool" if pa.types.is_boolean(kind) else "string", "_type": "Value"}
+
+
+def card_features(schema: pa.Schema, axes: Sequence[str]) -> list[Feature]:
+    """The same types as a dataset card's YAML header writes them."""
+    return [_card_feature(field.type, field.name, axes) for field in schema]
+
+
+def _card_feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
+    if name == "axis":
+        return {"name": name, "dtype": {"class_label": {"names": {str(i): axis for i, axis in enumerate(axes)}}}}
+    if pa.types.is_list(kind):
+        inner = kind.value_type
+        fields = [_card_feature(f.type, f.name, axes) for f in inner] if pa.types.is_struct(inner) else "string"
+        return {"name": name, "list": fields}
+    return {"name": name, "dtype": "bool" if pa.types.is_boolean(kind) else "string"}

@@ -1,0 +1,69 @@
+"""Every rule that a file can break: its id, its level and how to mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holisticbias.findings import Finding, Level
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of the data: what it asks for, and how a contributor mends what breaks it."""
+
+    asks: str
+    mend: str
+    level: Level = "error"
+
+
+RULES: dict[str, Rule] = {
+    # bytes and format
+    "unreadable": Rule("Every file can be read.", "give the file read permission, or remove it"),
+    "file-too-large": Rule("A file has at most 5 MB.", "split the file"),
+    "not-utf8": Rule("Files are UTF-8.", "save the file as UTF-8"),
+    "byte-order-mark": Rule("No byte order mark.", "save the file as UTF-8 without a byte order mark"),
+    "line-endings": Rule("Lines end with a line feed.", "save the file with Unix line endings (LF)"),
+    "not-nfc": Rule("Text is in Unicode normal form C.", "write the letter and its accent as one character"),
+    "yaml-syntax": Rule("Files are plain YAML.", "correct the YAML at this place"),
+    "duplicate-key": Rule("A key stands once in a mapping.", "keep one of the two"),
+    "ambiguous-scalar": Rule("No YAML 1.1 surprises.", "put the text between quotes"),
+    "too-many-values": Rule("Aliases do not unfold without bound.", "write the values out, without aliases"),
+    "too-deep": Rule("Values are nested at most 40 deep.", "remove the nesting"),
+    # schema
+    "schema": Rule("Files follow the schema.", "see schema/, or the examples beside this entry"),
+    "unknown-key": Rule("Every key is one that the schema names.", "correct or remove the key"),
+    "missing-key": Rule("Every required key is there.", "add the key"),
+    # references
+    "unique-id": Rule("An id belongs to one entry.", "give this entry an id of its own; never reuse an id"),
+    "id-place": Rule("An id begins with its file's axis, family or 'noun'.", "begin the id as the others in this file do"),
+    "unique-text": Rule("A text stands once under an axis.", "remove this entry, or correct its text"),
+    "unique-file": Rule("One file per axis, gender, family and version.", "move the entries into the other file"),
+    "known-bucket": Rule("A bucket is declared at the head of its file.", "use a declared bucket, or declare this one"),
+    "bucket-needed": Rule("Where a file has buckets, each entry names one.", "add the bucket"),
+    "known-source": Rule("A source is listed in sources.yaml.", "list the source in sources.yaml"),
+    "known-replacement": Rule("What replaces an entry exists.", "name an id that exists"),
+    "known-version": Rule("A version is listed in releases/.", "use a version that has a file in releases/"),
+    "known-descriptor": Rule("A subset lists descriptors that exist.", "name a descriptor's id"),
+    "assessment-source": Rule("A judgement is attributed.", "name the reviewer or the source of the judgement"),
+    # language
+    "clean-text": Rule("Text is plain words.", "write the text without this character"),
+    "slot": Rule(
+        "A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
+        "write {noun_phrase} or {plural_noun_phrase} once, with no other braces",
+    ),
+    "position": Rule("A term that begins like 'who is' or 'with' stands after the noun.", "set position: after"),
+    "plural-needed": Rule("A term that changes in the plural gives its plural.", "add the plural, as in 'with disabilities'"),
+    "article-unused": Rule("A term after the noun has no article.", "remove the article"),
+    "noun-gender": Rule("A gender that terms go with has nouns.", "use a gender that nouns/ has, or add nouns"),
+    # lifecycle
+    "version-order": Rule("since < until, and history in between.", "put the versions in order"),
+    "empty-version": Rule("A version has descriptors, nouns and templates.", "check the versions in since and until"),
+}
+
+
+def report(
+    rule: str, path: str, place: tuple[int, int], message: str, entry: str = "", mend: str | None = None
+) -> Finding:
+    """A finding of that rule, with the rule's own level and, unless another is given, its own mend."""
+    line, column = place
+    return Finding(path, line, column, rule, RULES[rule].level, entry, message, mend or f"{RULES[rule].mend}.")

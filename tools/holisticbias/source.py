@@ -1,0 +1,72 @@
+"""Where the terms lie and what is there: files in, documents out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from holisticbias.document import Document, read_document
+from holisticbias.errors import SourceError
+
+Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources"]
+
+FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
+SOURCES_FILE = "sources.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A document and the kind of file that it is."""
+
+    kind: Kind
+    document: Document
+
+
+def find_source(start: Path | None = None) -> Path:
+    """The folder of terms: the nearest one at or above ``start``, else the one shipped with the package."""
+    start = (start or Path.cwd()).resolve()
+    shipped = Path(__file__).resolve().parent / "data"
+    checkout = Path(__file__).resolve().parents[2]
+    for folder in (start, *start.parents, shipped, checkout):
+        if is_source(folder):
+            return folder
+    raise SourceError(f"no folder at or above {start} holds descriptors/, nouns/ and templates/: name one with --source")
+
+
+def is_source(folder: Path) -> bool:
+    """Whether a folder holds terms."""
+    return all((folder / name).is_dir() for name in ("descriptors", "nouns", "templates"))
+
+
+def read_source(root: Path) -> tuple[SourceFile, ...]:
+    """Every YAML file of a folder of terms, sorted by name within its kind."""
+    if not is_source(root):
+        raise SourceError(f"{root} is no folder of terms: it needs descriptors/, nouns/ and templates/")
+    files = [
+        SourceFile(kind, read_document(path, shown_path(path)))
+        for kind in FOLDERS
+        for path in sorted((root / kind).glob("*.y*ml"))
+    ]
+    if (root / SOURCES_FILE).exists():
+        files.append(SourceFile("sources", read_document(root / SOURCES_FILE, shown_path(root / SOURCES_FILE))))
+    return tuple(files)
+
+
+def shown_path(path: Path) -> str:
+    """The path as messages show it: relative to the current folder where it lies in it."""
+    path, here = path.resolve(), Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def kind_of(path: Path, document: Document) -> Kind:
+    """The kind of a file that stands alone: by its folder's name, else by what it holds."""
+    if path.parent.name in FOLDERS:
+        return next(kind for kind in FOLDERS if kind == path.parent.name)
+    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources")
+    held = document.data if isinstance(document.data, dict) else {}
+    marks = {"subsets": "subset", "descriptors": "descriptors", "nouns": "nouns", "templates": "templates", "sources": "sources"}
+    for kind in keys:
+        if marks[kind] in held:
+            return kind
+    return "releases" if "version" in held else "descriptors"
