@@ -1,0 +1,1 @@
+"""HolisticBias, the measurements: language models against a release, with honest statistics."""

@@ -47,7 +47,9 @@ def _header(tables: Mapping[str, pa.Table], folder: Path, axes: Sequence[str]) -
             }
             for name in tables
         ],
-        "dataset_info": [_info(name, table, folder / "data" / f"{name}.parquet", axes) for name, table in tables.items()],
+        "dataset_info": [
+            _info(name, table, folder / "data" / f"{name}.parquet", axes) for name, table in tables.items()
+        ],
     }
 
 

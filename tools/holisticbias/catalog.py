@@ -221,9 +221,7 @@ class Catalog:
         axes = (
             axis.model_copy(
                 update={
-                    "descriptors": tuple(
-                        d for d in _at(axis.descriptors, version) if chosen is None or d.id in chosen
-                    )
+                    "descriptors": tuple(d for d in _at(axis.descriptors, version) if chosen is None or d.id in chosen)
                 }
             )
             for axis in self.axes

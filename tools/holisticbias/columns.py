@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 
@@ -29,7 +30,7 @@ def booleans(values: Sequence[bool]) -> pa.BooleanArray:
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
 
 
-def integers(values: np.ndarray[tuple[int], np.dtype[np.int32]]) -> pa.Int32Array:
+def integers(values: npt.NDArray[np.int32]) -> pa.Int32Array:
     """32-bit whole numbers, none missing."""
     contiguous = np.ascontiguousarray(values, np.int32)
     return pa.Array.from_buffers(pa.int32(), len(contiguous), [None, pa.py_buffer(contiguous)])

@@ -10,7 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.catalog import ArticleRule, Catalog, Descriptor, DescriptorFile, Noun, NounFile, Template, TemplateFile
+from holisticbias.catalog import (
+    ArticleRule,
+    Catalog,
+    Descriptor,
+    DescriptorFile,
+    Noun,
+    NounFile,
+    Template,
+    TemplateFile,
+)
 from holisticbias.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
@@ -72,7 +81,7 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
 def _sentences(phrases: tuple[Phrase, ...], templates: tuple[Template, ...]) -> pa.Table:
     """Every template over every phrase that can fill it, template by template."""
     columns = _phrase_columns(phrases)
-    nounlike = integers(np.flatnonzero([p.kind != "descriptor" for p in phrases]))
+    nounlike = integers(np.flatnonzero([p.kind != "descriptor" for p in phrases]).astype(np.int32))
     with_noun = {name: column.take(nounlike) for name, column in columns.items()}
     batches = [
         _template_batch(i, templates, with_noun if template.must_be_noun else columns)

@@ -39,7 +39,7 @@ def _column_digest(column: pa.ChunkedArray) -> str:
     digest = hashlib.sha256()
     texts = [_as_text(chunk) for chunk in column.chunks]
     for text in texts:
-        digest.update(_byte_lengths(text))
+        digest.update(_byte_lengths(text).tobytes())
     for text in texts:
         digest.update(_value_bytes(text))
     return digest.hexdigest()
@@ -52,7 +52,9 @@ def _as_text(array: pa.Array) -> pa.StringArray:
         return array
     if pa.types.is_boolean(array.type) or pa.types.is_integer(array.type) or pa.types.is_large_string(array.type):
         return array.cast(pa.string())
-    dumped = (None if v is None else json.dumps(v, ensure_ascii=False, separators=(",", ":")) for v in array.to_pylist())
+    dumped = (
+        None if v is None else json.dumps(v, ensure_ascii=False, separators=(",", ":")) for v in array.to_pylist()
+    )
     return strings(list(dumped))
 
 

@@ -14,7 +14,7 @@ import yaml
 from holisticbias.findings import Finding
 from holisticbias.registry import report
 
-Value: TypeAlias = "str | int | float | bool | None | list[Value] | dict[str, Value]"
+Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Keys: TypeAlias = tuple["str | int", ...]
 Place: TypeAlias = tuple[int, int]
 
@@ -73,7 +73,9 @@ def parse_document(content: bytes, shown_as: str) -> Document:
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.problem or error}.", place, findings)
     except yaml.reader.ReaderError as error:
-        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", _offset_place(text, error.position), findings)
+        return _unread(
+            shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", _offset_place(text, error.position), findings
+        )
     except (yaml.YAMLError, RecursionError) as error:
         return _unread(shown_as, "yaml-syntax", f"Not YAML: {type(error).__name__}.", (1, 1), findings)
     if root is None:
@@ -96,7 +98,9 @@ def _text_findings(text: str, path: str) -> Iterator[Finding]:
         for number, line in enumerate(text.split("\n"), 1):
             composed = unicodedata.normalize("NFC", line)
             if composed != line:
-                column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
+                column = next(
+                    (i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed)
+                )
                 yield report("not-nfc", path, (number, column + 1), "An accent is written as a character of its own.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +19,7 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
     ``may_replace`` says so. Whatever goes wrong leaves the target as it was and
     nothing beside it. Raises ``OutputError``.
     """
-    target = Path(os.path.abspath(target))
+    target = target.absolute()
     _refuse(target, may_replace)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,9 @@ RULES: dict[str, Rule] = {
     "missing-key": Rule("Every required key is there.", "add the key"),
     # references
     "unique-id": Rule("An id belongs to one entry.", "give this entry an id of its own; never reuse an id"),
-    "id-place": Rule("An id begins with its file's axis, family or 'noun'.", "begin the id as the others in this file do"),
+    "id-place": Rule(
+        "An id begins with its file's axis, family or 'noun'.", "begin the id as the others in this file do"
+    ),
     "unique-text": Rule("A text stands once under an axis.", "remove this entry, or correct its text"),
     "unique-file": Rule("One file per axis, gender, family and version.", "move the entries into the other file"),
     "known-bucket": Rule("A bucket is declared at the head of its file.", "use a declared bucket, or declare this one"),
@@ -52,7 +54,9 @@ RULES: dict[str, Rule] = {
         "write {noun_phrase} or {plural_noun_phrase} once, with no other braces",
     ),
     "position": Rule("A term that begins like 'who is' or 'with' stands after the noun.", "set position: after"),
-    "plural-needed": Rule("A term that changes in the plural gives its plural.", "add the plural, as in 'with disabilities'"),
+    "plural-needed": Rule(
+        "A term that changes in the plural gives its plural.", "add the plural, as in 'with disabilities'"
+    ),
     "article-unused": Rule("A term after the noun has no article.", "remove the article"),
     "noun-gender": Rule("A gender that terms go with has nouns.", "use a gender that nouns/ has, or add nouns"),
     # lifecycle

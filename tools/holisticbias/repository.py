@@ -76,7 +76,9 @@ class Repository:
         """The files that hold entries."""
         return (*self.axes, *self.genders, *self.families)
 
-    def entries(self) -> Iterator[tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], int, Entry]]:
+    def entries(
+        self,
+    ) -> Iterator[tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], int, Entry]]:
         """Each entry with its file and its position there."""
         for located in self.with_entries:
             yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
@@ -113,9 +115,7 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
 
 
 def _of(files: Iterable[Located[Record]], model: type[F]) -> tuple[Located[F], ...]:
-    return tuple(
-        Located(f.record, f.document, f.entries, f.indexes) for f in files if isinstance(f.record, model)
-    )
+    return tuple(Located(f.record, f.document, f.entries, f.indexes) for f in files if isinstance(f.record, model))
 
 
 def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | None:

@@ -31,7 +31,9 @@ def find_source(start: Path | None = None) -> Path:
     for folder in (start, *start.parents, shipped, checkout):
         if is_source(folder):
             return folder
-    raise SourceError(f"no folder at or above {start} holds descriptors/, nouns/ and templates/: name one with --source")
+    raise SourceError(
+        f"no folder at or above {start} holds descriptors/, nouns/ and templates/: name one with --source"
+    )
 
 
 def is_source(folder: Path) -> bool:
@@ -65,7 +67,13 @@ def kind_of(path: Path, document: Document) -> Kind:
         return next(kind for kind in FOLDERS if kind == path.parent.name)
     keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources")
     held = document.data if isinstance(document.data, dict) else {}
-    marks = {"subsets": "subset", "descriptors": "descriptors", "nouns": "nouns", "templates": "templates", "sources": "sources"}
+    marks = {
+        "subsets": "subset",
+        "descriptors": "descriptors",
+        "nouns": "nouns",
+        "templates": "templates",
+        "sources": "sources",
+    }
     for kind in keys:
         if marks[kind] in held:
             return kind

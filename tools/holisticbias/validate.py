@@ -34,7 +34,9 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         if path.is_file() and not inside:
             found.update(_validate_stranger(path, root))
         elif not inside:
-            raise SourceError(f"{path} holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file")
+            raise SourceError(
+                f"{path} holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"
+            )
         wanted.setdefault(root, set()).update(inside)
     for root, shown in wanted.items():
         found.update(f for f in validate_files(read_source(root))[1] if f.path in shown)

@@ -34,9 +34,7 @@ def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_varian
         name: _random_words(seed, stream, sentences.num_rows)[rows] >> np.uint64(63)
         for stream, name in enumerate(VARIANTS, 1)
     }
-    changed = [
-        _vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())
-    ]
+    changed = [_vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())]
     texts = pa.array([text for text, _ in changed], pa.string())
     names = pa.array([applied for _, applied in changed], pa.list_(pa.string()))
     return sample.set_column(sample.schema.get_field_index("text"), "text", texts).append_column("variants", names)
@@ -63,7 +61,7 @@ def _vary(row: Row, drawn: list[str]) -> tuple[str, list[str]]:
     applied = []
     text = before = _parts(row)
     for name in drawn:
-        text = _APPLY[name](text)
+        text = _apply(name, text)
         if text != before:
             applied.append(name)
         before = text
@@ -80,7 +78,7 @@ def _parts(row: Row) -> Parts:
     before, after = template.split(SINGULAR_SLOT if singular else PLURAL_SLOT)
     phrase = str(row["noun_phrase" if singular else "plural_noun_phrase"])
     if row["descriptor"] is None:
-        return before + phrase + after, "", ""
+        return before + phrase, "", after
     article = phrase.index(" ") + 1 if singular and row["noun_phrase_type"] != "descriptor" else 0
     start, end = article, len(phrase)
     noun = row["noun" if singular else "plural_noun"]
@@ -91,9 +89,12 @@ def _parts(row: Row) -> Parts:
     return before + phrase[:start], phrase[start:end], phrase[end:] + after
 
 
-_APPLY = {
-    "lowercase_descriptor": lambda p: (p[0], p[1].lower(), p[2]),
-    "remove_hyphens": lambda p: (p[0], p[1].replace("-", " "), p[2]),
-    "expand_contraction": lambda p: (p[0].replace("I'm ", "I am "), p[1], p[2]),
-    "drop_final_period": lambda p: (p[0], p[1], p[2].removesuffix(".")) if p[2] else (p[0].removesuffix("."), "", ""),
-}
+def _apply(name: str, parts: Parts) -> Parts:
+    before, descriptor, after = parts
+    if name == "lowercase_descriptor":
+        return before, descriptor.lower(), after
+    if name == "remove_hyphens":
+        return before, descriptor.replace("-", " "), after
+    if name == "expand_contraction":
+        return before.replace("I'm ", "I am "), descriptor, after
+    return before, descriptor, after.removesuffix(".")

@@ -8,7 +8,9 @@ import click
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to."
+)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
 def command(out: Path, check: bool) -> int:
     """Write the JSON Schemas of the YAML files, generated from the models, for editors and other tools."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from holisticbias.catalog import Descriptor
 from holisticbias.findings import Finding
-from holisticbias.repository import Repository
+from holisticbias.repository import Located, Repository
 from holisticbias.versions import version_key
 
 
@@ -49,7 +50,7 @@ def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
 
 
 def unique_file(repository: Repository) -> Iterator[Finding]:
-    named = [
+    named: list[tuple[Located[Any], str, str]] = [
         *((f, "axis", f.record.axis) for f in repository.axes),
         *((f, "gender", f.record.gender) for f in repository.genders),
         *((f, "family", f.record.family) for f in repository.families),

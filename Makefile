@@ -1,0 +1,37 @@
+# make setup   the virtual environment with everything
+# make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
+# make test    setup, then every check and test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: setup demo test check clean
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: setup
+	$(BIN)/holisticbias build --version 1.0.0 --out build/holisticbias-1.0.0
+	$(BIN)/holisticbias evaluate --release build/holisticbias-1.0.0 --out build/embedded-on-1.0.0
+
+test: check
+	$(BIN)/pytest --numprocesses auto
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/yamllint --strict .
+	$(BIN)/holisticbias validate
+	$(BIN)/holisticbias schema --check
+
+clean:
+	rm -rf build dist
