@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -44,6 +45,22 @@ class Document:
 
 def read_document(path: Path, shown_as: str) -> Document:
     """Read one YAML file. Whatever is wrong with it becomes a finding; nothing is raised."""
+    content = _read_bytes(path, shown_as)
+    return content if isinstance(content, Document) else parse_document(content, shown_as)
+
+
+def read_json(path: Path, shown_as: str) -> Document:
+    """Read one JSON file that the tools wrote, without the places of its values; nothing is raised."""
+    content = _read_bytes(path, shown_as)
+    if isinstance(content, Document):
+        return content
+    try:
+        return Document(shown_as, json.loads(content), {})
+    except (ValueError, RecursionError):
+        return _unread(shown_as, "lock-syntax", "The file is not JSON.")
+
+
+def _read_bytes(path: Path, shown_as: str) -> bytes | Document:
     try:
         size = path.stat().st_size
         content = path.read_bytes() if size <= MAX_BYTES else b""
@@ -51,7 +68,7 @@ def read_document(path: Path, shown_as: str) -> Document:
         return _unread(shown_as, "unreadable", f"The file cannot be read: {error.strerror}.")
     if size > MAX_BYTES:
         return _unread(shown_as, "file-too-large", f"The file has {size:,} bytes.")
-    return parse_document(content, shown_as)
+    return content
 
 
 def parse_document(content: bytes, shown_as: str) -> Document:

@@ -56,7 +56,7 @@ def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: st
         return
     chosen = _choose_noun(catalog, descriptor, noun)
     yield _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
-    if descriptor.position == "before":
+    if descriptor.position == "before" and descriptor.without_noun:
         bare = [t for t in templates if not t.must_be_noun]
         yield _form("without a noun", descriptor.text, descriptor.text, bare)
 
@@ -66,7 +66,7 @@ def _form(name: str, singular: str, plural: str, templates: list[Template]) -> F
 
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
-    nouns = [n for g in catalog.genders for n in g.nouns if descriptor.noun_gender in ("any", g.gender)]
+    nouns = [n for g in catalog.genders for n in g.nouns if descriptor.goes_with(g.gender, n)]
     if wanted is None:
         return next((n for n in nouns if n.text == "person"), nouns[0])
     for noun in nouns:

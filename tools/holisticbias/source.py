@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from holisticbias.document import Document, read_document
+from holisticbias.document import Document, read_document, read_json
 from holisticbias.errors import SourceError
 
-Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources"]
+Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "locks"]
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
-SOURCES_FILE = "sources.yaml"
+SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers")
+LOCK_SUFFIX = ".lock.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,12 @@ def read_source(root: Path) -> tuple[SourceFile, ...]:
         for kind in FOLDERS
         for path in sorted((root / kind).glob("*.y*ml"))
     ]
-    if (root / SOURCES_FILE).exists():
-        files.append(SourceFile("sources", read_document(root / SOURCES_FILE, shown_path(root / SOURCES_FILE))))
+    for kind in SINGLE_FILES:
+        path = root / f"{kind}.yaml"
+        if path.exists():
+            files.append(SourceFile(kind, read_document(path, shown_path(path))))
+    locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
+    files += [SourceFile("locks", read_json(path, shown_path(path))) for path in locks]
     return tuple(files)
 
 
@@ -63,9 +68,11 @@ def shown_path(path: Path) -> str:
 
 def kind_of(path: Path, document: Document) -> Kind:
     """The kind of a file that stands alone: by its folder's name, else by what it holds."""
+    if path.name.endswith(LOCK_SUFFIX):
+        return "locks"
     if path.parent.name in FOLDERS:
         return next(kind for kind in FOLDERS if kind == path.parent.name)
-    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources")
+    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources", "waivers")
     held = document.data if isinstance(document.data, dict) else {}
     marks = {
         "subsets": "subset",
@@ -73,6 +80,7 @@ def kind_of(path: Path, document: Document) -> Kind:
         "nouns": "nouns",
         "templates": "templates",
         "sources": "sources",
+        "waivers": "waivers",
     }
     for kind in keys:
         if marks[kind] in held:
