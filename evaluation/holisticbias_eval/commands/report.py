@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="Show a run in the terminal and as a page.")
 @click.argument("run", type=click.Path(path_type=Path))
 def command(run: Path) -> None:
     """Print the figures of a RUN folder and write its report, one HTML page that needs no network."""
