@@ -12,7 +12,7 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("build", "releases", "schema", "show", "validate")
+BUILT_IN = ("add", "assess", "build", "diff", "fmt", "preview", "releases", "schema", "show", "validate")
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 

@@ -48,16 +48,21 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     """
     release = catalog.release(version)
     held = catalog.at(version, subset)
-    phrases = tuple(_phrases(held, release.article_rule))
-    templates = tuple(chain.from_iterable(f.templates for f in held.families))
-    if not phrases or not templates:
-        raise ReleaseError(f"version {version} would have no sentence")
     return {
-        "sentences": _sentences(phrases, templates),
+        "sentences": compile_sentences(held, release.article_rule),
         "descriptors": _descriptors(held.axes, release.layout),
         "nouns": _nouns(held.genders),
         "templates": _templates(held.families, release.layout),
     }
+
+
+def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
+    """The table ``sentences`` of what a catalog holds in one version; ``ReleaseError`` where there would be none."""
+    phrases = tuple(_phrases(held, rule))
+    templates = tuple(chain.from_iterable(f.templates for f in held.families))
+    if not phrases or not templates:
+        raise ReleaseError("the version would have no sentence")
+    return _sentences(phrases, templates)
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:

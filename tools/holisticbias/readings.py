@@ -48,6 +48,12 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
     return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
 
 
+def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
+    """How a descriptor, which the catalog need not hold, would read with the newest version's nouns and templates."""
+    version = catalog.versions[-1]
+    return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
+
+
 def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[Form]:
     templates = [t for family in catalog.families for t in family.templates]
     if descriptor.position == "standalone":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,18 +47,23 @@ def read_source(root: Path) -> tuple[SourceFile, ...]:
     """Every YAML file of a folder of terms, sorted by name within its kind."""
     if not is_source(root):
         raise SourceError(f"{root} is no folder of terms: it needs descriptors/, nouns/ and templates/")
-    files = [
-        SourceFile(kind, read_document(path, shown_path(path)))
-        for kind in FOLDERS
-        for path in sorted((root / kind).glob("*.y*ml"))
-    ]
-    for kind in SINGLE_FILES:
-        path = root / f"{kind}.yaml"
-        if path.exists():
-            files.append(SourceFile(kind, read_document(path, shown_path(path))))
+    files = [SourceFile(kind, read_document(path, shown_path(path))) for kind, path in _yaml_files(root)]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
     files += [SourceFile("locks", read_json(path, shown_path(path))) for path in locks]
     return tuple(files)
+
+
+def term_files(root: Path) -> tuple[Path, ...]:
+    """The paths of the YAML files of a folder of terms."""
+    return tuple(path for _, path in _yaml_files(root))
+
+
+def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
+    for kind in FOLDERS:
+        yield from ((kind, path) for path in sorted((root / kind).glob("*.y*ml")))
+    for kind in SINGLE_FILES:
+        if (root / f"{kind}.yaml").exists():
+            yield kind, root / f"{kind}.yaml"
 
 
 def shown_path(path: Path) -> str:

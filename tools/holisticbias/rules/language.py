@@ -91,8 +91,9 @@ def noun_gender(repository: Repository) -> Iterator[Finding]:
 def article_stated(repository: Repository) -> Iterator[Finding]:
     """Whether capitals are spelt out or read as a word is not to be seen from them."""
     for file, i, entry in repository.entries():
-        behind_article = isinstance(entry, Noun) or (isinstance(entry, Descriptor) and entry.position != "after")
-        if behind_article and entry.article is None and is_abbreviation(entry.text):
+        if not isinstance(entry, Descriptor | Noun) or entry.article is not None:
+            continue
+        if is_abbreviation(entry.text) and getattr(entry, "position", "") != "after":
             message = f"{entry.text!r} may be read as letters or as a word."
             yield file.report_entry("article-stated", i, ("text",), message)
 
