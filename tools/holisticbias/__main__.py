@@ -2,12 +2,15 @@
 
 import sys
 
-from holisticbias.cli import main
-
 
 def run() -> None:
     """Run the command and leave with its exit code."""
-    sys.exit(main())
+    try:
+        from holisticbias.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:  # before or after the command proper, which answers for itself
+        sys.exit(130)
 
 
 if __name__ == "__main__":
