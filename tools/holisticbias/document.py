@@ -89,7 +89,10 @@ def parse_document(content: bytes, shown_as: str) -> Document:
         return _unread(shown_as, "yaml-syntax", "The file is empty.", (1, 1), findings)
     builder = _Builder(shown_as)
     data = builder.value(root, ())
-    return Document(shown_as, data, builder.places, findings + tuple(builder.findings))
+    findings += tuple(builder.findings)
+    if builder.unbounded:
+        return Document(shown_as, None, {}, findings)
+    return Document(shown_as, data, builder.places, findings)
 
 
 def _unread(path: str, rule: str, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
@@ -133,13 +136,13 @@ def _unbounded(text: str) -> tuple[str, str, Place] | None:
         return None
     depth = nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
-        place = event.start_mark.line + 1, event.start_mark.column + 1
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         nodes += isinstance(event, yaml.NodeEvent)
-        if depth > MAX_DEPTH:
-            return "too-deep", _TOO_DEEP, place
-        if nodes > 2 * MAX_VALUES:  # keys and values
-            return "too-many-values", _TOO_MANY, place
+        mark = event.start_mark
+        if mark and depth > MAX_DEPTH:
+            return "too-deep", _TOO_DEEP, (mark.line + 1, mark.column + 1)
+        if mark and nodes > 2 * MAX_VALUES:  # keys and values
+            return "too-many-values", _TOO_MANY, (mark.line + 1, mark.column + 1)
     return None
 
 
@@ -155,16 +158,17 @@ class _Builder:
         self.path = path
         self.places: dict[Keys, Place] = {}
         self.findings: list[Finding] = []
+        self.unbounded = False
         self._values = 0
 
     def value(self, node: yaml.Node, keys: Keys) -> Value:
         place = node.start_mark.line + 1, node.start_mark.column + 1
         self._values += 1
         if self._values > MAX_VALUES:
-            self._report_once("too-many-values", place, _TOO_MANY)
-            return None
-        if len(keys) > MAX_DEPTH:
-            self._report_once("too-deep", place, _TOO_DEEP)
+            self._stop("too-many-values", place, _TOO_MANY)
+        elif len(keys) > MAX_DEPTH:
+            self._stop("too-deep", place, _TOO_DEEP)
+        if self.unbounded:
             return None
         self.places[keys] = place
         if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
@@ -210,9 +214,10 @@ class _Builder:
     def _report(self, rule: str, place: Place, message: str) -> None:
         self.findings.append(report(rule, self.path, place, message))
 
-    def _report_once(self, rule: str, place: Place, message: str) -> None:
-        if all(f.rule != rule for f in self.findings):
+    def _stop(self, rule: str, place: Place, message: str) -> None:
+        if not self.unbounded:
             self._report(rule, place, message)
+        self.unbounded = True
 
 
 _READ_AS = {

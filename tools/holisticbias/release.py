@@ -193,7 +193,7 @@ def _file_entry(path: Path) -> FileEntry:
 
 
 def _check_names(path: Path, manifest: Manifest) -> None:
-    """Refuse a manifest that leads out of its folder, or whose tables are not the four, each in a file it vouches for."""
+    """Refuse a manifest that leads out of its folder, or whose tables are not the four with a checksum each."""
     for name in manifest.files:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or "\\" in name or "\0" in name:

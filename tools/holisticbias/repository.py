@@ -156,9 +156,12 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "missing":
         return report("missing-key", document.path, place, f"The key {key!r} is missing.", entry)
     if error["type"] == "extra_forbidden":
-        return report("unknown-key", document.path, place, f"The key {shown(key)} is not one that this place has.", entry)
+        message = f"The key {shown(key)} is not one that this place has."
+        return report("unknown-key", document.path, place, message, entry)
     mend = "put the text between quotes." if error["type"] == "string_type" else None
-    return report("schema", document.path, place, f"{key}: {error['msg']}; it is {shown(error.get('input'))}.", entry, mend)
+    what = f"{key}: " if isinstance(key, str) else ""
+    message = f"{what}{error['msg']}; it is {shown(error.get('input'))}."
+    return report("schema", document.path, place, message, entry, mend)
 
 
 def _entry_id(data: Value, keys: Keys) -> str:

@@ -32,7 +32,8 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         root = path if is_source(path) else find_source(path if path.is_dir() else path.parent)
         if root not in sources:
             sources[root] = read_source(root)
-        inside = {p for p in (f.document.path for f in sources[root]) if Path(p).resolve().is_relative_to(path.resolve())}
+        held = {f.document.path for f in sources[root]}
+        inside = {p for p in held if Path(p).resolve().is_relative_to(path.resolve())}
         if path.is_file() and not inside:
             found.update(_validate_stranger(path, sources[root]))
         elif not inside:
