@@ -1,10 +1,12 @@
 """``python -m holisticbias``, and the installed command."""
 
+import signal
 import sys
 
 
 def run() -> None:
     """Run the command and leave with its exit code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a job is answered as Ctrl-C is
     try:
         from holisticbias.cli import main
 
