@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias.versions import Version, holds, version_key
@@ -214,7 +214,7 @@ class Source(Record):
 
     id: SourceId
     title: Text
-    year: int | None = None
+    year: StrictInt | None = None
     url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$")] | None = None
 
 

@@ -52,6 +52,7 @@ RULES: dict[str, Rule] = {
     "known-template": Rule("A paraphrase names a template that is none.", "name the template that it paraphrases"),
     # language
     "clean-text": Rule("Text is plain words.", "write the text without this character"),
+    "hidden-character": Rule("Text has no characters that cannot be seen.", "remove the character"),
     "slot": Rule(
         "A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
         "write {noun_phrase} or {plural_noun_phrase} once, with no other braces",

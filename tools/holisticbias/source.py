@@ -67,8 +67,8 @@ def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
 
 
 def shown_path(path: Path) -> str:
-    """The path as messages show it: relative to the current folder where it lies in it."""
-    path, here = path.resolve(), Path.cwd()
+    """A file's path as messages show it: relative to the current folder where it lies in it."""
+    path, here = path.parent.resolve() / path.name, Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 

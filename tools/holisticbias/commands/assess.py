@@ -16,7 +16,7 @@ from holisticbias.commands import options
 @click.option("--reviewer", prompt=True, help="The reviewer's pseudonym, as in rv-0042.")
 @click.option("--community", help="The community that the judgement speaks from, named only with its consent.")
 @click.option("--locale", default="en-US", show_default=True)
-@click.option("--date", help="Day of the judgement; today by default.")
+@click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
 @options.source
 def command(
     entry_id: str,
@@ -24,7 +24,7 @@ def command(
     reviewer: str,
     community: str | None,
     locale: str,
-    date: str | None,
+    date: datetime | None,
     source: Path | None,
 ) -> None:
     """Record how a person with lived experience judges the term with that ID.
@@ -40,7 +40,7 @@ def command(
     root = source or find_source()
     catalog = load_catalog(root)
     version = next_version(catalog)
-    today = date or datetime.now(UTC).date().isoformat()
+    today = (date or datetime.now(UTC)).date().isoformat()
     since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
     assessment = {
         "judgement": judgement,

@@ -24,6 +24,7 @@ CHECKS: dict[str, Check] = {
     "known-noun": references.known_noun,
     "known-template": references.known_template,
     "clean-text": language.clean_text,
+    "hidden-character": language.hidden_character,
     "slot": language.slot,
     "position": language.position,
     "plural-needed": language.plural_needed,
