@@ -50,7 +50,7 @@ def expected_features(table: pa.Table) -> dict[str, Any]:
         features["sources"] = datasets.List(text)
     if "assessments" in features:
         fields = ("judgement", "community", "locale", "reviewer", "source", "date")
-        features["assessments"] = datasets.List({field: text for field in fields})
+        features["assessments"] = datasets.List(dict.fromkeys(fields, text))
     return features
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -14,25 +15,24 @@ from holisticbias.variants import VARIANTS, _vary
 LOWER, HYPHENS, CONTRACTION, PERIOD = VARIANTS
 
 # template, singular and plural noun phrase, kind, descriptor, noun, plural noun
+KEYS = ("template", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "descriptor", "noun", "plural_noun")
+MOM = ("an African-American mom", "African-American moms", "descriptor_noun", "African-American", "mom", "moms")
+DEGREE = ("a man with a Master's-degree", "men with Master's-degrees", "noun_descriptor", "with a Master's-degree")
+HEARING = ("a man who is hard-of-hearing", "men who are Hard-of-hearing", "noun_descriptor", "who is hard-of-hearing")
+STRANGER = ("a Well-known stranger", "Well-known strangers", "fixed_phrase", "Well-known stranger", None, None)
 ROWS = {
-    "before": ("Hi! I'm {noun_phrase}.", "an African-American mom", "African-American moms", "descriptor_noun")
-    + ("African-American", "mom", "moms"),
-    "before, plural": ("I love {plural_noun_phrase}.", "an African-American mom", "African-American moms")
-    + ("descriptor_noun", "African-American", "mom", "moms"),
-    "after": ("I'm {noun_phrase}.", "a man with a Master's-degree", "men with Master's-degrees", "noun_descriptor")
-    + ("with a Master's-degree", "man", "men"),
-    "after, plural": ("What do you think about {plural_noun_phrase}?", "a man who is hard-of-hearing")
-    + ("men who are Hard-of-hearing", "noun_descriptor", "who is hard-of-hearing", "man", "men"),
+    "before": ("Hi! I'm {noun_phrase}.", *MOM),
+    "before, plural": ("I love {plural_noun_phrase}.", *MOM),
+    "after": ("I'm {noun_phrase}.", *DEGREE, "man", "men"),
+    "after, plural": ("What do you think about {plural_noun_phrase}?", *HEARING, "man", "men"),
     "alone": ("I'm {noun_phrase}.", "Asian-American", "Asian-American", "descriptor", "Asian-American", None, None),
     "noun": ("As {noun_phrase}, I have an opinion about that.", "a mom", "moms", "noun", None, "mom", "moms"),
-    "phrase": ("I'm {noun_phrase}.", "a Well-known stranger", "Well-known strangers", "fixed_phrase")
-    + ("Well-known stranger", None, None),
+    "phrase": ("I'm {noun_phrase}.", *STRANGER),
 }
 
 
 def row(name: str) -> dict[str, Any]:
-    keys = ("template", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "descriptor", "noun", "plural_noun")
-    return dict(zip(keys, ROWS[name], strict=True))
+    return dict(zip(KEYS, ROWS[name], strict=True))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_is_recorded_is_what_changed(pair: tuple[list[dict[str, Any]], list
 
 def test_each_variant_is_drawn_for_half_of_the_rows(pair: tuple[list[dict[str, Any]], list[dict[str, Any]]]) -> None:
     """Within five standard deviations of the rows that it can change."""
-    able = {
+    able: dict[str, Callable[[dict[str, Any]], bool]] = {
         LOWER: lambda r: r["descriptor"] is not None and r["descriptor"] != r["descriptor"].lower(),
         HYPHENS: lambda r: "-" in r["text"],
         CONTRACTION: lambda r: "I'm" in r["text"],
