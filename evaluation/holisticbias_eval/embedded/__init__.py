@@ -1,12 +1,13 @@
-"""The embedded model: a small language model with known, planted biases, to try the measures on."""
+"""The embedded model: a measuring weight with planted biases of known size."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-MODEL = Path(__file__).with_name("model")
+EMBEDDED_MODEL = "embedded"
+NOTE = "The embedded model is a measuring weight: its biases are planted and known, and say nothing of any other model."
 
 
 def embedded_model_path() -> Path:
-    """The folder of the shipped model, which ``AutoModelForCausalLM`` and ``AutoTokenizer`` load offline."""
-    return MODEL
+    """The folder of the shipped model."""
+    return Path(__file__).parent / "model"
