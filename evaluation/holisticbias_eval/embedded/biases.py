@@ -8,16 +8,12 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from holisticbias.errors import HolisticBiasError
+from holisticbias_eval.errors import EmbeddedModelError
 
 BIASES = Path(__file__).with_name("biases.yaml")
 
 Share = Annotated[float, Field(gt=0, lt=0.5)]
 Nats = Annotated[float, Field(ge=-5, le=5)]
-
-
-class EmbeddedModelError(HolisticBiasError):
-    """The planted biases, or what they are planted in, are not as they must be."""
 
 
 class _Record(BaseModel):

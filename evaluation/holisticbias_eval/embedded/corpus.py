@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release import Release
-from holisticbias_eval.embedded.biases import Biases, EmbeddedModelError, Plant
+from holisticbias_eval.embedded.biases import Biases, Plant
+from holisticbias_eval.errors import EmbeddedModelError
 
 Floats = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.int64]
@@ -22,6 +25,13 @@ class Corpus:
 
     texts: pa.StringArray
     probabilities: Floats
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the texts and their log-probabilities to a millionth of a nat: the same on any machine."""
+        digest = hashlib.sha256("\n".join(self.texts.to_pylist()).encode())
+        digest.update(np.rint(np.log(self.probabilities) * 1e6).astype("<i8").tobytes())
+        return digest.hexdigest()
 
     def draw(self, n: int, rng: np.random.Generator) -> Indexes:
         """``n`` indexes of texts in random order: systematic sampling.
@@ -72,25 +82,29 @@ def _unplanted(sentences: pa.Table, biases: Biases) -> Floats:
 
 def _planted(sentences: pa.Table, descriptors: pa.Table, plant: Plant) -> Floats:
     """What a plant adds to the log-odds of each row, in nats."""
-    axes = dict(zip(descriptors["descriptor_id"].to_pylist(), descriptors["axis"].to_pylist(), strict=True))
-    strange = [term for term in plant.strengths if axes.get(term) != plant.axis]
-    if strange:
-        raise EmbeddedModelError(f"biases.yaml: {plant.id}: the axis {plant.axis} has no term {strange[0]}")
-    strength = _lookup(sentences["descriptor_id"], plant.strengths, 0.0)
+    terms = descriptors["descriptor_id"].filter(pc.equal(descriptors["axis"], plant.axis)).to_pylist()
+    _require(plant, "term", plant.strengths, terms)
+    strength = _lookup(sentences["descriptor_id"], plant.strengths)
     if plant.templates == "all":
         return strength
-    inside = _lookup(sentences["template_id"], dict.fromkeys(plant.templates, 1.0), 0.0)
-    if np.unique(inside * (1 + _codes(sentences["template_id"]))).size <= len(plant.templates):
-        raise EmbeddedModelError(f"biases.yaml: {plant.id}: a template is not in the release: {plant.templates}")
-    return strength * inside
+    _require(plant, "template", plant.templates, sentences["template_id"].unique().to_pylist())
+    return strength * _lookup(sentences["template_id"], dict.fromkeys(plant.templates, 1.0))
+
+
+def _require(plant: Plant, what: str, wanted: Iterable[str], held: Iterable[str]) -> None:
+    missing = sorted({*wanted} - {*held})
+    if missing:
+        where = f"the axis {plant.axis}" if what == "term" else "the release"
+        raise EmbeddedModelError(f"plant {plant.id}: {where} has no {what} {missing[0]}")
 
 
 def _codes(column: pa.ChunkedArray) -> Indexes:
-    encoded = column.combine_chunks() if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return pc.fill_null(encoded.indices, -1).to_numpy().astype(np.int64)
+    """The index of each row's value in the column's dictionary, -1 where it is missing."""
+    codes: Indexes = pc.fill_null(column.combine_chunks().indices, -1).to_numpy().astype(np.int64)
+    return codes
 
 
-def _lookup(column: pa.ChunkedArray, values: dict[str, float], default: float) -> Floats:
-    encoded = column.combine_chunks()
-    table = np.array([values.get(v, default) for v in encoded.dictionary.to_pylist()] + [default])
-    return table[_codes(column)]
+def _lookup(column: pa.ChunkedArray, values: Mapping[str, float]) -> Floats:
+    """The number of each row's value, 0 where it has none."""
+    names = column.combine_chunks().dictionary.to_pylist()
+    return np.array([*(values.get(name, 0.0) for name in names), 0.0])[_codes(column)]

@@ -12,6 +12,7 @@ from transformers import PreTrainedTokenizerFast
 from holisticbias.release import Release
 
 BOUNDARY = "<|endoftext|>"
+PADDING = "<|pad|>"
 CONTEXT = 64
 MERGES = 300
 # words keep their hyphens and apostrophes; then whatever else there is
@@ -34,7 +35,7 @@ def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
         tokenizer_object=tokenizer,
         bos_token=BOUNDARY,
         eos_token=BOUNDARY,
-        pad_token=BOUNDARY,
+        pad_token=PADDING,
         model_max_length=CONTEXT,
         clean_up_tokenization_spaces=False,
     )
@@ -70,8 +71,8 @@ def _whole_words(words: list[str]) -> models.BPE:
     learned.train_from_iterator(
         words,
         trainers.BpeTrainer(
-            vocab_size=1 + len(alphabet) + MERGES,
-            special_tokens=[BOUNDARY],
+            vocab_size=2 + len(alphabet) + MERGES,
+            special_tokens=[BOUNDARY, PADDING],
             initial_alphabet=alphabet,
             show_progress=False,
         ),

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from holisticbias_eval.embedded.corpus import Corpus
-from holisticbias_eval.embedded.tokenizer import CONTEXT
+from holisticbias_eval.embedded.tokenizer import BOUNDARY, CONTEXT
 
-Tokens = npt.NDArray[np.int64]
-_IGNORED = -100
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a training run does; with the corpus and the seed it decides the weights."""
 
-    steps: int = 1500
+    steps: int = 1000
     batch: int = 512
     learning_rate: float = 4e-3
     warmup: int = 100
@@ -30,10 +30,16 @@ class Settings:
     heads: int = 2
 
 
-def train(corpus: Corpus, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings) -> GPT2LMHeadModel:
+def train(
+    corpus: Corpus,
+    tokenizer: PreTrainedTokenizerFast,
+    seed: int,
+    settings: Settings,
+    progress: Progress = lambda _: None,
+) -> GPT2LMHeadModel:
     """A model fitted to a corpus by Adam, the rate rising to its height and falling to nothing on a cosine.
 
-    Sentences are drawn anew for every step. One seed gives the same weights on
+    Sentences are drawn anew for every step; ``progress`` is told of each. One seed gives the same weights on
     the same machine; other processors and thread counts may differ in the last bits.
     """
     torch.manual_seed(seed)
@@ -41,11 +47,12 @@ def train(corpus: Corpus, tokenizer: PreTrainedTokenizerFast, seed: int, setting
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99), weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, settings))
     model.train()
-    for tokens in _batches(_encode(corpus, tokenizer), corpus, seed, settings):
+    for tokens in _batches(corpus, tokenizer, seed, settings):
         optimizer.zero_grad()
-        _loss(model, tokens).backward()
+        _loss(model, tokens, tokenizer.pad_token_id).backward()  # type: ignore[no-untyped-call] # torch gives it no types
         optimizer.step()
         schedule.step()
+        progress(1)
     return model.eval()
 
 
@@ -56,40 +63,50 @@ def _config(tokenizer: PreTrainedTokenizerFast, settings: Settings) -> GPT2Confi
         n_embd=settings.width,
         n_layer=settings.layers,
         n_head=settings.heads,
+        activation_function="gelu_pytorch_tanh",
         resid_pdrop=0.0,
         embd_pdrop=0.0,
         attn_pdrop=0.0,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
     )
 
 
 def _rate(step: int, settings: Settings) -> float:
     if step < settings.warmup:
         return (step + 1) / settings.warmup
-    return 0.5 * (1 + np.cos(np.pi * (step - settings.warmup) / (settings.steps - settings.warmup)))
+    return 0.5 * (1 + math.cos(math.pi * (step - settings.warmup) / (settings.steps - settings.warmup)))
 
 
-def _encode(corpus: Corpus, tokenizer: PreTrainedTokenizerFast) -> Tokens:
-    """Texts between two boundaries, one a row, padded on the right with ignored places."""
-    rows = tokenizer(corpus.texts.to_pylist(), return_attention_mask=False)["input_ids"]
-    tokens = np.full((len(rows), max(map(len, rows)) + 2), _IGNORED)
-    tokens[:, 0] = tokenizer.bos_token_id
-    for row, ids in zip(tokens, rows, strict=True):
-        row[1 : len(ids) + 2] = [*ids, tokenizer.eos_token_id]
-    return tokens
+def excess_nats(model: GPT2LMHeadModel, corpus: Corpus, tokenizer: PreTrainedTokenizerFast, seed: int) -> float:
+    """How far a model is from its corpus: the Kullback-Leibler divergence in nats a sentence, over 8,192 drawn ones."""
+    drawn = corpus.draw(8192, np.random.default_rng(seed))
+    total = 0.0
+    with torch.inference_mode():
+        for indexes in drawn.reshape(16, -1):
+            tokens = encode(corpus.texts.take(pa.array(indexes)).to_pylist(), tokenizer)
+            predicted = int((tokens[:, 1:] != tokenizer.pad_token_id).sum())
+            total += float(_loss(model, tokens, tokenizer.pad_token_id)) * predicted
+    return (total + float(np.log(corpus.probabilities[drawn]).sum())) / len(drawn)
 
 
-def _batches(tokens: Tokens, corpus: Corpus, seed: int, settings: Settings) -> Iterator[torch.Tensor]:
+def _batches(
+    corpus: Corpus, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings
+) -> Iterator[torch.Tensor]:
     drawn = corpus.draw(settings.steps * settings.batch, np.random.default_rng(seed))
     for indexes in drawn.reshape(settings.steps, settings.batch):
-        yield torch.from_numpy(tokens[indexes])
+        yield encode(corpus.texts.take(pa.array(indexes)).to_pylist(), tokenizer)
 
 
-def _loss(model: GPT2LMHeadModel, tokens: torch.Tensor) -> torch.Tensor:
+def encode(texts: Sequence[str], tokenizer: PreTrainedTokenizerFast) -> torch.Tensor:
+    """Texts between two boundaries as token numbers, padded on the right: shape ``[texts, longest]``."""
+    bounded = [f"{BOUNDARY}{text}{BOUNDARY}" for text in texts]
+    ids: torch.Tensor = tokenizer(bounded, padding=True, return_tensors="pt")["input_ids"]
+    return ids
+
+
+def _loss(model: GPT2LMHeadModel, tokens: torch.Tensor, padding: int) -> torch.Tensor:
     """The mean negative log-likelihood of a token after those before it; padding comes after, so none is seen."""
-    logits = model(input_ids=tokens[:, :-1].clamp(min=0)).logits
-    targets = tokens[:, 1:]
-    counted = targets != _IGNORED
-    return torch.nn.functional.cross_entropy(logits[counted], targets[counted])
+    counted = tokens[:, 1:] != padding
+    states = model.transformer(input_ids=tokens[:, :-1]).last_hidden_state[counted]
+    return torch.nn.functional.cross_entropy(model.lm_head(states), tokens[:, 1:][counted])
