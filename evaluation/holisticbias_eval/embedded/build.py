@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from dataclasses import asdict
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +39,7 @@ class Provenance(BaseModel):
     release_digest: str
     corpus_digest: str
     seed: int
-    settings: dict[str, float]
+    settings: Settings
     parameters: int
     excess_nats_per_sentence: float
     files: dict[str, str]
@@ -82,7 +81,7 @@ def _provenance(
         release_digest=release.digest,
         corpus_digest=corpus.digest,
         seed=biases.seed,
-        settings=asdict(settings),
+        settings=settings,
         parameters=sum(p.numel() for p in model.parameters()),
         excess_nats_per_sentence=round(excess, 4),
         files={path.name: sha256(path) for path in sorted(folder.iterdir())},
