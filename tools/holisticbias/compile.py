@@ -24,6 +24,7 @@ from holisticbias.columns import booleans, codes, constant, integers, lists, lis
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
 
+TABLES = ("sentences", "descriptors", "nouns", "templates")
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
 
 
