@@ -19,3 +19,7 @@ class RunError(EvaluationError):
 
 class SelectionError(EvaluationError):
     """A selection of sentences that leaves nothing to measure."""
+
+
+class ReportError(EvaluationError):
+    """A report that cannot be made as asked."""

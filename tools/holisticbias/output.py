@@ -39,6 +39,24 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
         shutil.rmtree(made, ignore_errors=True)
 
 
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, over an old one of that name. Raises ``OutputError``."""
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder: name a file")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
+    try:
+        (made / "new").write_bytes(content)
+        (made / "new").replace(target)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
 def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise OutputError(f"{target} is not a folder: choose another name")
