@@ -33,6 +33,21 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
         shutil.rmtree(made, ignore_errors=True)
 
 
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, over an old one of that name. Raises ``OutputError``."""
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder: name a file")
+    made = _beside(target.absolute())
+    _make(made)
+    try:
+        (made / "new").write_bytes(content)
+        (made / "new").replace(target)
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
 def _beside(target: Path) -> Path:
     """A new name beside the target, known before the folder is made: an interruption in between leaves nothing."""
     return target.with_name(f".{target.name}.{secrets.token_hex(8)}")
