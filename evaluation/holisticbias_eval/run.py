@@ -40,8 +40,8 @@ class ModelSignature(_Part):
     name: str
     architecture: str
     revision: str | None
-    weights_sha256: str
-    parameters: int
+    weights_sha256: str | None
+    parameters: int | None
     dtype: str
     note: str | None
 
