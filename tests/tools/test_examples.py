@@ -52,7 +52,9 @@ def says(path: Path) -> list[tuple[str, int, int]]:
     """What the second line of an invalid example says it breaks."""
     header = path.read_text("utf-8").split("\n")[1]
     assert header.startswith("# breaks: "), f"{path} does not say what it breaks"
-    return sorted((rule, int(line), int(column)) for rule, line, column in re.findall(r"([a-z0-9-]+) (\d+):(\d+)", header))
+    return sorted(
+        (rule, int(line), int(column)) for rule, line, column in re.findall(r"([a-z0-9-]+) (\d+):(\d+)", header)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,9 @@ def test_file_that_cannot_be_read_is_a_finding(copy: Path) -> None:
 
 
 def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
-    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(b"label: Example", b"%0A::x: 1")
+    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
+        b"label: Example", b"%0A::x: 1"
+    )
     findings = validate_files(files({"descriptors": hostile}))[1]
     assert findings
     for line in render_findings(findings, "text").split("\n"):
@@ -159,9 +161,38 @@ def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
 
 
 PIECES = [
-    *(b"", b"\n", b" ", b":", b"- ", b"'", b'"', b"{", b"}", b"[", b"*a", b"&a ", b"!!set ", b"null", b"yes", b"0", b"1.0.0"),
-    *(b"#", b"\xff", b"\xe2\x80\xae", b"{noun_phrase}", b"until: 1.0.0\n", b"    history:\n      - {until: 9.0.0, reason: x}\n"),
-    *(b"    position: after\n", b"    noun_gender: female\n", b"    assessments: [{judgement: accepted, date: '2020'}]\n"),
+    *(
+        b"",
+        b"\n",
+        b" ",
+        b":",
+        b"- ",
+        b"'",
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b"*a",
+        b"&a ",
+        b"!!set ",
+        b"null",
+        b"yes",
+        b"0",
+        b"1.0.0",
+    ),
+    *(
+        b"#",
+        b"\xff",
+        b"\xe2\x80\xae",
+        b"{noun_phrase}",
+        b"until: 1.0.0\n",
+        b"    history:\n      - {until: 9.0.0, reason: x}\n",
+    ),
+    *(
+        b"    position: after\n",
+        b"    noun_gender: female\n",
+        b"    assessments: [{judgement: accepted, date: '2020'}]\n",
+    ),
     b"    replaced_by: example.kind\n",
 ]
 
