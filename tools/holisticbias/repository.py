@@ -83,7 +83,7 @@ class Repository:
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
-        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
         return (*self.axes, *self.genders, *self.families, *named)
 
     @property
