@@ -83,8 +83,8 @@ class Repository:
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
-        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
-        return (*self.axes, *self.genders, *self.families, *named)
+        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        return (*self.with_entries, *named)
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
