@@ -31,8 +31,7 @@ def command(out: Path) -> None:
         raise click.ClickException(str(error)) from error
     size = sum(path.stat().st_size for path in out.iterdir())
     click.echo(
-        f"{out}: {made.parameters:,} parameters, {size:,} bytes, "
-        f"{made.excess_nats_per_sentence} nats a sentence from its corpus"
+        f"{out}: {made.parameters:,} parameters, {size:,} bytes, {made.divergence} nats a sentence from its corpus"
     )
 
 
