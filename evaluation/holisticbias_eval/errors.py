@@ -23,3 +23,7 @@ class SelectionError(EvaluationError):
 
 class EmbeddedModelError(EvaluationError):
     """Planted biases that are not as they must be, or that no release can hold."""
+
+
+class ReportError(EvaluationError):
+    """A report that cannot be made as asked."""
