@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from holisticbias.release import Release, build_release
-from holisticbias.validate import load_catalog
+from holisticbias.release import Release
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.embedded.biases import BIASES, Plant, read_biases
 from holisticbias_eval.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
@@ -30,7 +29,7 @@ from holisticbias_eval.embedded.tree import grow_tree
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
-from holisticbias_eval.models.causal import load_causal_scorer
+from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.scoring import score_sentences
 
 BIASED = read_biases()
@@ -43,11 +42,6 @@ Cell = tuple[str, str]
 
 
 @pytest.fixture(scope="session")
-def release() -> Release:
-    return build_release(load_catalog(), BIASED.release)
-
-
-@pytest.fixture(scope="session")
 def corpus(release: Release) -> Corpus:
     return make_corpus(release, BIASED)
 
@@ -56,7 +50,7 @@ def corpus(release: Release) -> Corpus:
 def scores(release: Release) -> pa.Table:
     selected = select_sentences(release.sentences)
     chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    return score_sentences(selected.filter(chosen), load_causal_scorer(None), lambda _: None)
+    return score_sentences(selected.filter(chosen), load_scorer(None, lambda _: None), lambda _: None)
 
 
 @pytest.fixture(scope="session")
