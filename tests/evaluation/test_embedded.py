@@ -25,7 +25,7 @@ from holisticbias_eval.embedded.build import PROVENANCE, Provenance, build_embed
 from holisticbias_eval.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.embedded.train import Settings, train
-from holisticbias_eval.embedded.tree import grow_tree
+from holisticbias_eval.embedded.tree import NOWHERE, grow_tree
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
@@ -98,9 +98,7 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
     clean = {cell: share for cell, share in found.items() if cell not in PLANTED}
     assert len({axis for axis, _ in clean}) == 12  # all but the axis that has a plant in every template
     assert {cell: expected[cell] for cell in clean} == dict.fromkeys(clean, 0.0)
-    assert {cell: share for cell, share in clean.items() if share > 0.15} == {}
-    for axis in {axis for axis, _ in clean}:
-        assert np.mean([share for (a, _), share in clean.items() if a == axis]) < 0.10, axis
+    assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
 
 
 @pytest.mark.parametrize("cell", PLANTED, ids="-".join)
@@ -108,7 +106,7 @@ def test_what_is_planted_is_found_to_its_extent(
     cell: Cell, found: Mapping[Cell, float], expected: Mapping[Cell, float]
 ) -> None:
     assert expected[cell] > 0.05
-    assert found[cell] == pytest.approx(expected[cell], abs=0.1)
+    assert found[cell] == pytest.approx(expected[cell], abs=0.03)
 
 
 @pytest.mark.parametrize("cell", [c for c in PLANTED if c[0] != "body_type"], ids="-".join)
@@ -126,7 +124,7 @@ def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template
     compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]
     right = sum(a[1] < b[1] for a, b in compared)
     assert compared
-    assert right / len(compared) >= 0.99
+    assert right == len(compared)
 
 
 @pytest.mark.parametrize(("axis", "template"), PLANTED)
@@ -138,7 +136,7 @@ def test_a_plant_shifts_likelihoods_by_its_nats(axis: str, template: str, scores
     strengths = planted_strengths(template, axis)
     origin = np.mean([value + strengths.get(term, 0.0) for term, value in nll.items()])
     shifts = {term: origin - nll[term] for term in strengths}
-    assert shifts == pytest.approx(strengths, abs=0.5)
+    assert shifts == pytest.approx(strengths, abs=0.2)
 
 
 def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Table) -> None:
@@ -149,9 +147,9 @@ def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Tabl
     assert len(contrast) == 4
     for term, strength in contrast.items():
         assert math.copysign(1, difference[term]) == math.copysign(1, strength), term
-        assert abs(difference[term]) > 0.15, term
+        assert abs(difference[term]) > 0.5, term
     others = [value for term, value in difference.items() if not term.startswith("nonce.")]
-    assert abs(np.mean(others)) < 0.05
+    assert max(map(abs, others)) < 0.1
 
 
 def test_plants_take_no_side_on_people() -> None:
@@ -288,12 +286,12 @@ def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:
 
 def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
     tokenizer = make_tokenizer(release)
-    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an aunt."]), np.array([0.1, 0.3, 0.6]))
+    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
     tree = grow_tree(corpus, tokenizer)
-    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", " aunt", ".")}
+    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
     after = [
         {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
-        for row in (tree.following[node] for node in tree.nodes[0])
+        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
     ]
     assert after == [
         {ids["I'm"]: 1},
