@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.scoring import Floats, ModelIdentity
 

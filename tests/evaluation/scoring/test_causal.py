@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from holisticbias_eval.models.causal import PLAIN, CausalScorer
-from holisticbias_eval.models.packed import PackSize
-from holisticbias_eval.scoring import Floats, parts, whole
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.packed import PackSize
+from holisticbias_eval.scoring import Floats, whole
 
 COMMON = {
     "vocab_size": 400,
