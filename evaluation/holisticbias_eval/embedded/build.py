@@ -12,10 +12,9 @@ import torch
 from pydantic import BaseModel, ConfigDict
 
 from holisticbias.output import new_folder
-from holisticbias.release import Release, build_release
-from holisticbias.validate import load_catalog
+from holisticbias.release import Release
 from holisticbias_eval.embedded import NOTE
-from holisticbias_eval.embedded.biases import BIASES, Biases, read_biases
+from holisticbias_eval.embedded.biases import BIASES, Biases
 from holisticbias_eval.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.embedded.train import Progress, Settings, measure_divergence, train
@@ -48,10 +47,10 @@ class Provenance(BaseModel):
     machine: str
 
 
-def build_embedded_model(folder: Path, settings: Settings, progress: Progress) -> Provenance:
+def build_embedded_model(
+    release: Release, biases: Biases, folder: Path, settings: Settings, progress: Progress
+) -> Provenance:
     """Train the model from its seed and write its folder, whole or not at all; ``progress`` is told of each step."""
-    biases = read_biases()
-    release = build_release(load_catalog(), biases.release)
     corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
     torch.set_num_threads(THREADS)
     tree = grow_tree(corpus, tokenizer)
@@ -60,6 +59,7 @@ def build_embedded_model(folder: Path, settings: Settings, progress: Progress) -
     with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
+        (made / "model.safetensors").chmod(0o644)
         (made / "generation_config.json").unlink(missing_ok=True)
         provenance = _provenance(made, release, biases, corpus, settings, model, divergence)
         (made / PROVENANCE).write_text(provenance.model_dump_json(indent=2) + "\n", "utf-8")
