@@ -19,7 +19,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.models.causal import load_causal_scorer
+from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
     SENTENCE_COLUMNS,
@@ -43,7 +43,7 @@ def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...],
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
     opened = open_release(release) if release else build_release(load_catalog())
-    scorer = load_causal_scorer(model)
+    scorer = load_scorer(model, _notice)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
         run = _measure(opened, scorer, measures)
@@ -79,6 +79,10 @@ def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.P
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(f"Scoring with {scorer.identity.name}", total=len(sentences["text"].unique()))
         yield lambda done: bar.advance(task, done)
+
+
+def _notice(message: str) -> None:
+    Console(stderr=True).print(message, highlight=False, markup=False)
 
 
 def _file_name(name: str) -> str:

@@ -42,8 +42,8 @@ class ModelSignature(Part):
     name: str
     architecture: str
     revision: str | None
-    weights_sha256: str
-    parameters: int
+    weights_sha256: str | None
+    parameters: int | None
     dtype: str
     note: str | None
 
