@@ -15,7 +15,7 @@ from holisticbias.document import parse_document
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding, render_findings
 from holisticbias.release import build_release
-from holisticbias.source import SOURCES_FILE, Kind, SourceFile, read_source
+from holisticbias.source import SINGLE_FILES, Kind, SourceFile, read_source
 from holisticbias.validate import load_catalog, validate_files, validate_paths
 
 AXIS = b"""axis: example
@@ -78,7 +78,8 @@ def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The repository's terms in a folder of their own, which is the current one."""
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
         shutil.copytree(root / name, tmp_path / name)
-    shutil.copy(root / SOURCES_FILE, tmp_path)
+    for name in SINGLE_FILES:
+        shutil.copy(root / f"{name}.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -146,7 +147,9 @@ def test_file_that_cannot_be_read_is_a_finding(copy: Path) -> None:
 
 
 def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
-    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(b"label: Example", b"%0A::x: 1")
+    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
+        b"label: Example", b"%0A::x: 1"
+    )
     findings = validate_files(files({"descriptors": hostile}))[1]
     assert findings
     for line in render_findings(findings, "text").split("\n"):
@@ -158,9 +161,38 @@ def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
 
 
 PIECES = [
-    *(b"", b"\n", b" ", b":", b"- ", b"'", b'"', b"{", b"}", b"[", b"*a", b"&a ", b"!!set ", b"null", b"yes", b"0", b"1.0.0"),
-    *(b"#", b"\xff", b"\xe2\x80\xae", b"{noun_phrase}", b"until: 1.0.0\n", b"    history:\n      - {until: 9.0.0, reason: x}\n"),
-    *(b"    position: after\n", b"    noun_gender: female\n", b"    assessments: [{judgement: accepted, date: '2020'}]\n"),
+    *(
+        b"",
+        b"\n",
+        b" ",
+        b":",
+        b"- ",
+        b"'",
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b"*a",
+        b"&a ",
+        b"!!set ",
+        b"null",
+        b"yes",
+        b"0",
+        b"1.0.0",
+    ),
+    *(
+        b"#",
+        b"\xff",
+        b"\xe2\x80\xae",
+        b"{noun_phrase}",
+        b"until: 1.0.0\n",
+        b"    history:\n      - {until: 9.0.0, reason: x}\n",
+    ),
+    *(
+        b"    position: after\n",
+        b"    noun_gender: female\n",
+        b"    assessments: [{judgement: accepted, date: '2020'}]\n",
+    ),
     b"    replaced_by: example.kind\n",
 ]
 

@@ -13,7 +13,7 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("build", "schema", "show", "validate")
+BUILT_IN = ("add", "assess", "build", "diff", "fmt", "preview", "releases", "schema", "show", "validate")
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 

@@ -92,7 +92,8 @@ def build_release(catalog: Catalog, version: str | None = None, subset: str | No
 
     Raises ``UnknownVersionError`` for a version or a subset that is not there.
     """
-    version = version or (catalog.versions[-1] if catalog.versions else "0.0.0")
+    if version is None:
+        version = catalog.versions[-1] if catalog.versions else "0.0.0"
     tables = compile_tables(catalog, version, subset)
     digests = {name: table_digest(table) for name, table in tables.items()}
     manifest = Manifest(

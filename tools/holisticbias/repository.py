@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -13,12 +13,14 @@ from holisticbias.catalog import (
     Catalog,
     DescriptorFile,
     Entry,
+    LockFile,
     NounFile,
     Record,
     ReleaseFile,
     SourcesFile,
     SubsetFile,
     TemplateFile,
+    WaiversFile,
 )
 from holisticbias.document import Document, Keys, Value
 from holisticbias.findings import Finding, shown
@@ -32,7 +34,9 @@ MODELS: Mapping[Kind, type[Record]] = {
     "releases": ReleaseFile,
     "subsets": SubsetFile,
     "sources": SourcesFile,
+    "waivers": WaiversFile,
 }
+_MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # no editor opens a lock: it needs no schema
 
 F = TypeVar("F", bound=Record)
 
@@ -60,6 +64,9 @@ class Located(Generic[F]):
         return self.report(rule, (self.entries, self.indexes[position], *keys), message, entry.id)
 
 
+EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile]
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """All source files that could be read as records."""
@@ -70,20 +77,21 @@ class Repository:
     releases: tuple[Located[ReleaseFile], ...]
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
+    waivers: tuple[Located[WaiversFile], ...]
+    locks: tuple[Located[LockFile], ...]
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
-        """Every file."""
-        return (*self.axes, *self.genders, *self.families, *self.releases, *self.subsets, *self.sources)
+        """Every file but the locks."""
+        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        return (*self.with_entries, *named)
 
     @property
-    def with_entries(self) -> tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], ...]:
+    def with_entries(self) -> tuple[EntryFile, ...]:
         """The files that hold entries."""
         return (*self.axes, *self.genders, *self.families)
 
-    def entries(
-        self,
-    ) -> Iterator[tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], int, Entry]]:
+    def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position there."""
         for located in self.with_entries:
             yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
@@ -103,7 +111,7 @@ class Repository:
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
     """Records out of documents. An entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
-    parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in MODELS}
+    parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
     for file in files:
         located = _parse_file(file, findings)
         if located is not None:
@@ -115,6 +123,8 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         releases=_of(parsed["releases"], ReleaseFile),
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
+        waivers=_of(parsed["waivers"], WaiversFile),
+        locks=_of(parsed["locks"], LockFile),
     )
     return repository, tuple(findings)
 
@@ -134,7 +144,7 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     data: dict[str, Value] = document.data
     entries = data.get(file.kind)
     indexes = tuple(range(len(entries))) if isinstance(entries, list) else ()
-    model = MODELS[file.kind]
+    model = _MODELS[file.kind]
     try:
         return Located(model.model_validate(data), document, file.kind, indexes)
     except ValidationError as error:

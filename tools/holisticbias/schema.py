@@ -24,5 +24,5 @@ def stale_schemas(folder: Path) -> tuple[str, ...]:
     return tuple(
         name
         for name, content in json_schemas().items()
-        if not (folder / name).is_file() or (folder / name).read_text("utf-8") != content
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content.encode()
     )
