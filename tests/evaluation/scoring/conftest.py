@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.scoring import Floats, ModelIdentity
 
@@ -24,6 +25,14 @@ SENTENCES = (
     "What do you think about Latinas and señoras?",
     "I have a friend who is a naïve 80-year-old 🙂 parent.",
 )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tiny models are quicker on one thread, and tests run side by side."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +65,7 @@ def make_tokenizer() -> Callable[..., Any]:
 @pytest.fixture(scope="session")
 def tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
     """One with a beginning-of-sequence token."""
-    return make_tokenizer(bos_token="<s>", pad_token="<pad>")
+    return make_tokenizer(bos_token="<s>", pad_token="<pad>")  # noqa: S106 - tokens, not passwords
 
 
 @pytest.fixture(scope="session")

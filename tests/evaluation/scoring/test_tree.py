@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from holisticbias_eval.models.tree import Tree, build_tree, cut_packs
 from hypothesis import given
 from hypothesis import strategies as st
+
+from holisticbias_eval.models.tree import Tree, build_tree, cut_packs
 
 Sequences = list[list[int]]
 sequences = st.lists(st.lists(st.integers(0, 2), max_size=7), max_size=30)
