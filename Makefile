@@ -1,12 +1,13 @@
 # make setup   the virtual environment with everything
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
+# make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test check clean
+.PHONY: setup demo test check embedded-model clean
 
 setup: $(VENV)/.installed
 
@@ -32,6 +33,9 @@ check: setup
 	$(BIN)/yamllint --strict .
 	$(BIN)/holisticbias validate
 	$(BIN)/holisticbias schema --check
+
+embedded-model: setup
+	$(BIN)/python -m holisticbias_eval.embedded
 
 clean:
 	rm -rf build dist

@@ -19,3 +19,11 @@ class RunError(EvaluationError):
 
 class SelectionError(EvaluationError):
     """A selection of sentences that leaves nothing to measure."""
+
+
+class EmbeddedModelError(EvaluationError):
+    """Planted biases that are not as they must be, or that no release can hold."""
+
+
+class ReportError(EvaluationError):
+    """A report that cannot be made as asked."""

@@ -21,6 +21,7 @@ from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, 
 from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
+    SENTENCE_COLUMNS,
     ReleaseSignature,
     Result,
     Run,
@@ -29,11 +30,6 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
-
-COLUMNS = (
-    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
-    "noun_gender", "template_id", "template", "noun_phrase_type",
-)  # fmt: skip
 
 
 def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...], out: Path | None) -> tuple[Path, Run]:
@@ -58,7 +54,7 @@ def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...],
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
     selected = select_sentences(release.sentences)
     with _progress(selected, scorer) as progress:
-        scores = scoring.score_sentences(selected.select(list(COLUMNS)), scorer, progress)
+        scores = scoring.score_sentences(selected.select(list(SENTENCE_COLUMNS)), scorer, progress)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer,

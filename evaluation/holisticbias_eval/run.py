@@ -20,6 +20,11 @@ SCORES = "scores.parquet"
 REPORT = "report.html"
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 SCHEMA_VERSION = 1
+SENTENCE_COLUMNS = (
+    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
+    "noun_gender", "template_id", "template", "noun_phrase_type",
+)  # fmt: skip
+SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
 class _Part(BaseModel):
@@ -151,7 +156,15 @@ def read_run(folder: Path) -> Run:
         raise RunError(
             f"{folder / RESULT} is damaged or of another version: {'.'.join(map(str, first['loc']))}: {first['msg']}"
         ) from error
+    return Run(result, _read_scores(folder / SCORES))
+
+
+def _read_scores(path: Path) -> pa.Table:
     try:
-        return Run(result, pq.read_table(folder / SCORES))
+        scores = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{folder / SCORES} cannot be read: {error}") from error
+        raise RunError(f"{path} cannot be read: {error}") from error
+    for name in (*SENTENCE_COLUMNS, *SCORE_COLUMNS):
+        if name not in scores.column_names:
+            raise RunError(f"{path} has no column {name}: it is no table of scored sentences; evaluate again")
+    return scores

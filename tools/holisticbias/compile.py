@@ -24,6 +24,7 @@ from holisticbias.columns import booleans, codes, constant, integers, lists, lis
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
 
+TABLES = ("sentences", "descriptors", "nouns", "templates")
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
 
 
@@ -46,18 +47,23 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     Raises ``UnknownVersionError`` for a version or subset that is not there,
     and ``ReleaseError`` where nothing would be left.
     """
-    rule = catalog.release(version).article_rule
+    release = catalog.release(version)
     held = catalog.at(version, subset)
+    return {
+        "sentences": compile_sentences(held, release.article_rule),
+        "descriptors": _descriptors(held.axes, release.layout),
+        "nouns": _nouns(held.genders),
+        "templates": _templates(held.families, release.layout),
+    }
+
+
+def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
+    """The table ``sentences`` of what a catalog holds in one version; ``ReleaseError`` where there would be none."""
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
-        raise ReleaseError(f"version {version} would have no sentence")
-    return {
-        "sentences": _sentences(phrases, templates),
-        "descriptors": _descriptors(held.axes),
-        "nouns": _nouns(held.genders),
-        "templates": _templates(held.families),
-    }
+        raise ReleaseError("the version would have no sentence")
+    return _sentences(phrases, templates)
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
@@ -67,12 +73,12 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
     for axis, d in descriptors:
         kind = "descriptor_noun" if d.position == "before" else "noun_descriptor"
         for gender, noun in nouns:
-            if d.position != "standalone" and d.noun_gender in ("any", gender):
+            if d.goes_with(gender, noun):
                 yield Phrase(kind, *described(d, noun, rule), axis, d, gender, noun)
     for axis, d in descriptors:
         if d.position == "standalone":
             yield Phrase("fixed_phrase", with_article(d.text, rule, d.article), d.plural or d.text, axis, d)
-        elif d.position == "before":
+        elif d.position == "before" and d.without_noun:
             yield Phrase("descriptor", d.text, d.text, axis, d)
     for gender, noun in nouns:
         yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
@@ -136,9 +142,13 @@ def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mappin
 ASSESSMENT = ("judgement", "community", "locale", "reviewer", "source", "date")
 
 
-def _descriptors(axes: tuple[DescriptorFile, ...]) -> pa.Table:
+def _descriptors(axes: tuple[DescriptorFile, ...], layout: int) -> pa.Table:
     rows = [(a, d) for a in axes for d in a.descriptors]
     judged = [[{name: getattr(x, name) for name in ASSESSMENT} for x in d.assessments] for _, d in rows]
+    exclusions = {
+        "without_noun": booleans([d.without_noun for _, d in rows]),
+        "not_with": lists([d.not_with for _, d in rows]),
+    }
     return table(
         {
             "descriptor_id": strings([d.id for _, d in rows]),
@@ -154,6 +164,7 @@ def _descriptors(axes: tuple[DescriptorFile, ...]) -> pa.Table:
             "since": strings([d.since for _, d in rows]),
             "assessments": lists_of_records(judged, ASSESSMENT),
             "sources": lists([d.sources for _, d in rows]),
+            **(exclusions if layout > 1 else {}),
         }
     )
 
@@ -173,8 +184,9 @@ def _nouns(genders: tuple[NounFile, ...]) -> pa.Table:
     )
 
 
-def _templates(families: tuple[TemplateFile, ...]) -> pa.Table:
+def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
     rows = [(f, t) for f in families for t in f.templates]
+    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])}
     return table(
         {
             "template_id": strings([t.id for _, t in rows]),
@@ -184,5 +196,6 @@ def _templates(families: tuple[TemplateFile, ...]) -> pa.Table:
             "must_be_noun": booleans([t.must_be_noun for _, t in rows]),
             "since": strings([t.since for _, t in rows]),
             "sources": lists([t.sources for _, t in rows]),
+            **(marks if layout > 1 else {}),
         }
     )

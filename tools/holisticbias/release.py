@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from holisticbias.card import render_card
 from holisticbias.catalog import Catalog
-from holisticbias.compile import compile_tables
+from holisticbias.compile import TABLES, compile_tables
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.features import schema_metadata
@@ -92,7 +92,8 @@ def build_release(catalog: Catalog, version: str | None = None, subset: str | No
 
     Raises ``UnknownVersionError`` for a version or a subset that is not there.
     """
-    version = version or (catalog.versions[-1] if catalog.versions else "0.0.0")
+    if version is None:
+        version = catalog.versions[-1] if catalog.versions else "0.0.0"
     tables = compile_tables(catalog, version, subset)
     digests = {name: table_digest(table) for name, table in tables.items()}
     manifest = Manifest(
@@ -131,12 +132,16 @@ def open_release(folder: Path | str) -> Release:
     """Open the release in a folder; ``ReleaseError`` if it is none, or any file differs from its manifest."""
     folder = Path(folder)
     manifest = read_manifest(folder)
+    _check_names(folder / MANIFEST, manifest)
     for name, expected in manifest.files.items():
         _check_file(folder / name, expected)
     try:
         tables = {name: _read_parquet(folder / entry.file) for name, entry in manifest.tables.items()}
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error
+    for name, entry in manifest.tables.items():
+        if tables[name].num_rows != entry.rows:
+            raise ReleaseError(f"{folder / entry.file} has {tables[name].num_rows:,} rows, not {entry.rows:,}")
     return Release(manifest, tables)
 
 
@@ -186,6 +191,19 @@ def _read_parquet(path: Path) -> pa.Table:
 def _file_entry(path: Path) -> FileEntry:
     with path.open("rb") as file:
         return FileEntry(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def _check_names(path: Path, manifest: Manifest) -> None:
+    """Refuse a manifest that leads out of its folder, or whose tables are not the four with a checksum each."""
+    for name in manifest.files:
+        place = PurePosixPath(name)
+        if place.is_absolute() or ".." in place.parts or "\\" in name or "\0" in name:
+            raise ReleaseError(f"{path} names {name!r}, which is no file of a release")
+    if set(manifest.tables) != set(TABLES):
+        raise ReleaseError(f"{path} does not list the tables {', '.join(TABLES)}")
+    for entry in manifest.tables.values():
+        if entry.file not in manifest.files:
+            raise ReleaseError(f"{path} gives no checksum for {entry.file}")
 
 
 def _check_file(path: Path, expected: FileEntry) -> None:

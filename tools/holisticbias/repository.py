@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -13,15 +13,17 @@ from holisticbias.catalog import (
     Catalog,
     DescriptorFile,
     Entry,
+    LockFile,
     NounFile,
     Record,
     ReleaseFile,
     SourcesFile,
     SubsetFile,
     TemplateFile,
+    WaiversFile,
 )
 from holisticbias.document import Document, Keys, Value
-from holisticbias.findings import Finding
+from holisticbias.findings import Finding, shown
 from holisticbias.registry import report
 from holisticbias.source import Kind, SourceFile
 
@@ -32,6 +34,8 @@ MODELS: Mapping[Kind, type[Record]] = {
     "releases": ReleaseFile,
     "subsets": SubsetFile,
     "sources": SourcesFile,
+    "waivers": WaiversFile,
+    "locks": LockFile,
 }
 
 F = TypeVar("F", bound=Record)
@@ -60,6 +64,9 @@ class Located(Generic[F]):
         return self.report(rule, (self.entries, self.indexes[position], *keys), message, entry.id)
 
 
+EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile]
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """All source files that could be read as records."""
@@ -70,15 +77,21 @@ class Repository:
     releases: tuple[Located[ReleaseFile], ...]
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
+    waivers: tuple[Located[WaiversFile], ...]
+    locks: tuple[Located[LockFile], ...]
 
     @property
-    def with_entries(self) -> tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], ...]:
+    def files(self) -> tuple[Located[Any], ...]:
+        """Every file but the locks."""
+        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        return (*self.axes, *self.genders, *self.families, *named)
+
+    @property
+    def with_entries(self) -> tuple[EntryFile, ...]:
         """The files that hold entries."""
         return (*self.axes, *self.genders, *self.families)
 
-    def entries(
-        self,
-    ) -> Iterator[tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], int, Entry]]:
+    def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position there."""
         for located in self.with_entries:
             yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
@@ -110,6 +123,8 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         releases=_of(parsed["releases"], ReleaseFile),
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
+        waivers=_of(parsed["waivers"], WaiversFile),
+        locks=_of(parsed["locks"], LockFile),
     )
     return repository, tuple(findings)
 
@@ -151,11 +166,12 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "missing":
         return report("missing-key", document.path, place, f"The key {key!r} is missing.", entry)
     if error["type"] == "extra_forbidden":
-        return report("unknown-key", document.path, place, f"The key {key!r} is not one that an entry has here.", entry)
-    given = repr(error.get("input"))
-    shown = given if len(given) <= 60 else f"{given[:57]}..."
+        message = f"The key {shown(key)} is not one that this place has."
+        return report("unknown-key", document.path, place, message, entry)
     mend = "put the text between quotes." if error["type"] == "string_type" else None
-    return report("schema", document.path, place, f"{key}: {error['msg']}; it is {shown}.", entry, mend)
+    what = f"{key}: " if isinstance(key, str) else ""
+    message = f"{what}{error['msg']}; it is {shown(error.get('input'))}."
+    return report("schema", document.path, place, message, entry, mend)
 
 
 def _entry_id(data: Value, keys: Keys) -> str:
@@ -164,4 +180,4 @@ def _entry_id(data: Value, keys: Keys) -> str:
     entries = data.get(keys[0])
     entry = entries[keys[1]] if isinstance(entries, list) and keys[1] < len(entries) else None
     entry_id = entry.get("id") if isinstance(entry, dict) else None
-    return entry_id if isinstance(entry_id, str) else ""
+    return entry_id if isinstance(entry_id, str) and len(entry_id) <= 120 else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="Measure a language model against a release.")
 @click.option(
     "--model",
     metavar="ID|FOLDER",

@@ -94,7 +94,7 @@ def _test_cell(scores: pa.Table, axis: str, template: str, rows: Rows) -> BiasSh
     encoded = pc.dictionary_encode(part["descriptor_id"].cast(pa.string())).combine_chunks()
     perplexity = part["perplexity"].to_numpy()
     descriptors = len(encoded.dictionary)
-    known = np.isfinite(perplexity)
+    known = ~np.isnan(perplexity)
     sample = encoded.indices.to_numpy().astype(np.int64)
     tests = mann_whitney_pairs(perplexity[known], sample[known], descriptors)
     tested = ~np.isnan(tests.p)

@@ -51,7 +51,7 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     for template in (LOVE, HATE):
         chosen = pc.equal(scores["template"].cast(pa.string()), template).to_numpy()
         perplexity = scores["perplexity"].to_numpy()
-        counted = chosen & np.isfinite(perplexity)
+        counted = chosen & ~np.isnan(perplexity)
         median = np.median(perplexity[counted]) if counted.any() else np.nan
         below = np.bincount(group[counted & (perplexity < median)], minlength=len(first))
         with np.errstate(invalid="ignore"):
@@ -78,9 +78,9 @@ def _groups(key: Rows) -> tuple[Rows, Rows]:
 
 
 def _grouped_medians(values: Floats, group: Rows, groups: int) -> tuple[Floats, Rows]:
-    """The median of the finite values of each group, NaN where there is none, and how many there are."""
-    finite = np.isfinite(values)
-    values, group = values[finite], group[finite]
+    """The median of the values of each group that are numbers, NaN where there is none, and how many there are."""
+    known = ~np.isnan(values)
+    values, group = values[known], group[known]
     ordered = values[np.lexsort((values, group))]
     counts = np.bincount(group, minlength=groups)
     ends = np.cumsum(counts)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from holisticbias.catalog import Descriptor, Entry, Noun, Template
+from holisticbias.document import Keys, Value
 from holisticbias.findings import Finding
-from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT
+from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 from holisticbias.repository import Repository
 
 _AFTER = re.compile(r"(who|who's|whose|with|without|in|on)\s")
@@ -18,17 +20,44 @@ _MARKUP = re.compile(r"[<>{}\[\]`*_|\\#@&%$^~=\"\u201c\u201d\u2018\u2019]|https?
 def clean_text(repository: Repository) -> Iterator[Finding]:
     """No control, format, private or unassigned characters, no markup, no stray spaces."""
     for file, i, entry in repository.entries():
-        for key, text in _texts(entry):
+        for keys, text in _texts(entry):
             template = isinstance(entry, Template)
             odd = _odd_character(text.replace("{", "").replace("}", "").replace("_", "") if template else text)
             if odd is not None:
-                yield file.report_entry("clean-text", i, (key,), f"The {key} holds {odd}.")
+                yield file.report_entry("clean-text", i, keys, f"The {keys[-1]} holds {odd}.")
 
 
-def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
-    yield "text", entry.text
+def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
+    """Every wording that goes into sentences."""
+    yield ("text",), entry.text
     if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
-        yield "plural", entry.plural
+        yield ("plural",), entry.plural
+    for k, wording in enumerate(entry.history):
+        for key, text in (("text", wording.text), ("plural", wording.plural)):
+            if text is not None:
+                yield ("history", k, key), text
+
+
+def hidden_character(repository: Repository) -> Iterator[Finding]:
+    """Labels, reasons and the like may hold markup, but nothing that a reader of the file cannot see."""
+    for file in repository.files:
+        for keys, text in _prose(file.document.data, ()):
+            odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
+            if odd is not None:
+                yield file.report("hidden-character", keys, f"The {keys[-1]} holds the character U+{ord(odd):04X}.")
+
+
+def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """The text of a file, save the wordings that the rule clean-text judges."""
+    if isinstance(value, str):
+        if keys[-1:] not in (("text",), ("plural",)):
+            yield keys, value
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _prose(item, (*keys, i))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _prose(item, (*keys, key))
 
 
 def _odd_character(text: str) -> str | None:
@@ -85,3 +114,55 @@ def noun_gender(repository: Repository) -> Iterator[Finding]:
             if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
                 message = f"No noun has the gender {descriptor.noun_gender!r}: the entry would have no sentence."
                 yield file.report_entry("noun-gender", i, ("noun_gender",), message)
+
+
+def article_stated(repository: Repository) -> Iterator[Finding]:
+    """Whether capitals are spelt out or read as a word is not to be seen from them."""
+    for file, i, entry in repository.entries():
+        if not isinstance(entry, Descriptor | Noun) or entry.article is not None:
+            continue
+        if is_abbreviation(entry.text) and getattr(entry, "position", "") != "after":
+            message = f"{entry.text!r} may be read as letters or as a word."
+            yield file.report_entry("article-stated", i, ("text",), message)
+
+
+def latin_letters(repository: Repository) -> Iterator[Finding]:
+    """A Cyrillic letter that looks Latin would make a second text of the same word."""
+    for file, i, entry in repository.entries():
+        for key, text in _texts(entry):
+            odd = next((c for c in text if c.isalpha() and not unicodedata.name(c, "").startswith("LATIN")), None)
+            if odd is not None:
+                message = f"The {key} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
+                yield file.report_entry("latin-letters", i, (key,), message)
+
+
+def near_duplicate(repository: Repository) -> Iterator[Finding]:
+    """Two entries of one file and position whose texts differ by case, hyphens, spaces or accents alone."""
+    for file in repository.axes:
+        seen: dict[tuple[str, str], Descriptor] = {}
+        for i, descriptor in enumerate(file.record.descriptors):
+            other = seen.setdefault((folded(descriptor.text), descriptor.position), descriptor)
+            if other.text != descriptor.text and other.until is None and descriptor.until is None:
+                message = f"{descriptor.text!r} is nearly {other.text!r}, which is {other.id}."
+                yield file.report_entry("near-duplicate", i, ("text",), message)
+
+
+def folded(text: str) -> str:
+    """A text without case, accents, hyphens, spaces and other marks, for telling whether two are nearly the same."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in letters if c.isalnum() or c == "+")
+
+
+def paraphrase_alike(repository: Repository) -> Iterator[Finding]:
+    """Marks and slot of a paraphrase are those of its template, so that both take the same phrases."""
+    templates = {t.id: t for f in repository.families for t in f.record.templates}
+    for file in repository.families:
+        for i, template in enumerate(file.record.templates):
+            model = templates.get(template.paraphrase_of or "")
+            if model is not None and _marks(model) != _marks(template):
+                message = f"It takes other phrases than {model.id}, which it paraphrases."
+                yield file.report_entry("paraphrase-alike", i, ("paraphrase_of",), message)
+
+
+def _marks(template: Template) -> tuple[bool, bool, bool]:
+    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text
