@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from holisticbias.revisions import Revision, open_revision
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
 
 
-def make(descriptors: list[dict[str, object]], templates: list[str], nouns: list[str], rule: str = "sound") -> Revision:
+def make(
+    descriptors: Sequence[Mapping[str, object]], templates: list[str], nouns: list[str], rule: str = "sound"
+) -> Revision:
     catalog = Catalog(
         axes=(
             DescriptorFile.model_validate(
