@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias.catalog import Catalog, Position
+from holisticbias.catalog import Catalog, Descriptor, Position
 from holisticbias.errors import SourceError
 from holisticbias.formatting import format_text, stale_files
 from holisticbias.issue_forms import issue_forms, read_issue
@@ -101,18 +101,6 @@ descriptors:
 
       id: example.kind
     - {id: example.old, text: "old", sources: [smith-2022], since: 1.0.0}
-"""
-CANONICAL = """# about the file
-axis: example   # the axis
-label: Example
-descriptors:
-    # about kind
-  - id: example.kind
-    text: kind  # a comment
-    sources: [smith-2022]
-    since: 1.0.0
-
-  - {id: example.old, text: "old", sources: [smith-2022], since: 1.0.0}
 """
 
 
@@ -243,6 +231,23 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     code, _, err = invoke("assess", "ability.deaf", *judged)
     assert (code, "reviewer-twice" in err) == (2, True)
     assert invoke("assess", "ability.nobody", *judged)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("judged", "preference"),
+    [
+        ([], "no_data"),
+        ([("accepted", "rv-1")], "reviewed"),
+        ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
+        ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
+        ([("accepted", "rv-1"), ("dispreferred", "rv-1")], "dispreferred"),  # a change of mind
+        ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
+    ],
+)
+def test_preference(judged: list[tuple[str, str | None]], preference: str) -> None:
+    assessments = [{"judgement": j, "reviewer": r, "source": None if r else "x", "date": "2026"} for j, r in judged]
+    entry = {"id": "a.b", "text": "b", "sources": ["x"], "since": "1.0.0", "assessments": assessments}
+    assert Descriptor.model_validate(entry).preference == preference
 
 
 ISSUE = """### Term

@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml as pyyaml
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
 
 from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import read_document
@@ -38,7 +39,10 @@ def format_text(text: str, kind: Kind) -> str:
 
 def read(text: str) -> CommentedMap:
     """A file as ruamel.yaml keeps it: with its comments, quotes and order."""
-    root = _yaml().load(text)
+    try:
+        root = _yaml().load(text)
+    except YAMLError as error:
+        raise SourceError(f"the file cannot be laid out anew: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(root, CommentedMap):
         raise SourceError("the file is not a mapping of keys to values")
     return root
