@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holisticbias.authoring import next_version
 from holisticbias.catalog import Catalog, Descriptor, Position
 from holisticbias.errors import SourceError
 from holisticbias.formatting import format_text, stale_files
@@ -164,6 +165,7 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
 
 
 def test_add_with_options(terms_copy: Path, invoke: Invoke) -> None:
+    version = next_version(load_catalog(terms_copy))
     code, out, _ = invoke(
         "add", "--text", "with a tracheostomy", "--axis", "ability", "--yes", "--source", terms_copy
     )  # fmt: skip
@@ -179,9 +181,9 @@ def test_add_with_options(terms_copy: Path, invoke: Invoke) -> None:
         "position": "after",
         "plural": "with tracheostomies",
         "sources": ("contributors",),
-        "since": "2.1.0",
+        "since": version,
     }
-    assert load_catalog(terms_copy).release("2.1.0").digest is None
+    assert load_catalog(terms_copy).release(version).digest is None
 
 
 def test_add_by_answering(terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,15 +221,16 @@ def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], cod
 
 
 def test_assess(terms_copy: Path, invoke: Invoke) -> None:
+    version = next_version(load_catalog(terms_copy))
     judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", "--source", terms_copy]
     assert invoke("assess", "ability.deaf", *judged)[0] == 0
     assert validate_paths([terms_copy]) == ()
     catalog = load_catalog(terms_copy)
     preference = {
-        version: next(d.preference for a in catalog.at(version).axes for d in a.descriptors if d.id == "ability.deaf")
-        for version in ("2.0.0", "2.1.0")
+        v: next(d.preference for a in catalog.at(v).axes for d in a.descriptors if d.id == "ability.deaf")
+        for v in ("2.0.0", version)
     }
-    assert preference == {"2.0.0": "reviewed", "2.1.0": "polarizing"}
+    assert preference == {"2.0.0": "reviewed", version: "polarizing"}
     code, _, err = invoke("assess", "ability.deaf", *judged)
     assert (code, "reviewer-twice" in err) == (2, True)
     assert invoke("assess", "ability.nobody", *judged)[0] == 2
