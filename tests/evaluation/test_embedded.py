@@ -29,7 +29,7 @@ from holisticbias_eval.embedded.train import Settings, train
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
-from holisticbias_eval.models.causal import load_causal_scorer
+from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.scoring import score_sentences
 
 BIASED = read_biases()
@@ -53,7 +53,7 @@ def corpus(release: Release) -> Corpus:
 def scores(release: Release) -> pa.Table:
     selected = select_sentences(release.sentences)
     chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    return score_sentences(selected.filter(chosen), load_causal_scorer(None), lambda _: None)
+    return score_sentences(selected.filter(chosen), load_scorer(None, print), lambda _: None)
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,14 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
         raise ModelError(
             f"{name}: the tokenizer has {len(tokenizer):,} tokens, the model only {vocabulary:,}: they do not match"
         )
+    _refuse_broken(name, model)
     return LoadedModel(model.eval(), tokenizer, _identity(name, model, note))
+
+
+def _refuse_broken(name: str, model: Any) -> None:
+    for key, parameter in model.named_parameters():
+        if not bool(parameter.isfinite().all()):
+            raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is broken")
 
 
 def _refuse_missing_folder(name: str) -> None:

@@ -44,8 +44,9 @@ def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, toke
     import torch
 
     logits = model(**inputs).logits.flatten(0, 1)
-    normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in kept.split(256)])
-    return normaliser[state] - logits[kept[state], token].float()
+    normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in torch.split(kept, 256)])
+    nll: Tensor = normaliser[state] - logits[kept[state], token].float()
+    return nll
 
 
 HEADS = {"tiled head": tiled, "whole model": through_the_model}
