@@ -93,25 +93,14 @@ class TextEncoder:
         Without it the first token has nothing to be conditioned on and is not
         scored, unless ``first_is_scored``.
         """
-        texts = [c + t if c else t for c, t in zip(spans.context, spans.text, strict=True)]
-        shift = np.fromiter(map(len, spans.context), np.int32, len(texts))
-        sizes = np.fromiter(map(len, texts), np.int32, len(texts))
-        start, stop = spans.start + shift, spans.stop + shift
-        all_of_it = (start <= 0) & (stop >= sizes)
+        places = _placed(spans)
         drops_first = lead is None and not first_is_scored
-        tokens = self._tokenize(texts, offsets=words or drops_first or not bool(all_of_it.all()))
-        first, last = _scored_tokens(tokens, start, stop, all_of_it)
-        begins = np.concatenate(([0], np.cumsum(tokens.lengths)))[:-1]
-        if drops_first:
-            first = np.where((tokens.lengths > 0) & (first == begins), np.minimum(first + 1, last), first)
-            if tokens.end is not None and len(tokens.end):
-                unscored = tokens.end[np.minimum(begins, len(tokens.end) - 1)]
-                start = np.where(tokens.lengths > 0, np.maximum(start, np.minimum(unscored, stop)), start)
-        covered = _utf8_lengths(texts, start, stop)
+        tokens = self._tokenize(places.texts, offsets=words or drops_first or not bool(places.all_of_it.all()))
+        first, last, covered = _covered(places, tokens, drops_first=drops_first)
         if lead is None:
             return Encoded(tokens.ids, _bounds(tokens.lengths), first, last, covered, tokens.word)
-        added = np.arange(1, len(texts) + 1)
-        ids = np.insert(tokens.ids, begins, lead).astype(np.int32)
+        added = np.arange(1, len(spans) + 1)
+        ids = np.insert(tokens.ids, _bounds(tokens.lengths)[:-1], lead).astype(np.int32)
         return Encoded(ids, _bounds(tokens.lengths + 1), first + added, last + added, covered)
 
     def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
@@ -139,6 +128,49 @@ class TextEncoder:
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
         word = np.fromiter((w for e in encodings for w in e.word_ids), np.int32, len(tokens.ids))
         return replace(tokens, begin=places[:, 0], end=places[:, 1], word=word)
+
+
+def encode_offsets(spans: Spans, begins: Sequence[Ints], *, first_is_scored: bool) -> Encoded:
+    """Spans of texts whose tokens are known by where they begin alone; their ids are all 0."""
+    places = _placed(spans)
+    lengths = np.fromiter(map(len, begins), np.int64, len(begins))
+    flat = np.concatenate([*begins, np.zeros(0, np.int32)]).astype(np.int32)
+    ends = [np.append(begin, len(text))[1:] for begin, text in zip(begins, places.texts, strict=True)]
+    end = np.concatenate([*ends, np.zeros(0, np.int32)]).astype(np.int32)
+    tokens = _Tokens(np.zeros(len(flat), np.int32), lengths, flat, end)
+    first, last, covered = _covered(places, tokens, drops_first=not first_is_scored)
+    return Encoded(tokens.ids, _bounds(lengths), first, last, covered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What a model reads, context and text, and where in it the spans are."""
+
+    texts: list[str]
+    start: Ints
+    stop: Ints
+    all_of_it: npt.NDArray[np.bool_]
+
+
+def _placed(spans: Spans) -> _Places:
+    texts = [c + t if c else t for c, t in zip(spans.context, spans.text, strict=True)]
+    shift = np.fromiter(map(len, spans.context), np.int32, len(texts))
+    start, stop = spans.start + shift, spans.stop + shift
+    sizes = np.fromiter(map(len, texts), np.int32, len(texts))
+    return _Places(texts, start, stop, (start <= 0) & (stop >= sizes))
+
+
+def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[Rows, Rows, Ints]:
+    """The scored tokens of each span, the first and the one after the last, and the bytes that they cover."""
+    start = places.start
+    first, last = _scored_tokens(tokens, start, places.stop, places.all_of_it)
+    if drops_first:
+        begins, some = _bounds(tokens.lengths)[:-1], tokens.lengths > 0
+        first = np.where(some & (first == begins), np.minimum(first + 1, last), first)
+        if tokens.end is not None and len(tokens.end):
+            unscored = np.minimum(tokens.end[np.minimum(begins, len(tokens.end) - 1)], places.stop)
+            start = np.where(some, np.maximum(start, unscored), start)
+    return first, last, _utf8_lengths(places.texts, start, places.stop)
 
 
 def _tokens(ids: Sequence[Sequence[int]]) -> _Tokens:
