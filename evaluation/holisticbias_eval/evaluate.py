@@ -19,7 +19,9 @@ from holisticbias_eval import scoring
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
-from holisticbias_eval.models.load import ScoringOptions, load_scorer
+from holisticbias_eval.models.api import ApiScorer
+from holisticbias_eval.models.engines import EngineOptions, start_engine
+from holisticbias_eval.models.ray_engine import RayScorer
 from holisticbias_eval.plan import Plan, plan
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
@@ -32,7 +34,7 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
-from holisticbias_eval.store import ScoreStore, StoredScorer
+from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def evaluate(
     release: Path | None,
     measures: tuple[str, ...],
     out: Path | None,
-    options: ScoringOptions | None = None,
+    options: EngineOptions | None = None,
     storage: Storage | None = None,
 ) -> tuple[Path, Run]:
     """Score, measure and report; the folder written, and what it holds.
@@ -59,7 +61,7 @@ def evaluate(
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
     opened = _open(release)
-    scorer = load_scorer(model, _notice, options)
+    scorer = start_engine(model, _notice, options)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
         run = _measure(opened, _stored(scorer, opened, storage), measures)
@@ -69,11 +71,11 @@ def evaluate(
 
 
 def dry_run(
-    model: str | None, release: Path | None, options: ScoringOptions | None = None, storage: Storage | None = None
+    model: str | None, release: Path | None, options: EngineOptions | None = None, storage: Storage | None = None
 ) -> Plan:
     """What an evaluation would have to score, and how long it would take; nothing is written."""
     opened = _open(release)
-    scorer = load_scorer(model, _notice, options)
+    scorer = start_engine(model, _notice, options)
     stored = _stored(scorer, opened, storage)
     spans, _ = scoring.unique_spans(scoring.whole(select_sentences(opened.sentences)["text"].to_pylist()))
     return plan(scorer, len(spans), stored.missing(spans) if isinstance(stored, StoredScorer) else spans)
@@ -86,7 +88,10 @@ def _open(release: Path | None) -> Release:
 def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -> scoring.Scorer:
     if storage is None or storage.folder is None:
         return scorer
-    return StoredScorer(scorer, ScoreStore(storage.folder, scorer, release.digest, _notice))
+    store = ScoreStore(storage.folder, scorer, release.digest, _notice)
+    if isinstance(scorer, RayScorer):
+        return StoredScorer(scorer, store, scorer.score_blocks)
+    return StoredScorer(scorer, store, block=API_BLOCK if isinstance(scorer, ApiScorer) else BLOCK)
 
 
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:

@@ -9,10 +9,10 @@ from pathlib import Path
 from holisticbias_eval.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.models.loading import LoadedModel, load_model
+from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
+from holisticbias_eval.models.masked import MaskedScorer
+from holisticbias_eval.models.seq2seq import Seq2SeqScorer
 from holisticbias_eval.scoring import Notice, Scorer
-
-DTYPES = ("float32", "bfloat16")
 
 
 def default_store() -> Path:
@@ -20,12 +20,17 @@ def default_store() -> Path:
     return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / "scores"
 
 
+KINDS = {"causal": "AutoModelForCausalLM", "masked": "AutoModelForMaskedLM", "seq2seq": "AutoModelForSeq2SeqLM"}
+
+
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How a model is scored; what does not change the values may differ between runs that share a store."""
+    """How a model is scored: which kind of model it is (``auto`` reads its configuration), and where."""
 
+    kind: str = "auto"
     dtype: str = "float32"
     device: str = "auto"
+    pll: str = "original"
 
 
 def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None = None) -> Scorer:
@@ -34,8 +39,26 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
     Raises ``ModelError`` for a model that cannot be loaded.
     """
     options = options or ScoringOptions()
-    loaded = _load(name, "AutoModelForCausalLM")
-    return CausalScorer(_on_device(loaded, options.device), notice, dtype=options.dtype)
+    kind = _kind(name) if options.kind == "auto" else options.kind
+    if kind != "causal" and options.dtype != "float32":
+        raise ModelError(f"{options.dtype} is for causal models: score a {kind} model in float32")
+    loaded = _on_device(_load(name, KINDS[kind]), options.device)
+    if kind == "masked":
+        return MaskedScorer(loaded, notice, options.pll)
+    if kind == "seq2seq":
+        return Seq2SeqScorer(loaded, notice)
+    return CausalScorer(loaded, notice, dtype=options.dtype)
+
+
+def _kind(name: str | None) -> str:
+    """The kind of a model by what its configuration says; causal where it says nothing."""
+    if name is None or name == EMBEDDED_MODEL:
+        return "causal"
+    config = load_config(name)
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return "masked"
+    return "seq2seq" if getattr(config, "is_encoder_decoder", False) else "causal"
 
 
 def _load(name: str | None, auto_class: str) -> LoadedModel:

@@ -23,6 +23,14 @@ class LoadedModel:
     identity: ModelIdentity
 
 
+def load_config(name: str) -> Any:
+    """The configuration of a folder or a Hub repository; ``ModelError`` for whatever cannot be loaded."""
+    _refuse_missing_folder(name)
+    import transformers
+
+    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
+
+
 def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedModel:
     """Load a folder or a Hub repository with one of transformers' auto classes, in float32.
 
