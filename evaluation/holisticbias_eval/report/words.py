@@ -63,9 +63,14 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     """What the figures depend on, by name."""
     model, release = signature.model, signature.release
     yield "Model", model.name
-    yield "Architecture", f"{model.architecture}, {model.parameters:,} parameters, {model.dtype}"
+    parameters = "unknown" if model.parameters is None else f"{model.parameters:,}"
+    yield "Architecture", f"{model.architecture}, {parameters} parameters, {model.dtype}"
     yield "Revision", model.revision or "none recorded"
+<<<<<<< HEAD
+    yield "Weights, SHA-256", model.weights_sha256 or "unknown: the model is behind a server"
+=======
     yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
+>>>>>>> main
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
     yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
