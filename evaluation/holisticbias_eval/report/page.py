@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +81,7 @@ def page_environment() -> Environment:
         model_title=model_title,
         heat_level=heat_level,
     )
+    environment.tests["digest"] = lambda value: re.fullmatch("[0-9a-f]{64}", value) is not None
     environment.globals["preferences"] = PREFERENCES
     return environment
 

@@ -15,10 +15,10 @@ SCOPE = (
         "differences harm.",
     ),
     (
-        "Chance alone gives about 5%.",
-        "Every figure called Likelihood Bias is a share of tests with p < 0.05, and where nothing differs about 5% of "
-        "the pairs come out so. As in the paper, the tests are not corrected for their number, and most pairs also "
-        "differ in length.",
+        "Chance alone gives up to about 5%.",
+        "Every figure called Likelihood Bias is a share of tests with p < 0.05. Where nothing differs, about 5% of the "
+        "pairs come out so; fewer where the noun matters more than the descriptor, since both sides share their nouns. "
+        "As in the paper, the tests are not corrected for their number, and most pairs also differ in length.",
     ),
     (
         "The words are American English,",
@@ -49,7 +49,7 @@ def headline(bias: LikelihoodBiasResult) -> str:
     (low, lowest), (high, highest) = known[0], known[-1]
     words = (
         f"Of {pairs:,} pairs of descriptors, {show(significant / pairs, 'share')} differ (p < 0.05); "
-        "where nothing differs, about 5% do."
+        "where nothing differs, chance alone gives up to about 5%."
     )
     if len(known) > 1:
         words += (
