@@ -35,7 +35,8 @@ def terms(root: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "terms"
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
         shutil.copytree(root / name, folder / name)
-    shutil.copy(root / "sources.yaml", folder)
+    for name in ("sources.yaml", "waivers.yaml"):
+        shutil.copy(root / name, folder)
     return folder
 
 
@@ -218,6 +219,7 @@ def test_source_without_versions(terms: Path, invoke: Invoke, tmp_path: Path) ->
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
         shutil.rmtree(terms / name)
         (terms / name).mkdir()
+    (terms / "waivers.yaml").unlink()
     for arguments in (["show", "Deaf"], ["build", "--out", tmp_path / "release"]):
         code, out, err = invoke(*arguments, "--source", terms)
         assert (code, out) == (2, "")
@@ -441,7 +443,7 @@ def test_commands_take_their_source_from_an_option(terms: Path, invoke: Invoke) 
         if path.name != "age.yaml":
             path.unlink()
     (terms / "subsets" / "small.yaml").unlink()
-    (terms / "waivers.yaml").unlink(missing_ok=True)
+    (terms / "waivers.yaml").unlink()
     for path in (terms / "releases").iterdir():  # terms of their own, of which nothing is published
         if path.suffix == ".json":
             path.unlink()

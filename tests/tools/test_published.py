@@ -72,7 +72,12 @@ def test_repository_is_clean(copy: Path) -> None:
         ("  - id: ability.deaf\n", "  - id: ability.hearing\n", "published-removed", "ability.deaf"),
         ("    plural: who use wheelchairs\n", "    plural: who use a wheelchair\n", "published-changed", None),
         ("    text: with a stoma\n", "    until: 1.1.0\n    text: with a stoma\n", "published-removed", None),
-        ("    text: bipolar\n", "    not_with: [noun.kid]\n    text: bipolar\n", "published-changed", "ability.bipolar"),
+        (
+            "    text: bipolar\n",
+            "    not_with: [noun.kid]\n    text: bipolar\n",
+            "published-changed",
+            "ability.bipolar",
+        ),
         ("label: Ability\n", "label: Abilities\n", "published-changed", ""),
     ],
 )

@@ -84,7 +84,7 @@ class Repository:
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
         named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
-        return (*self.with_entries, *named)
+        return (*self.axes, *self.genders, *self.families, *named)
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:

@@ -65,7 +65,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Model", model.name
     yield "Architecture", f"{model.architecture}, {model.parameters:,} parameters, {model.dtype}"
     yield "Revision", model.revision or "none recorded"
-    yield "Weights, SHA-256", model.weights_sha256
+    yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
     yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
