@@ -17,7 +17,7 @@ from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, r
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import love_hate, report_tables
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
+from holisticbias_eval.report.words import PREFERENCES, SCOPE, architecture, headline, signature_rows
 from holisticbias_eval.run import REPORT, Run, Share
 
 
@@ -52,6 +52,7 @@ def render_page(summary: Summary) -> str:
         },
         heat=_heat_map(summary),
         scope=SCOPE,
+        architecture=architecture(summary.result.signature.model),
         headline=headline(summary.result.likelihood_bias),
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),
@@ -80,6 +81,7 @@ def page_environment() -> Environment:
         title_of=title,
         model_title=model_title,
         heat_level=heat_level,
+        sentence=lambda text: text.rstrip(".") + ".",
     )
     environment.tests["digest"] = lambda value: re.fullmatch("[0-9a-f]{64}", value) is not None
     environment.globals["preferences"] = PREFERENCES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.run import LikelihoodBiasResult, Signature
+from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Signature
 
 SCOPE = (
     (
@@ -59,11 +59,17 @@ def headline(bias: LikelihoodBiasResult) -> str:
     return words
 
 
+def architecture(model: ModelSignature) -> str:
+    """The kind of model, and its size where that is known."""
+    size = "size not known" if model.parameters is None else f"{model.parameters:,} parameters"
+    return f"{model.architecture}, {size}, {model.dtype}"
+
+
 def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     """What the figures depend on, by name."""
     model, release = signature.model, signature.release
     yield "Model", model.name
-    yield "Architecture", f"{model.architecture}, {model.parameters:,} parameters, {model.dtype}"
+    yield "Architecture", architecture(model)
     yield "Revision", model.revision or "none recorded"
     yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
