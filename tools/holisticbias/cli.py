@@ -12,7 +12,7 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("build", "schema", "show", "validate")
+BUILT_IN = ("build", "schema", "show", "validate", "verify")
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 

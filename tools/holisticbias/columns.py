@@ -30,6 +30,12 @@ def booleans(values: Sequence[bool]) -> pa.BooleanArray:
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
 
 
+def optional_booleans(values: Sequence[bool | None]) -> pa.BooleanArray:
+    """True and false, with missing values where there is none."""
+    bits = np.packbits(np.fromiter((v is True for v in values), bool, len(values)), bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), len(values), [_validity(values), pa.py_buffer(bits)])
+
+
 def integers(values: npt.NDArray[np.int32]) -> pa.Int32Array:
     """32-bit whole numbers, none missing."""
     contiguous = np.ascontiguousarray(values, np.int32)

@@ -41,7 +41,7 @@ class Phrase:
 
 
 def compile_tables(catalog: Catalog, version: str, subset: str | None = None) -> Mapping[str, pa.Table]:
-    """The tables ``sentences``, ``descriptors``, ``nouns`` and ``templates`` of one version.
+    """The tables ``sentences``, ``descriptors``, ``nouns``, ``templates`` and ``noun_phrases`` of one version.
 
     Raises ``UnknownVersionError`` for a version or subset that is not there,
     and ``ReleaseError`` where nothing would be left.
@@ -52,11 +52,13 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
         raise ReleaseError(f"version {version} would have no sentence")
+    columns = _phrase_columns(phrases)
     return {
-        "sentences": _sentences(phrases, templates),
+        "sentences": _sentences(columns, templates),
         "descriptors": _descriptors(held.axes),
         "nouns": _nouns(held.genders),
         "templates": _templates(held.families),
+        "noun_phrases": _noun_phrases(columns),
     }
 
 
@@ -78,16 +80,22 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
         yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
 
 
-def _sentences(phrases: tuple[Phrase, ...], templates: tuple[Template, ...]) -> pa.Table:
+def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...]) -> pa.Table:
     """Every template over every phrase that can fill it, template by template."""
-    columns = _phrase_columns(phrases)
-    nounlike = integers(np.flatnonzero([p.kind != "descriptor" for p in phrases]).astype(np.int32))
+    bare = pc.equal(columns["noun_phrase_type"].dictionary_decode(), strings(["descriptor"])[0])
+    nounlike = integers(np.flatnonzero(~bare.to_numpy(zero_copy_only=False)).astype(np.int32))
     with_noun = {name: column.take(nounlike) for name, column in columns.items()}
     batches = [
         _template_batch(i, templates, with_noun if template.must_be_noun else columns)
         for i, template in enumerate(templates)
     ]
     return pa.concat_tables(batches)
+
+
+def _noun_phrases(columns: Mapping[str, pa.Array]) -> pa.Table:
+    """Every phrase that can fill a slot, one a row; its id is what the ids of its sentences end with."""
+    first = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type")
+    return table({name: columns[name] for name in (*first, *(n for n in columns if n not in first))})
 
 
 def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:

@@ -16,10 +16,13 @@ from holisticbias.commands import options
 @options.source
 def command(version: str | None, out: Path, small: bool, source: Path | None) -> None:
     """Compile a version of the terms into a release that Hugging Face datasets loads."""
+    from holisticbias.origin import source_commit
     from holisticbias.release import build_release, write_release
+    from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
-    release = build_release(load_catalog(source), version, "small" if small else None)
+    root = source or find_source()
+    release = build_release(load_catalog(root), version, "small" if small else None, source_commit(root))
     manifest = write_release(release, out)
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
     click.echo(f"{out}: HolisticBias {manifest.version}{' (small)' if small else ''}, {rows}; digest {manifest.digest}")
