@@ -53,6 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("interrupted; nothing was left half-made", INTERRUPTED)
     except HolisticBiasError as error:
         return _fail(str(error), error.exit_code)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("holisticbias"):
+            raise
+        message = f"this needs the package {error.name!r}: pip install 'holisticbias[evaluation]'"
+        return _fail(message, HolisticBiasError.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         return 0

@@ -9,7 +9,7 @@ import click
 from holisticbias.commands import options
 
 
-@click.command()
+@click.command(short_help="Compile a version into a release.")
 @click.option("--version", help="Version to build; by default the newest.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write the release to.")
 @click.option("--small", is_flag=True, help="Only the 100 descriptors of subsets/small.yaml.")

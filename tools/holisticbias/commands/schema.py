@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="Write the JSON Schemas of the YAML files.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to."
 )

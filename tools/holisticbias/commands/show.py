@@ -9,7 +9,7 @@ import click
 from holisticbias.commands import options
 
 
-@click.command()
+@click.command(short_help="Print how a term reads in every template.")
 @click.argument("term")
 @click.option("--version", help="Version to show; by default the newest.")
 @click.option("--noun", help="Noun to show it with; by default 'person', or the first that goes with the term.")

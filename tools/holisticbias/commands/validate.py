@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holisticbias.findings import Format
 
 
-@click.command()
+@click.command(short_help="Check the terms against every rule.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
 def command(paths: tuple[Path, ...], style: Format) -> int:

@@ -1,0 +1,1 @@
+"""The verbs that the evaluation adds to ``holisticbias``."""

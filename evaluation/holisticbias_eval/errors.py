@@ -1,0 +1,21 @@
+"""What can go wrong in an evaluation. Caught in the command line alone, printed as one line."""
+
+from __future__ import annotations
+
+from holisticbias.errors import HolisticBiasError
+
+
+class EvaluationError(HolisticBiasError):
+    """An evaluation that could not run; the message says how to mend it."""
+
+
+class ModelError(EvaluationError):
+    """A model that cannot be loaded, or that gives no usable likelihoods."""
+
+
+class RunError(EvaluationError):
+    """A folder that is not a run of an evaluation."""
+
+
+class SelectionError(EvaluationError):
+    """A selection of sentences that leaves nothing to measure."""

@@ -1,0 +1,88 @@
+"""One evaluation from end to end: a release and a model in, a run's folder out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from holisticbias.output import new_folder
+from holisticbias.release import Release, build_release, open_release
+from holisticbias.validate import load_catalog
+from holisticbias_eval import scoring
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
+from holisticbias_eval.models.causal import load_causal_scorer
+from holisticbias_eval.report.page import write_page
+from holisticbias_eval.run import (
+    ReleaseSignature,
+    Result,
+    Run,
+    is_run,
+    likelihood_bias_result,
+    sign,
+    write_run,
+)
+
+COLUMNS = (
+    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
+    "noun_gender", "template_id", "template", "noun_phrase_type",
+)  # fmt: skip
+
+
+def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...], out: Path | None) -> tuple[Path, Run]:
+    """Score, measure and report; the folder written, and what it holds.
+
+    The newest version is compiled from the terms where no release is given. The
+    folder appears when all is done, or not at all.
+    """
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+    opened = open_release(release) if release else build_release(load_catalog())
+    scorer = load_causal_scorer(model)
+    folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
+    with new_folder(folder, is_run) as made:
+        run = _measure(opened, scorer, measures)
+        write_run(run, made)
+        write_page(run, made)
+    return folder, run
+
+
+def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
+    selected = select_sentences(release.sentences)
+    with _progress(selected, scorer) as progress:
+        scores = scoring.score_sentences(selected.select(list(COLUMNS)), scorer, progress)
+    signature = sign(
+        ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
+        scorer,
+        measures,
+        scored=scores.num_rows,
+        available=release.sentences.num_rows,
+    )
+    bias = likelihood_bias_result(measure_likelihood_bias(scores))
+    return Run(Result(signature=signature, likelihood_bias=bias), scores)
+
+
+@contextmanager
+def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=len(sentences["text"].unique()))
+        yield lambda done: bar.advance(task, done)
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"

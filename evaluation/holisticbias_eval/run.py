@@ -1,0 +1,157 @@
+"""A run: one model's scores on one release, what was measured on them, and what identifies both."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from holisticbias_eval.errors import RunError
+from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
+from holisticbias_eval.scoring import ModelIdentity, Scorer
+
+RESULT = "result.json"
+SCORES = "scores.parquet"
+REPORT = "report.html"
+PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+SCHEMA_VERSION = 1
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ReleaseSignature(_Part):
+    """The release that was scored."""
+
+    version: str
+    subset: str | None
+    digest: str
+
+
+class ModelSignature(_Part):
+    """The model that was scored."""
+
+    name: str
+    architecture: str
+    revision: str | None
+    weights_sha256: str
+    parameters: int
+    dtype: str
+    note: str | None
+
+
+class Signature(_Part):
+    """Everything that the figures depend on."""
+
+    release: ReleaseSignature
+    model: ModelSignature
+    scoring: dict[str, str]
+    measures: tuple[str, ...]
+    sentences_scored: int
+    sentences_available: int
+    versions: dict[str, str]
+    machine: str
+
+
+class Share(_Part):
+    """Likelihood Bias of an axis, a template or both; ``share`` is missing where there is no pair."""
+
+    axis: str | None
+    template: str | None
+    descriptors: int
+    pairs: int
+    significant: int
+    untested: int
+    share: float | None
+
+
+class LikelihoodBiasResult(_Part):
+    """Likelihood Bias by axis, by template, and by both."""
+
+    by_axis: tuple[Share, ...]
+    by_template: tuple[Share, ...]
+    by_axis_and_template: tuple[Share, ...]
+
+
+class Result(_Part):
+    """``result.json``."""
+
+    schema_version: int = SCHEMA_VERSION
+    signature: Signature
+    likelihood_bias: LikelihoodBiasResult
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run's folder holds: the result, and the scored sentences, one a row."""
+
+    result: Result
+    scores: pa.Table
+
+
+def sign(
+    release: ReleaseSignature, scorer: Scorer, measures: tuple[str, ...], scored: int, available: int
+) -> Signature:
+    """The signature of a run on this machine with the installed packages."""
+    return Signature(
+        release=release,
+        model=_model_signature(scorer.identity),
+        scoring=dict(scorer.settings),
+        measures=measures,
+        sentences_scored=scored,
+        sentences_available=available,
+        versions={"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}},
+        machine=f"{platform.system()} {platform.machine()}",
+    )
+
+
+def _model_signature(identity: ModelIdentity) -> ModelSignature:
+    return ModelSignature(**asdict(identity))
+
+
+def likelihood_bias_result(bias: LikelihoodBias) -> LikelihoodBiasResult:
+    """The measure's figures as the result file holds them."""
+    return LikelihoodBiasResult(
+        by_axis=_shares(bias.by_axis),
+        by_template=_shares(bias.by_template),
+        by_axis_and_template=_shares(bias.by_axis_and_template),
+    )
+
+
+def _shares(shares: tuple[BiasShare, ...]) -> tuple[Share, ...]:
+    return tuple(Share(**asdict(s), share=s.share) for s in shares)
+
+
+def write_run(run: Run, folder: Path) -> None:
+    """Write the result and the scores into a folder that is there."""
+    pq.write_table(run.scores, folder / SCORES, compression="zstd")
+    (folder / RESULT).write_text(run.result.model_dump_json(indent=2) + "\n", "utf-8")
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run."""
+    return (folder / RESULT).is_file() and (folder / SCORES).is_file()
+
+
+def read_run(folder: Path) -> Run:
+    """The run in a folder; ``RunError`` if there is none, or it is damaged."""
+    if not is_run(folder):
+        what = f"has no {RESULT} and {SCORES}" if folder.is_dir() else "does not exist"
+        raise RunError(f"{folder} is no run: it {what}; make one with holisticbias evaluate")
+    try:
+        result = Result.model_validate_json((folder / RESULT).read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise RunError(
+            f"{folder / RESULT} is damaged or of another version: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        ) from error
+    try:
+        return Run(result, pq.read_table(folder / SCORES))
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{folder / SCORES} cannot be read: {error}") from error
