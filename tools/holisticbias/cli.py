@@ -12,7 +12,7 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("build", "schema", "show", "validate", "verify")
+BUILT_IN = ("build", "publish", "schema", "show", "validate", "verify")
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 

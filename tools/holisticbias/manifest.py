@@ -93,7 +93,8 @@ def read_manifest(folder: Path) -> Manifest:
         content = (folder / MANIFEST).read_text("utf-8")
     except FileNotFoundError as error:
         what = "has no manifest.json" if folder.is_dir() else "does not exist"
-        raise ReleaseError(f"{folder} is no release: it {what}; make one with holisticbias build") from error
+        mend = "make one with holisticbias build, or name one on the Hub: organisation/name@version"
+        raise ReleaseError(f"{folder} is no release: it {what}; {mend}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
     try:

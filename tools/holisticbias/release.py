@@ -17,11 +17,12 @@ from holisticbias.compile import compile_tables
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.history import history_table
+from holisticbias.hub import fetch_release, hub_address
 from holisticbias.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest
 from holisticbias.output import new_folder
 from holisticbias.parquet import read_parquet, write_parquet
 from holisticbias.variants import sample_sentences
-from holisticbias.verify import file_findings
+from holisticbias.verify import file_findings, version_findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +116,16 @@ def holds_same(folder: Path, manifest: Manifest) -> bool:
         return False
 
 
-def open_release(folder: Path | str) -> Release:
-    """Open the release in a folder; ``ReleaseError`` if it is none, or any file differs from its manifest."""
-    folder = Path(folder)
+def open_release(release: Path | str) -> Release:
+    """Open a release, checked: the one in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub.
+
+    Raises ``ReleaseError`` if there is none, it is not of the version asked for
+    or any file differs from its manifest, and ``HubError`` if the Hub does not
+    have it or cannot be reached while the version is not in the cache.
+    """
+    folder = find_release(release)
     manifest = read_manifest(folder)
-    for _, finding in file_findings(folder, manifest):
+    for finding in (*version_findings(folder, manifest), *(f for _, f in file_findings(folder, manifest))):
         raise ReleaseError(finding)
     try:
         tables = {
@@ -128,3 +134,9 @@ def open_release(folder: Path | str) -> Release:
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error
     return Release(manifest, tables)
+
+
+def find_release(release: Path | str) -> Path:
+    """The folder of a release: the one named, or that of a version on the Hub, fetched if need be."""
+    address = hub_address(str(release))
+    return Path(release) if address is None else fetch_release(address)

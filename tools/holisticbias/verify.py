@@ -35,9 +35,9 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
         manifest = read_manifest(folder)
     except ReleaseError as error:
         return (str(error),)
-    other = _another_version(folder, manifest, version)
-    if other is not None:
-        return (other,)
+    other = tuple(version_findings(folder, manifest, version))
+    if other:
+        return other
     damaged = dict(file_findings(folder, manifest))
     rows = _row_findings(folder, manifest, set(damaged))
     return (*damaged.values(), *_strangers(folder, manifest), *rows)
@@ -82,15 +82,14 @@ def _read_bytes(path: Path) -> bytes | None:
         return None
 
 
-def _another_version(folder: Path, manifest: Manifest, version: str | None) -> str | None:
+def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
     """A line if this is a release of another version than was asked for, or a manifest of another than its data."""
-    if version is not None and manifest.version != version:
-        return f"{folder} is a release of version {manifest.version}, not of {version}"
     labels = [_version_of(folder / file) for table in manifest.tables.values() for file in table.files]
     found = sorted({label for label in labels if label is not None})
-    if found and manifest.version not in found:
-        return f"{folder / MANIFEST} is of version {manifest.version}, but the data are of {' and '.join(found)}"
-    return None
+    if version is not None and manifest.version != version:
+        yield f"{folder} is a release of version {manifest.version}, not of {version}"
+    elif found and manifest.version not in found:
+        yield f"{folder / MANIFEST} is of version {manifest.version}, but the data are of {' and '.join(found)}"
 
 
 def _version_of(path: Path) -> str | None:

@@ -11,18 +11,23 @@ import click
 @click.argument("release")
 @click.option("--version", help="Version that it must be.")
 def command(release: str, version: str | None) -> int:
-    """Check that RELEASE, a folder, is whole and exact.
+    """Check that RELEASE is whole and exact: a folder, or organisation/name@version on the Hugging Face Hub.
 
     Exit code 0 when it is, 1 with a line for each thing that is wrong.
     """
     from holisticbias.errors import ReleaseError
+    from holisticbias.hub import fetch_release, hub_address
     from holisticbias.manifest import read_manifest
     from holisticbias.verify import verify_release
 
-    folder = Path(release)
-    if not folder.is_dir():
-        raise ReleaseError(f"{folder} does not exist or is no folder: name a release")
-    findings = verify_release(folder, version)
+    address = hub_address(release)
+    if address is None and not Path(release).is_dir():
+        raise ReleaseError(f"{release} is no folder: name one, or a release on the Hub as organisation/name@version")
+    try:
+        folder = Path(release) if address is None else fetch_release(address)
+        findings = verify_release(folder, version)
+    except ReleaseError as error:
+        findings = (str(error),)
     for finding in findings:
         click.echo(" ".join(finding.split()))
     if findings:
