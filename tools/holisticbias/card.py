@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from holisticbias.features import card_features
-from holisticbias.history import changes
+from holisticbias.history_table import changes
 from holisticbias.manifest import Manifest
 
 SPLIT = "test"

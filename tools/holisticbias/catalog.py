@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias.versions import Version, holds, version_key
@@ -172,7 +172,7 @@ class Source(Record):
 
     id: SourceId
     title: Text
-    year: int | None = None
+    year: StrictInt | None = None
     url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$")] | None = None
 
 

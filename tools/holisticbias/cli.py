@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.metadata import version as installed_version
+from io import TextIOWrapper
 
 import click
 
@@ -28,8 +29,23 @@ class _Verbs(click.Group):
             command = import_module(f"holisticbias.commands.{cmd_name}").command
         else:
             found = entry_points(group=GROUP, name=cmd_name)
-            command = next(iter(found)).load() if found else None
+            command = _load(next(iter(found))) if found else None
         return command if isinstance(command, click.Command) else None
+
+
+def _load(entry: EntryPoint) -> object:
+    """Another package's verb; where it cannot be imported, one that says so."""
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        message = f"{entry.name} cannot be loaded from {entry.module}: {error}"
+
+        @click.command(entry.name, short_help="(cannot be loaded)", context_settings={"ignore_unknown_options": True})
+        @click.argument("arguments", nargs=-1)
+        def unavailable(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - taken, so that any use gets the message
+            raise HolisticBiasError(message)
+
+        return unavailable
 
 
 @click.command(
@@ -44,6 +60,9 @@ def holisticbias() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a letter shows its number
+            stream.reconfigure(errors="backslashreplace")
     try:
         result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)
     except click.ClickException as error:
@@ -58,9 +77,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         message = f"this needs the package {error.name!r}: pip install 'holisticbias[evaluation]'"
         return _fail(message, HolisticBiasError.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     except OSError as error:
         return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
     return result if isinstance(result, int) else 0

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import yaml
 
-from holisticbias.findings import Finding
+from holisticbias.findings import Finding, shown
 from holisticbias.registry import report
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
@@ -23,7 +23,11 @@ MAX_VALUES = 100_000
 MAX_DEPTH = 40
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
+_FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
+# A shorter file with fewer brackets and shorter lines can neither nest nor unfold enough to exhaust the parser.
+_SURELY_SMALL = 100_000
+_SURELY_FLAT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,15 @@ class Document:
 
 def read_document(path: Path, shown_as: str) -> Document:
     """Read one YAML file. Whatever is wrong with it becomes a finding; nothing is raised."""
+    if path.exists() and not path.is_file():
+        return _unread(shown_as, "unreadable", "It is not a file.")  # a pipe or a device could be read forever
     try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= MAX_BYTES else b""
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         return _unread(shown_as, "unreadable", f"The file cannot be read: {error.strerror}.")
-    if size > MAX_BYTES:
-        return _unread(shown_as, "file-too-large", f"The file has {size:,} bytes.")
+    if len(content) > MAX_BYTES:
+        return _unread(shown_as, "file-too-large", f"The file has more than {MAX_BYTES:,} bytes.")
     return parse_document(content, shown_as)
 
 
@@ -59,30 +65,34 @@ def parse_document(content: bytes, shown_as: str) -> Document:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
+        before = content[: error.start].decode("utf-8")
         message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
-        return _unread(shown_as, "not-utf8", message, (line, column))
+        return _unread(shown_as, "not-utf8", message, _offset_place(before, len(before)))
     findings = tuple(_text_findings(text, shown_as))
     if any(f.rule == "byte-order-mark" for f in findings):
         text = text.removeprefix("\ufeff")
     try:
-        root = yaml.compose(text, Loader=_Loader)
+        unbounded = _unbounded(text)
+        root = None if unbounded else yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.problem or error}.", place, findings)
     except yaml.reader.ReaderError as error:
-        return _unread(
-            shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", _offset_place(text, error.position), findings
-        )
+        place = _offset_place(text, _characters(text, error))
+        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", place, findings)
     except (yaml.YAMLError, RecursionError) as error:
         return _unread(shown_as, "yaml-syntax", f"Not YAML: {type(error).__name__}.", (1, 1), findings)
+    if unbounded:
+        return _unread(shown_as, *unbounded, before=findings)
     if root is None:
         return _unread(shown_as, "yaml-syntax", "The file is empty.", (1, 1), findings)
     builder = _Builder(shown_as)
     data = builder.value(root, ())
-    return Document(shown_as, data, builder.places, findings + tuple(builder.findings))
+    findings += tuple(builder.findings)
+    if builder.unbounded:
+        return Document(shown_as, None, {}, findings)
+    return Document(shown_as, data, builder.places, findings)
 
 
 def _unread(path: str, rule: str, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
@@ -108,6 +118,39 @@ def _offset_place(text: str, offset: int) -> Place:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
+def _characters(text: str, error: yaml.reader.ReaderError) -> int:
+    """Where the reader stopped, in characters; libyaml counts bytes."""
+    if error.encoding == "unicode":
+        return int(error.position)
+    return len(text.encode()[: error.position].decode(errors="ignore"))
+
+
+def _unbounded(text: str) -> tuple[str, str, Place] | None:
+    """What is wrong with a file that nests or holds too much, found before any of it is kept.
+
+    Composing nodes takes stack for each level and memory for each value, which
+    a small file can exhaust; events take neither.
+    """
+    longest = max(map(len, text.split("\n")))
+    if len(text) < _SURELY_SMALL and longest + text.count("[") + text.count("{") < _SURELY_FLAT:
+        return None
+    depth = nodes = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        nodes += isinstance(event, yaml.NodeEvent)
+        mark = event.start_mark
+        if mark and depth > MAX_DEPTH:
+            return "too-deep", _TOO_DEEP, (mark.line + 1, mark.column + 1)
+        if mark and nodes > 2 * MAX_VALUES:  # keys and values
+            return "too-many-values", _TOO_MANY, (mark.line + 1, mark.column + 1)
+    return None
+
+
+_TOO_DEEP = f"Values are nested more than {MAX_DEPTH} deep."
+_TOO_MANY = f"The file unfolds to more than {MAX_VALUES:,} values."
+_PLAIN = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
+
+
 class _Builder:
     """Turns YAML nodes into plain values, noting places and what is wrong."""
 
@@ -115,19 +158,21 @@ class _Builder:
         self.path = path
         self.places: dict[Keys, Place] = {}
         self.findings: list[Finding] = []
+        self.unbounded = False
         self._values = 0
 
     def value(self, node: yaml.Node, keys: Keys) -> Value:
         place = node.start_mark.line + 1, node.start_mark.column + 1
-        self.places[keys] = place
         self._values += 1
         if self._values > MAX_VALUES:
-            if self._values == MAX_VALUES + 1:
-                self._report("too-many-values", place, f"The file unfolds to more than {MAX_VALUES:,} values.")
+            self._stop("too-many-values", place, _TOO_MANY)
+        elif len(keys) > MAX_DEPTH:
+            self._stop("too-deep", place, _TOO_DEEP)
+        if self.unbounded:
             return None
-        if len(keys) > MAX_DEPTH:
-            self._report("too-deep", place, f"Values are nested more than {MAX_DEPTH} deep.")
-            return None
+        self.places[keys] = place
+        if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
+            self._report("yaml-syntax", place, f"The tag {shown(node.tag)} is not allowed.")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, keys)
         if isinstance(node, yaml.SequenceNode):
@@ -143,7 +188,7 @@ class _Builder:
                 continue
             key = str(key_node.value)
             if key in mapping:
-                self._report("duplicate-key", place, f"The key {key!r} stands twice.")
+                self._report("duplicate-key", place, f"The key {shown(key)} stands twice.")
                 continue
             mapping[key] = self.value(value_node, (*keys, key))
         return mapping
@@ -152,25 +197,31 @@ class _Builder:
         kind = tag.removeprefix("tag:yaml.org,2002:")
         if kind in ("str", "timestamp"):
             return raw
-        if kind == "null":
+        if kind == "null" and raw in ("", "~", "null"):
             return None
         if kind == "bool" and raw in ("true", "false"):
             return raw == "true"
-        if kind == "int" and _DECIMAL.fullmatch(raw) and len(raw) < 19:
+        if kind == "int" and _DECIMAL.fullmatch(raw):
             return int(raw)
-        if kind == "float" and "_" not in raw and ":" not in raw:
-            return float(raw.lower().replace(".inf", "inf").replace(".nan", "nan"))
-        if kind in ("bool", "int", "float", "value", "merge"):
-            self._report("ambiguous-scalar", place, f"YAML 1.1 reads {raw!r} as {_READ_AS[kind]}.")
+        if kind == "float" and _FRACTION.fullmatch(raw):
+            return float(raw)
+        if kind in _READ_AS:
+            self._report("ambiguous-scalar", place, f"YAML 1.1 reads {shown(raw)} as {_READ_AS[kind]}.")
             return raw
-        self._report("yaml-syntax", place, f"The tag {tag!r} is not allowed.")
+        self._report("yaml-syntax", place, f"The tag {shown(tag)} is not allowed.")
         return raw
 
     def _report(self, rule: str, place: Place, message: str) -> None:
         self.findings.append(report(rule, self.path, place, message))
 
+    def _stop(self, rule: str, place: Place, message: str) -> None:
+        if not self.unbounded:
+            self._report(rule, place, message)
+        self.unbounded = True
+
 
 _READ_AS = {
+    "null": "nothing",
     "bool": "true or false",
     "int": "a number in another base",
     "float": "a number",

@@ -25,6 +25,12 @@ class Finding:
     mend: str
 
 
+def shown(value: object) -> str:
+    """A value between quotes, cut where it is long: what a file holds may be of any length."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def render_findings(findings: Iterable[Finding], style: Format) -> str:
     """The findings as lines of text, as one JSON array, or as GitHub annotations."""
     if style == "json":

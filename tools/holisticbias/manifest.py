@@ -17,12 +17,15 @@ CHECKSUMS = "SHA256SUMS"
 SCHEMA_VERSION: Literal[1] = 1
 
 # The release's digest is of the rows of these tables: the others follow from them, or grow with the versions.
-DIGESTED = ("sentences", "intersections", "descriptors", "nouns", "templates")
+SENTENCES = {"sentences", "intersections"}  # one of the two
+TABLES = ("descriptors", "nouns", "templates")
+DIGESTED = {*SENTENCES, *TABLES}
 
 
 def _inside(name: str) -> str:
     path = PurePosixPath(name)
-    if path.is_absolute() or path.as_posix() != name or not path.parts or {"..", "."} & set(path.parts) or "\\" in name:
+    odd = {"..", "."} & set(path.parts) or {"\\", "\0"} & set(name) or path.as_posix() != name
+    if odd or path.is_absolute() or not path.parts:
         raise ValueError(f"{name!r} is no plain path inside the release")
     return name
 
@@ -98,11 +101,22 @@ def read_manifest(folder: Path) -> Manifest:
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
     try:
-        return Manifest.model_validate_json(content)
+        manifest = Manifest.model_validate_json(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise ReleaseError(f"{folder / MANIFEST} is no manifest of a release: {where}: {first['msg']}") from error
+    _check_tables(folder / MANIFEST, manifest)
+    return manifest
+
+
+def _check_tables(path: Path, manifest: Manifest) -> None:
+    missing = [name for name in TABLES if name not in manifest.tables]
+    if missing or not SENTENCES & set(manifest.tables):
+        raise ReleaseError(f"{path} does not list the tables sentences, {', '.join(TABLES)}")
+    for name in (file for entry in manifest.tables.values() for file in entry.files):
+        if name not in manifest.files:
+            raise ReleaseError(f"{path} gives no checksum for {name}")
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:

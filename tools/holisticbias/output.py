@@ -24,6 +24,8 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except FileExistsError as error:
+        raise OutputError(f"cannot write to {target.parent}: it is not a folder") from error
     except OSError as error:
         raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
     try:
@@ -53,7 +55,7 @@ def _swap(made: Path, target: Path) -> None:
     target.rename(aside / "old")
     try:
         made.rename(target)
-    except OSError:
+    except BaseException:
         (aside / "old").rename(target)
         raise
     finally:

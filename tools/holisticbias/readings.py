@@ -35,7 +35,7 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
 
     Raises ``UnknownTermError`` where no entry of the version has it.
     """
-    version = version or catalog.versions[-1]
+    version = version or (catalog.versions[-1] if catalog.versions else "0.0.0")
     rule = catalog.release(version).article_rule
     held = catalog.at(version)
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
@@ -67,6 +67,8 @@ def _form(name: str, singular: str, plural: str, templates: list[Template]) -> F
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
     nouns = [n for g in catalog.genders for n in g.nouns if descriptor.noun_gender in ("any", g.gender)]
+    if not nouns:
+        raise UnknownTermError(f"{descriptor.text!r} goes with no noun of this version")
     if wanted is None:
         return next((n for n in nouns if n.text == "person"), nouns[0])
     for noun in nouns:

@@ -49,6 +49,7 @@ RULES: dict[str, Rule] = {
     "assessment-source": Rule("A judgement is attributed.", "name the reviewer or the source of the judgement"),
     # language
     "clean-text": Rule("Text is plain words.", "write the text without this character"),
+    "hidden-character": Rule("Text has no characters that cannot be seen.", "remove the character"),
     "slot": Rule(
         "A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
         "write {noun_phrase} or {plural_noun_phrase} once, with no other braces",

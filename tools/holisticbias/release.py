@@ -16,7 +16,7 @@ from holisticbias.columns import strings
 from holisticbias.compile import compile_tables
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
-from holisticbias.history import history_table
+from holisticbias.history_table import history_table
 from holisticbias.hub import fetch_release, hub_address
 from holisticbias.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest
 from holisticbias.output import new_folder
@@ -133,6 +133,9 @@ def open_release(release: Path | str) -> Release:
         }
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error
+    for name, entry in manifest.tables.items():
+        if tables[name].num_rows != entry.rows:
+            raise ReleaseError(f"{folder}: the table {name} has {tables[name].num_rows:,} rows, not {entry.rows:,}")
     return Release(manifest, tables)
 
 

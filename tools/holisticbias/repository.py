@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -21,7 +21,7 @@ from holisticbias.catalog import (
     TemplateFile,
 )
 from holisticbias.document import Document, Keys, Value
-from holisticbias.findings import Finding
+from holisticbias.findings import Finding, shown
 from holisticbias.registry import report
 from holisticbias.source import Kind, SourceFile
 
@@ -70,6 +70,11 @@ class Repository:
     releases: tuple[Located[ReleaseFile], ...]
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
+
+    @property
+    def files(self) -> tuple[Located[Any], ...]:
+        """Every file."""
+        return (*self.axes, *self.genders, *self.families, *self.releases, *self.subsets, *self.sources)
 
     @property
     def with_entries(self) -> tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], ...]:
@@ -151,11 +156,12 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "missing":
         return report("missing-key", document.path, place, f"The key {key!r} is missing.", entry)
     if error["type"] == "extra_forbidden":
-        return report("unknown-key", document.path, place, f"The key {key!r} is not one that an entry has here.", entry)
-    given = repr(error.get("input"))
-    shown = given if len(given) <= 60 else f"{given[:57]}..."
+        message = f"The key {shown(key)} is not one that this place has."
+        return report("unknown-key", document.path, place, message, entry)
     mend = "put the text between quotes." if error["type"] == "string_type" else None
-    return report("schema", document.path, place, f"{key}: {error['msg']}; it is {shown}.", entry, mend)
+    what = f"{key}: " if isinstance(key, str) else ""
+    message = f"{what}{error['msg']}; it is {shown(error.get('input'))}."
+    return report("schema", document.path, place, message, entry, mend)
 
 
 def _entry_id(data: Value, keys: Keys) -> str:
@@ -164,4 +170,4 @@ def _entry_id(data: Value, keys: Keys) -> str:
     entries = data.get(keys[0])
     entry = entries[keys[1]] if isinstance(entries, list) and keys[1] < len(entries) else None
     entry_id = entry.get("id") if isinstance(entry, dict) else None
-    return entry_id if isinstance(entry_id, str) else ""
+    return entry_id if isinstance(entry_id, str) and len(entry_id) <= 120 else ""

@@ -56,8 +56,8 @@ def read_source(root: Path) -> tuple[SourceFile, ...]:
 
 
 def shown_path(path: Path) -> str:
-    """The path as messages show it: relative to the current folder where it lies in it."""
-    path, here = path.resolve(), Path.cwd()
+    """A file's path as messages show it: relative to the current folder where it lies in it."""
+    path, here = path.parent.resolve() / path.name, Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 

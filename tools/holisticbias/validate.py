@@ -23,32 +23,36 @@ def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding,
 
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     """Findings for whole folders of terms, for files and folders in one, or for files that lie elsewhere."""
+    sources: dict[Path, tuple[SourceFile, ...]] = {}
     wanted: dict[Path, set[str]] = {}
     found: set[Finding] = set()
     for path in paths:
         if not path.exists():
             raise SourceError(f"{path}: no such file or folder")
         root = path if is_source(path) else find_source(path if path.is_dir() else path.parent)
-        held = {f.document.path for f in read_source(root)}
+        if root not in sources:
+            sources[root] = read_source(root)
+        held = {f.document.path for f in sources[root]}
         inside = {p for p in held if Path(p).resolve().is_relative_to(path.resolve())}
         if path.is_file() and not inside:
-            found.update(_validate_stranger(path, root))
+            found.update(_validate_stranger(path, sources[root]))
         elif not inside:
             raise SourceError(
                 f"{path} holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"
             )
         wanted.setdefault(root, set()).update(inside)
     for root, shown in wanted.items():
-        found.update(f for f in validate_files(read_source(root))[1] if f.path in shown)
+        if shown:
+            found.update(f for f in validate_files(sources[root])[1] if f.path in shown)
     return tuple(sorted(found))
 
 
-def _validate_stranger(path: Path, root: Path) -> Iterable[Finding]:
+def _validate_stranger(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
     """The findings of a file outside the folder of terms, in the place of the file that it would replace."""
     shown = shown_path(path)
     document = read_document(path, shown)
     file = SourceFile(kind_of(path.resolve(), document), document)
-    others = (f for f in read_source(root) if not _same_place(f, file))
+    others = (f for f in source if not _same_place(f, file))
     return (f for f in validate_files([*others, file])[1] if f.path == shown)
 
 

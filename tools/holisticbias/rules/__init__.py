@@ -22,6 +22,7 @@ CHECKS: dict[str, Check] = {
     "known-replacement": references.known_replacement,
     "known-descriptor": references.known_descriptor,
     "clean-text": language.clean_text,
+    "hidden-character": language.hidden_character,
     "slot": language.slot,
     "position": language.position,
     "plural-needed": language.plural_needed,

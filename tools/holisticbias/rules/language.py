@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from holisticbias.catalog import Descriptor, Entry, Noun, Template
+from holisticbias.document import Keys, Value
 from holisticbias.findings import Finding
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT
 from holisticbias.repository import Repository
@@ -18,17 +19,44 @@ _MARKUP = re.compile(r"[<>{}\[\]`*_|\\#@&%$^~=\"\u201c\u201d\u2018\u2019]|https?
 def clean_text(repository: Repository) -> Iterator[Finding]:
     """No control, format, private or unassigned characters, no markup, no stray spaces."""
     for file, i, entry in repository.entries():
-        for key, text in _texts(entry):
+        for keys, text in _texts(entry):
             template = isinstance(entry, Template)
             odd = _odd_character(text.replace("{", "").replace("}", "").replace("_", "") if template else text)
             if odd is not None:
-                yield file.report_entry("clean-text", i, (key,), f"The {key} holds {odd}.")
+                yield file.report_entry("clean-text", i, keys, f"The {keys[-1]} holds {odd}.")
 
 
-def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
-    yield "text", entry.text
+def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
+    """Every wording that goes into sentences."""
+    yield ("text",), entry.text
     if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
-        yield "plural", entry.plural
+        yield ("plural",), entry.plural
+    for k, wording in enumerate(entry.history):
+        for key, text in (("text", wording.text), ("plural", wording.plural)):
+            if text is not None:
+                yield ("history", k, key), text
+
+
+def hidden_character(repository: Repository) -> Iterator[Finding]:
+    """Labels, reasons and the like may hold markup, but nothing that a reader of the file cannot see."""
+    for file in repository.files:
+        for keys, text in _prose(file.document.data, ()):
+            odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
+            if odd is not None:
+                yield file.report("hidden-character", keys, f"The {keys[-1]} holds the character U+{ord(odd):04X}.")
+
+
+def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
+    """The text of a file, save the wordings that the rule clean-text judges."""
+    if isinstance(value, str):
+        if keys[-1:] not in (("text",), ("plural",)):
+            yield keys, value
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _prose(item, (*keys, i))
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _prose(item, (*keys, key))
 
 
 def _odd_character(text: str) -> str | None:

@@ -1,0 +1,99 @@
+"""What several tests share: the catalog, version 1.0.0 compiled and written once a session, and the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from holisticbias import build_release, load_catalog, write_release
+from holisticbias.catalog import Catalog
+from holisticbias.cli import main
+from holisticbias.release import Release
+
+Answer: TypeAlias = tuple[int, str, str]
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository: its folder of terms, schemas and tests."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def data(root: Path) -> Path:
+    """Examples and expected values."""
+    return root / "tests" / "data"
+
+
+@pytest.fixture(scope="session")
+def catalog(root: Path) -> Catalog:
+    return load_catalog(root)
+
+
+@pytest.fixture(scope="session")
+def release(catalog: Catalog) -> Release:
+    """Version 1.0.0, compiled."""
+    return build_release(catalog, "1.0.0")
+
+
+@pytest.fixture(scope="session")
+def small_release(catalog: Catalog) -> Release:
+    """The small subset of version 1.0.0, compiled."""
+    return build_release(catalog, "1.0.0", "small")
+
+
+@pytest.fixture(scope="session")
+def release_folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Version 1.0.0 in a folder; a test that changes it copies it first."""
+    folder = tmp_path_factory.mktemp("release") / "holisticbias-1.0.0"
+    write_release(release, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_folder(small_release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small subset in a folder; a test that changes it copies it first."""
+    folder = tmp_path_factory.mktemp("small") / "holisticbias-small"
+    write_release(small_release, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs ``holisticbias`` as a process of its own."""
+
+    def run_command(
+        *arguments: str | Path, cwd: Path = root, environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "holisticbias", *map(str, arguments)],
+            cwd=cwd,
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return run_command
+
+
+@pytest.fixture
+def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """Runs ``holisticbias`` in this process: its exit code, output and errors."""
+    monkeypatch.chdir(ROOT)
+
+    def invoke_command(*arguments: str | Path) -> Answer:
+        capsys.readouterr()
+        code = main([str(a) for a in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return invoke_command

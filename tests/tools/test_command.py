@@ -1,0 +1,423 @@
+"""The command: its output, its exit codes, and what it leaves behind. No traceback, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.release import Release, open_release
+
+Answer: TypeAlias = tuple[int, str, str]
+Invoke: TypeAlias = Callable[..., Answer]
+Run: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+
+BAD = "tests/data/invalid/several.yaml"
+COMMAND = [sys.executable, "-m", "holisticbias"]
+
+
+@pytest.fixture
+def terms(root: Path, tmp_path: Path) -> Path:
+    """A copy of the terms, to spoil."""
+    folder = tmp_path / "terms"
+    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
+        shutil.copytree(root / name, folder / name)
+    shutil.copy(root / "sources.yaml", folder)
+    return folder
+
+
+def contents(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+# validate
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        (),
+        (".",),
+        ("descriptors",),
+        ("nouns", "templates"),
+        ("descriptors/age.yaml",),
+        ("sources.yaml",),
+        ("tests/data/valid/nouns.yaml",),
+        ("descriptors/age.yaml", "tests/data/valid/descriptors.yaml"),
+    ],
+)
+def test_validate_clean(invoke: Invoke, paths: tuple[str, ...]) -> None:
+    assert invoke("validate", *paths) == (0, "", "No findings.\n")
+
+
+def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
+    code, out, err = invoke("validate", BAD)
+    assert code == 1
+    assert out.splitlines() == [
+        f"{BAD}:8:15 error schema [example.kind] position: Input should be 'before', 'after' or 'standalone'; "
+        "it is 'beside'. Mend: see schema/, or the examples beside this entry.",
+        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Mend: put the text between quotes.",
+        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not one that this place has. "
+        "Mend: correct or remove the key.",
+    ]
+    assert err == "3 errors.\n"
+
+
+def test_validate_as_json(invoke: Invoke) -> None:
+    code, out, err = invoke("validate", "--format", "json", BAD)
+    assert (code, err) == (1, "")
+    findings = json.loads(out)
+    assert [(f["path"], f["line"], f["column"], f["level"], f["rule"]) for f in findings] == [
+        (BAD, 8, 15, "error", "schema"),
+        (BAD, 13, 11, "error", "ambiguous-scalar"),
+        (BAD, 19, 13, "error", "unknown-key"),
+    ]
+    assert findings[2]["entry"] == "example.kind-3"
+    assert invoke("validate", "--format", "json") == (0, "[]\n", "")
+
+
+def test_validate_as_annotations(invoke: Invoke) -> None:
+    code, out, err = invoke("validate", "--format", "github", BAD)
+    assert (code, err) == (1, "")
+    assert out.splitlines()[2] == (
+        f"::error file={BAD},line=19,col=13,title=unknown-key::[example.kind-3] "
+        "The key 'colour' is not one that this place has. Mend: correct or remove the key."
+    )
+    assert invoke("validate", "--format", "github") == (0, "", "")
+
+
+def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms: Path, invoke: Invoke) -> None:
+    path = terms / "descriptors" / "age.yaml"
+    path.write_text(path.read_text("utf-8").replace("sources: [smith-2022]", "sources: [nobody-2020]", 1), "utf-8")
+    code, out, _ = invoke("validate", path)
+    assert (code, out.count("\n")) == (1, 1)
+    assert "known-source" in out
+    assert invoke("validate", terms / "nouns")[0] == 0
+    assert invoke("validate", terms)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("missing.yaml", "missing.yaml: no such file or folder"),
+        ("tools", "tools holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
+    ],
+)
+def test_validate_cannot_run(invoke: Invoke, path: str, message: str) -> None:
+    assert invoke("validate", path) == (2, "", f"holisticbias: {message}\n")
+
+
+def test_validate_shipped_terms_from_anywhere(run: Run, tmp_path: Path) -> None:
+    done = run("validate", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "No findings.\n")
+
+
+# build
+
+
+def test_build_writes_a_release(run: Run, tmp_path: Path, release: Release) -> None:
+    done = run("build", "--version", "1.0.0", "--out", tmp_path / "new" / "release")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "HolisticBias 1.0.0, 472,566 sentences, 598 descriptors, 30 nouns, 26 templates" in done.stdout
+    assert open_release(tmp_path / "new" / "release").digest == release.digest
+    assert contents(tmp_path / "new") == {"release"}
+
+
+def test_build_makes_the_newest_version_unless_told(invoke: Invoke, tmp_path: Path, catalog: Catalog) -> None:
+    assert invoke("build", "--small", "--out", tmp_path / "small")[0] == 0
+    assert open_release(tmp_path / "small").version == catalog.versions[-1]
+
+
+def test_small_is_a_hundred_descriptors_over_all_axes(small_release: Release, release: Release) -> None:
+    axes = small_release.tables["descriptors"]["axis"].to_pylist()
+    assert len(axes) == 100
+    assert set(axes) == set(release.tables["descriptors"]["axis"].to_pylist())
+    assert {axes.count(axis) for axis in axes} == {7, 8}
+    for name in ("nouns", "templates"):
+        assert small_release.tables[name].equals(release.tables[name])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--version", "9.9.9"), "there is no version 9.9.9: releases/ has 1.0.0"),
+        (("--version", "../1.0.0"), "there is no version ../1.0.0: releases/ has 1.0.0"),
+        (("--source", "tools"), "tools is no folder of terms: it needs descriptors/, nouns/ and templates/"),
+        (("--colour", "red"), "No such option '--colour'."),
+    ],
+)
+def test_build_cannot_run(invoke: Invoke, tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = invoke("build", "--out", tmp_path / "release", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert contents(tmp_path) == set()
+
+
+def test_build_needs_a_folder(invoke: Invoke) -> None:
+    code, _, err = invoke("build")
+    assert code == 2
+    assert "Missing option '--out'" in err
+
+
+def test_build_leaves_alone_what_is_no_release(invoke: Invoke, tmp_path: Path, small_folder: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "note.txt").write_text("mine")
+    (tmp_path / "link").symlink_to("folder")
+    shutil.copytree(small_folder, tmp_path / "other")
+    manifest = tmp_path / "other" / "manifest.json"
+    manifest.write_text(manifest.read_text("utf-8").replace('"version": "1.0.0"', '"version": "0.9.0"'), "utf-8")
+    before = contents(tmp_path)
+    for name, message in {
+        "file": "is not a folder: choose another name",
+        "link": "is not a folder: choose another name",
+        "folder": "holds something else: choose another folder, or remove it first",
+        "other": "holds something else: choose another folder, or remove it first",
+        "file/release": "cannot write to",
+        "file/deeper/release": "cannot write to",
+    }.items():
+        code, out, err = invoke("build", "--small", "--version", "1.0.0", "--out", tmp_path / name)
+        assert (code, out) == (2, ""), name
+        assert message in err
+        assert err.count("\n") == 1
+    assert contents(tmp_path) == before
+    assert (tmp_path / "folder" / "note.txt").read_text() == "mine"
+
+
+def test_build_replaces_the_same_version_and_fills_an_empty_folder(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "release").mkdir()
+    for _ in range(2):
+        assert invoke("build", "--small", "--version", "1.0.0", "--out", tmp_path / "release")[0] == 0
+        open_release(tmp_path / "release")
+        (tmp_path / "release" / "README.md").write_text("spoilt")
+    assert contents(tmp_path) == {"release"}
+
+
+def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
+    """As the user nobody where these tests run as root, whom no permission stops."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o555)
+        program = (
+            f"import os, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
+            "from holisticbias import cli, release, validate\n"
+            f"catalog = validate.load_catalog({str(root)!r}); made = release.build_release(catalog, '1.0.0', 'small')\n"
+            "validate.load_catalog = lambda source: catalog; release.build_release = lambda *a: made\n"
+            "cli.import_module('holisticbias.commands.build'); os.geteuid() or os.setuid(65534)\n"
+            f"sys.exit(cli.main(['build', '--small', '--out', {folder + '/release'!r}]))"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"holisticbias: cannot write to {folder}: Permission denied\n"
+        Path(folder).chmod(0o755)
+        assert contents(Path(folder)) == set()
+
+
+def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = subprocess.run(
+        [*COMMAND, "build", "--version", "1.0.0", "--small", "--out", tmp_path / "release"],
+        cwd=root,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        preexec_fn=limit,  # noqa: PLW1509 - it only sets a limit
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"holisticbias: cannot write {tmp_path / 'release'}: ")
+    assert done.stderr.count("\n") == 1
+    assert contents(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("sent", "code", "message"),
+    [
+        (signal.SIGINT, 130, "holisticbias: interrupted; nothing was left half-made\n"),
+        (signal.SIGTERM, 130, "holisticbias: interrupted; nothing was left half-made\n"),
+        (signal.SIGKILL, -signal.SIGKILL, ""),
+    ],
+)
+def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, code: int, message: str) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "build", "--version", "1.0.0", "--out", tmp_path / "release"],
+        cwd=root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not contents(tmp_path) and process.poll() is None:  # until it begins to write
+        time.sleep(0.001)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err.removeprefix("\n")) == (code, "", message)
+    assert "release" not in contents(tmp_path)
+    if sent != signal.SIGKILL:
+        assert contents(tmp_path) == set()
+
+
+# show
+
+
+def test_show_a_term_before_the_noun(invoke: Invoke) -> None:
+    code, out, err = invoke("show", "deaf", "--version", "1.0.0")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "Deaf  [ability.deaf]"
+    assert lines[1] == "  Ability / auditory; before the noun; since 1.0.0"
+    assert lines[2] == "  reviewed: accepted (smith-2022, en-US, 2022-12)"
+    assert "  with the noun 'person': a Deaf person / Deaf people" in lines
+    assert "  without a noun: Deaf / Deaf" in lines
+    assert "    I love Deaf people." in lines
+    assert "    I'm Deaf." in lines
+    assert "    I love Deaf." not in lines
+    assert sum(line.startswith("    ") for line in lines) == 26 + 17
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["ability.deaf"], ["Deaf  [ability.deaf]"]),
+        (["Queer"], ["queer  [gender_and_sex.queer]", "queer  [sexual_orientation.queer]"]),
+        (["WITH A DISABILITY"], ["  with the noun 'person': a person with a disability / people with disabilities"]),
+        (["Latina"], ["  with the noun 'woman': a Latina woman / Latina women"]),
+        (["Deaf", "--noun", "grandma"], ["  with the noun 'grandma': a Deaf grandma / Deaf grandmas"]),
+        (["Deaf", "--noun", "noun.kid"], ["  with the noun 'kid': a Deaf kid / Deaf kids"]),
+        (["one-percenter"], ["  with the noun 'person': an one-percenter person / one-percenter people"]),
+    ],
+)
+def test_show(invoke: Invoke, arguments: list[str], lines: list[str]) -> None:
+    code, out, _ = invoke("show", "--version", "1.0.0", *arguments)
+    assert code == 0
+    assert [line for line in out.splitlines() if line in lines] == lines
+
+
+def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
+    assert "without a noun" not in invoke("show", "with a disability")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
+        (["xyzzy"], "has no term 'xyzzy'"),
+        ([""], "has no term ''"),
+        (["Deaf", "--noun", "robot"], "'Deaf' goes with no noun 'robot', but with: woman, "),
+        (["Latina", "--noun", "man"], "'Latina' goes with no noun 'man', but with: woman, "),
+        (["Deaf", "--version", "0.0.1"], "there is no version 0.0.1"),
+    ],
+)
+def test_show_cannot_run(invoke: Invoke, arguments: list[str], message: str) -> None:
+    code, out, err = invoke("show", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+# schema, help, version
+
+
+def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
+    assert invoke("schema", "--check") == (0, "", "")
+    code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
+    assert (code, out.count("is stale: run holisticbias schema\n")) == (1, 6)
+    assert not (tmp_path / "new").exists()
+    assert invoke("schema", "--out", tmp_path / "new")[0] == 0
+    assert invoke("schema", "--check", "--out", tmp_path / "new") == (0, "", "")
+    (tmp_path / "new" / "nouns.schema.json").write_text("{}")
+    assert invoke("schema", "--check", "--out", tmp_path / "new")[0] == 1
+
+
+@pytest.mark.parametrize("verb", ["", "build", "schema", "show", "validate"])
+def test_help(invoke: Invoke, verb: str) -> None:
+    code, out, err = invoke(*verb.split(), "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: holisticbias {verb}".rstrip())
+    if not verb:
+        assert {"build", "schema", "show", "validate"} <= {line.split()[0] for line in out.splitlines() if line.strip()}
+
+
+def test_version(invoke: Invoke) -> None:
+    code, out, err = invoke("--version")
+    assert (code, err) == (0, "")
+    assert out.startswith("holisticbias, version ")
+
+
+def test_help_loads_neither_arrow_nor_torch(root: Path) -> None:
+    program = (
+        "import sys; from holisticbias.cli import main; main(['--help']); "
+        "sys.exit(', '.join({'pyarrow', 'numpy', 'pydantic', 'yaml', 'torch', 'transformers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
+    assert done.stderr == "\n" or not done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["frobnicate"], []])
+def test_unknown_or_missing_verb(invoke: Invoke, arguments: list[str]) -> None:
+    code, out, err = invoke(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: holisticbias")
+
+
+# the world outside
+
+
+@pytest.mark.parametrize("arguments", [["validate", "--format", "json", BAD], ["show", "Deaf"], ["--help"]])
+def test_nobody_reads_the_output(root: Path, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run([*COMMAND, *arguments], cwd=root, stdout=pipe, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b""
+
+
+def test_full_device_as_output(root: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, "show", "Deaf"], cwd=root, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"holisticbias: input or output: No space left on device\n"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_terminal_that_cannot_show_a_letter(run: Run, encoding: str) -> None:
+    done = run("show", "\u014d\U0001f600", environment={"PYTHONIOENCODING": encoding})
+    assert done.returncode == 2
+    assert done.stderr.startswith("holisticbias: version ")
+
+
+def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
+    from importlib.metadata import EntryPoint, EntryPoints
+
+    broken = EntryPoint("measure-all", "no_such_package.commands:command", "holisticbias.commands")
+    monkeypatch.setattr("holisticbias.cli.entry_points", lambda **wanted: EntryPoints([broken]).select(**wanted))
+    code, out, _ = invoke("--help")
+    assert (code, "measure-all  (cannot be loaded)" in out) == (0, True)
+    code, out, err = invoke("measure-all", "--model", "x")
+    assert (code, out) == (2, "")
+    assert err == (
+        "holisticbias: measure-all cannot be loaded from no_such_package.commands: No module named 'no_such_package'\n"
+    )
+
+
+def test_commands_take_their_source_from_an_option(terms: Path, invoke: Invoke) -> None:
+    for path in (terms / "descriptors").iterdir():
+        if path.name != "age.yaml":
+            path.unlink()
+    (terms / "subsets" / "small.yaml").unlink()
+    assert "has no term 'Deaf'" in invoke("show", "Deaf", "--source", terms)[2]
+    assert invoke("show", "old", "--source", terms)[0] == 0

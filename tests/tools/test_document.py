@@ -1,0 +1,174 @@
+"""The reader: whatever bytes a file holds become data or findings, at the right place, and never an exception."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from holisticbias.document import MAX_BYTES, MAX_DEPTH, parse_document, read_document
+
+DEEP = 10_000
+BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 9)) for i in range(20)
+)
+
+# what a file holds, and the rule, line and column of each finding
+HOSTILE = {
+    "bomb of aliases": (BOMB, [("too-many-values", 1, 10)]),
+    "list in itself": (b"&a [*a, *a]", [("too-deep", 1, 1)]),
+    "mapping in itself": (b"&a {x: *a, y: *a}", [("too-deep", 1, 1)]),
+    "deep lists": (b"[" * DEEP, [("too-deep", 1, MAX_DEPTH + 1)]),
+    "deep lists, closed": (b"[" * DEEP + b"]" * DEEP, [("too-deep", 1, MAX_DEPTH + 1)]),
+    "a million lists": (b"[" * 1_000_000, [("too-deep", 1, MAX_DEPTH + 1)]),
+    "deep mappings": (b"{a: " * DEEP, [("too-deep", 1, 4 * MAX_DEPTH + 1)]),
+    "deep blocks on one line": (b"- " * DEEP + b"a", [("too-deep", 1, 2 * MAX_DEPTH + 1)]),
+    "deep blocks": (b"".join(b" " * i + b"a:\n" for i in range(3_000)), [("too-deep", MAX_DEPTH + 1, MAX_DEPTH + 1)]),
+    "deep keys": (b"? " * DEEP, [("too-deep", 1, 2 * MAX_DEPTH + 1)]),
+    "two million values": (b"[" + b"a," * 2_000_000 + b"]", [("too-many-values", 1, 400_000)]),
+    "byte order mark": (b"\xef\xbb\xbfa: yes\n", [("byte-order-mark", 1, 1), ("ambiguous-scalar", 1, 4)]),
+    "carriage returns": (b"a: b\r\nc: no\r\n", [("line-endings", 1, 5), ("ambiguous-scalar", 2, 4)]),
+    "not UTF-8": ("a: b\nc: é".encode() + b"\xff", [("not-utf8", 2, 5)]),
+    "UTF-16": ("a: b\n".encode("utf-16"), [("not-utf8", 1, 1)]),
+    "half a character": ("é".encode()[:1], [("not-utf8", 1, 1)]),
+    "NFD": ("a: b\nc: née e\u0301\n".encode(), [("not-nfc", 2, 8)]),
+    "NUL": ("a: éé\0".encode(), [("yaml-syntax", 1, 6)]),
+    "tab": (b"a:\n\tb: c\n", [("yaml-syntax", 2, 1)]),
+    "duplicate keys": (b"a: 1\nb: 2\na: 3\n", [("duplicate-key", 3, 1)]),
+    "duplicate key in a list": (b"- {a: 1, 'a': 2}\n", [("duplicate-key", 1, 10)]),
+    "object": (b"a: !!python/object:os.system {b: c}\n", [("yaml-syntax", 1, 4)]),
+    "set": (b"a: !!set {b, c}\n", [("yaml-syntax", 1, 4)]),
+    "number that is none": (b"a: !!float b\n", [("ambiguous-scalar", 1, 4)]),
+    "text as nothing": (b"a: !!null b\n", [("ambiguous-scalar", 1, 4)]),
+    "two documents": (b"a: 1\n---\nb: 2\n", [("yaml-syntax", 2, 1)]),
+    "nothing": (b"", [("yaml-syntax", 1, 1)]),
+    "comments alone": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
+    "alias to nothing": (b"a: *b\n", [("yaml-syntax", 1, 4)]),
+    "unclosed quote": (b'a: "b\n', [("yaml-syntax", 2, 1)]),
+}
+
+READ = {
+    "text": (b"a: b", "b"),
+    "quoted": (b"a: 'no'", "no"),
+    "true": (b"a: true", True),
+    "false": (b"a: false", False),
+    "nothing": (b"a:", None),
+    "tilde": (b"a: ~", None),
+    "null": (b"a: null", None),
+    "number": (b"a: 12", 12),
+    "negative": (b"a: -3", -3),
+    "fraction": (b"a: 1.5", 1.5),
+    "version": (b"a: 1.0.0", "1.0.0"),
+    "date": (b"a: 2022-12-01", "2022-12-01"),
+    "time": (b"a: 2022-12-01T10:00:00Z", "2022-12-01T10:00:00Z"),
+    "month": (b"a: 2022-12", "2022-12"),
+    "marked as text": (b"a: !!str 017", "017"),
+    "letter n": (b"a: n", "n"),
+    "slot": (b'a: "{noun_phrase}"', "{noun_phrase}"),
+    "folded": (b"a: >-\n  b\n  c\n", "b c"),
+    "accents": ("a: Māori".encode(), "Māori"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_become_findings_at_their_place(name: str) -> None:
+    content, expected = HOSTILE[name]
+    assert [(f.rule, f.line, f.column) for f in parse_document(content, "x.yaml").findings] == expected
+
+
+@pytest.mark.parametrize("name", READ)
+def test_value_is_read_as_written(name: str) -> None:
+    content, expected = READ[name]
+    document = parse_document(content, "x.yaml")
+    assert document.findings == ()
+    assert document.data == {"a": expected}
+    assert type(document.data["a"]) is type(expected)
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    "yes Yes NO on OFF True FALSE 017 0x1F 0b11 1_000 190:20:30 1:30 1_0.0 .inf -.INF .nan 190:20:30.15 Null NULL = "
+    "1234567890123456789".split(),
+)
+def test_scalar_that_yaml_reads_in_its_own_way_is_refused_and_kept_as_text(scalar: str) -> None:
+    document = parse_document(f"a: {scalar}".encode(), "x.yaml")
+    assert [(f.rule, f.line, f.column) for f in document.findings] == [("ambiguous-scalar", 1, 4)]
+    assert document.data == {"a": scalar}
+
+
+def test_place_of_a_value_and_of_what_is_missing() -> None:
+    document = parse_document(b"a:\n  - b: 1\n    c: 2\n  - {b: 3}\n", "x.yaml")
+    assert document.place(("a", 0, "c")) == (3, 8)
+    assert document.place(("a", 1, "b")) == (4, 9)
+    assert document.place(("a", 1, "missing")) == (4, 5)
+    assert document.place(("missing",)) == (1, 1)
+
+
+def test_long_key_is_not_repeated_in_full() -> None:
+    key = b"k" * 1_000
+    (finding,) = parse_document(b"? %s\n: 1\n? %s\n: 2\n" % (key, key), "x.yaml").findings
+    assert finding.rule == "duplicate-key"
+    assert len(finding.message) < 200
+
+
+def test_hostile_file_takes_little_memory() -> None:
+    """A process that may have 600 MB reads the worst of them; composing it would take more than a gigabyte."""
+    code = "from holisticbias.document import parse_document as p; print(p(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000))
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, preexec_fn=limit, check=True, timeout=60
+    )
+    assert done.stdout == "too-many-values\n"
+
+
+def test_large_file_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    path.write_bytes(b"a: " + b"b" * 2 * MAX_BYTES)
+    (finding,) = read_document(path, "large.yaml").findings
+    assert finding.rule == "file-too-large"
+
+
+def test_line_of_five_megabytes_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "long.yaml"
+    path.write_bytes(b"a: " + b"b" * (MAX_BYTES - 3))
+    assert read_document(path, "long.yaml").findings == ()
+
+
+def test_folder_pipe_and_device_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "folder.yaml").mkdir()
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "device.yaml").symlink_to("/dev/zero")
+    for name in ("folder.yaml", "pipe.yaml", "device.yaml"):
+        assert [f.rule for f in read_document(tmp_path / name, name).findings] == ["unreadable"]
+
+
+def test_missing_file_and_dangling_link_are_unreadable(tmp_path: Path) -> None:
+    (tmp_path / "dangling.yaml").symlink_to("nowhere")
+    for name in ("dangling.yaml", "missing.yaml"):
+        assert [f.rule for f in read_document(tmp_path / name, name).findings] == ["unreadable"]
+
+
+YAMLISH = st.text(st.sampled_from(list("ab01:-?[]{},&*!|>'\"%@`#\n \t~=<._\u00e9\u0301\u2028\ufeff\0")), max_size=60)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.binary(max_size=60), YAMLISH.map(lambda text: text.encode("utf-8"))))
+@example(b"? ? a")
+@example(b"!<tag:yaml.org,2002:float> a")
+@example(b"\xef\xbb\xbf\xef\xbb\xbf")
+def test_any_bytes_become_data_or_findings(content: bytes) -> None:
+    document = parse_document(content, "x.yaml")
+    assert document.findings or document.data is not None or content.strip()
+    lines = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").splitlines() or [""]
+    for finding in document.findings:
+        assert 1 <= finding.line <= len(lines) + 1
+        assert finding.column >= 1

@@ -1,0 +1,121 @@
+"""Every example file does what it says: the valid ones pass, the invalid ones break exactly the rules they name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from holisticbias.catalog import Catalog
+from holisticbias.document import read_document
+from holisticbias.findings import Finding
+from holisticbias.registry import RULES
+from holisticbias.repository import MODELS
+from holisticbias.rules import CHECKS
+from holisticbias.schema import json_schemas, stale_schemas
+from holisticbias.source import kind_of
+from holisticbias.validate import validate_paths
+
+DATA = Path(__file__).resolve().parent.parent / "data"
+VALID = sorted((DATA / "valid").glob("*.yaml"))
+INVALID = sorted((DATA / "invalid").glob("*.yaml"))
+
+# Rules that no file of readable size, and of bytes that an editor leaves as they are, can break by itself; their
+# tests are in the modules named.
+ELSEWHERE = {
+    "unreadable": "test_document.py",
+    "file-too-large": "test_document.py",
+    "not-utf8": "test_document.py",
+    "byte-order-mark": "test_document.py",
+    "line-endings": "test_document.py",
+    "unique-file": "test_rules.py",
+}
+
+
+def named(paths: Sequence[Path]) -> list[str]:
+    return [path.stem for path in paths]
+
+
+def says(path: Path) -> list[tuple[str, int, int]]:
+    """What the second line of an invalid example says it breaks."""
+    header = path.read_text("utf-8").split("\n")[1]
+    assert header.startswith("# breaks: "), f"{path} does not say what it breaks"
+    return sorted(
+        (rule, int(line), int(column)) for rule, line, column in re.findall(r"([a-z0-9-]+) (\d+):(\d+)", header)
+    )
+
+
+@pytest.fixture(scope="module")
+def findings() -> dict[str, list[Finding]]:
+    """All examples' findings, by the file's name."""
+    found: dict[str, list[Finding]] = {path.name: [] for path in [*VALID, *INVALID]}
+    for finding in validate_paths([*VALID, *INVALID]):
+        found[Path(finding.path).name].append(finding)
+    return found
+
+
+@pytest.mark.parametrize("path", VALID, ids=named(VALID))
+def test_valid_example_has_no_findings(path: Path, findings: dict[str, list[Finding]]) -> None:
+    assert findings[path.name] == []
+
+
+@pytest.mark.parametrize("path", INVALID, ids=named(INVALID))
+def test_invalid_example_breaks_what_it_says(path: Path, findings: dict[str, list[Finding]]) -> None:
+    assert sorted((f.rule, f.line, f.column) for f in findings[path.name]) == says(path)
+
+
+@pytest.mark.parametrize("path", [*VALID, *INVALID], ids=named([*VALID, *INVALID]))
+def test_json_schema_and_models_agree(path: Path) -> None:
+    document = read_document(path, path.name)
+    kind = kind_of(path, document)
+    try:
+        MODELS[kind].model_validate(document.data)
+        accepted = True
+    except ValidationError:
+        accepted = False
+    schema = json.loads(json_schemas()[f"{kind}.schema.json"])
+    assert jsonschema.Draft202012Validator(schema).is_valid(document.data) == accepted
+
+
+def test_every_rule_has_an_example() -> None:
+    shown = {rule for path in INVALID for rule, _, _ in says(path)}
+    assert shown | set(ELSEWHERE) == set(RULES)
+    assert not shown & set(ELSEWHERE)
+
+
+@pytest.mark.parametrize(("rule", "module"), ELSEWHERE.items())
+def test_rule_without_example_is_tested_where_it_says(rule: str, module: str) -> None:
+    assert f'"{rule}"' in Path(__file__).with_name(module).read_text("utf-8")
+
+
+def test_every_check_is_a_rule() -> None:
+    assert set(CHECKS) <= set(RULES)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_kind_of_file_has_a_valid_example(kind: str) -> None:
+    assert kind in {kind_of(path, read_document(path, path.name)) for path in VALID}
+
+
+def test_schemas_are_what_the_models_say(root: Path) -> None:
+    assert stale_schemas(root / "schema") == ()
+    assert {path.name for path in (root / "schema").iterdir()} == set(json_schemas())
+
+
+def test_schemas_are_schemas(root: Path) -> None:
+    for path in (root / "schema").iterdir():
+        jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))
+
+
+def test_the_terms_follow_the_json_schemas(root: Path, catalog: Catalog) -> None:
+    for kind in MODELS:
+        schema = jsonschema.Draft202012Validator(json.loads(json_schemas()[f"{kind}.schema.json"]))
+        paths = [root / "sources.yaml"] if kind == "sources" else sorted((root / kind).glob("*.yaml"))
+        assert paths
+        for path in paths:
+            assert list(schema.iter_errors(read_document(path, path.name).data)) == []

@@ -1,0 +1,221 @@
+"""Rules that need several files, and the whole of validation on files changed at random."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias.catalog import Catalog
+from holisticbias.document import parse_document
+from holisticbias.errors import SourceError
+from holisticbias.findings import Finding, render_findings
+from holisticbias.release import build_release
+from holisticbias.source import SOURCES_FILE, Kind, SourceFile, read_source
+from holisticbias.validate import load_catalog, validate_files, validate_paths
+
+AXIS = b"""axis: example
+label: Example
+descriptors:
+  - id: example.kind
+    text: kind
+    sources: [smith-2022]
+    since: 1.0.0
+"""
+NOUNS = b"""gender: neutral
+label: Unspecified
+nouns:
+  - id: noun.person
+    text: person
+    plural: people
+    sources: [smith-2022]
+    since: 1.0.0
+"""
+TEMPLATES = b"""family: dialogue
+label: Dialogue
+templates:
+  - id: dialogue.im
+    text: "I'm {noun_phrase}."
+    must_be_noun: true
+    sources: [smith-2022]
+    since: 1.0.0
+"""
+RELEASE = b"""version: 1.0.0
+date: 2022-12
+summary: An example.
+article_rule: letter
+"""
+SOURCES = b"""sources:
+  - id: smith-2022
+    title: An example
+"""
+FILES: dict[Kind, bytes] = {
+    "descriptors": AXIS,
+    "nouns": NOUNS,
+    "templates": TEMPLATES,
+    "releases": RELEASE,
+    "sources": SOURCES,
+}
+
+
+def files(changed: dict[Kind, bytes] | None = None, added: Sequence[tuple[Kind, bytes]] = ()) -> list[SourceFile]:
+    contents = {**FILES, **(changed or {})}
+    all_of_them = [(f"{kind}/a.yaml", kind, content) for kind, content in contents.items()]
+    all_of_them += [(f"{kind}/b.yaml", kind, content) for kind, content in added]
+    return [SourceFile(kind, parse_document(content, path)) for path, kind, content in all_of_them]
+
+
+def broken(findings: Sequence[Finding]) -> list[tuple[str, str, int, int]]:
+    return [(f.rule, f.path, f.line, f.column) for f in findings]
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository's terms in a folder of their own, which is the current one."""
+    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
+        shutil.copytree(root / name, tmp_path / name)
+    shutil.copy(root / SOURCES_FILE, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_smallest_source_is_valid() -> None:
+    catalog, findings = validate_files(files())
+    assert findings == ()
+    assert build_release(catalog).sentences["text"].to_pylist() == ["I'm a kind person.", "I'm a person."]
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "rule", "line", "column"),
+    [
+        ("descriptors", b"axis: example\nlabel: Another\ndescriptors: []\n", "unique-file", 1, 7),
+        ("nouns", b"gender: neutral\nlabel: Another\nnouns: []\n", "unique-file", 1, 9),
+        ("templates", b"family: dialogue\nlabel: Another\ntemplates: []\n", "unique-file", 1, 9),
+        ("releases", RELEASE, "unique-file", 1, 10),
+        ("nouns", NOUNS.replace(b"neutral", b"female"), "unique-id", 4, 9),
+    ],
+)
+def test_rule_between_two_files(kind: Kind, content: bytes, rule: str, line: int, column: int) -> None:
+    _, findings = validate_files(files(added=[(kind, content)]))
+    assert broken(findings) == [(rule, f"{kind}/b.yaml", line, column)]
+
+
+@pytest.mark.parametrize("name", ["descriptors", "nouns", "templates"])
+def test_version_with_nothing_of_a_kind_is_empty(name: Kind) -> None:
+    content = FILES[name]
+    start = content.index(b"  - id")
+    _, findings = validate_files(files({name: content[:start].rstrip().removesuffix(b":") + b": []\n"}))
+    assert ("empty-version", "releases/a.yaml", 1, 10) in broken(findings)
+
+
+def test_gendered_term_without_nouns_of_that_gender() -> None:
+    _, findings = validate_files(files({"descriptors": AXIS + b"    noun_gender: female\n"}))
+    assert broken(findings) == [("noun-gender", "descriptors/a.yaml", 8, 18)]
+
+
+def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
+    (copy / "descriptors" / "zzz.yaml").write_bytes(AXIS.replace(b"text: kind", b"text: yes").replace(b"1.0.0", b"no"))
+    (copy / "descriptors" / "aaa.yaml").write_bytes(b"a: [\n")
+    findings = validate_paths([copy])
+    assert broken(findings) == [
+        ("yaml-syntax", "descriptors/aaa.yaml", 2, 1),
+        ("ambiguous-scalar", "descriptors/zzz.yaml", 5, 11),
+        ("ambiguous-scalar", "descriptors/zzz.yaml", 7, 12),
+        ("schema", "descriptors/zzz.yaml", 7, 12),
+    ]
+
+
+def test_folder_without_terms_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="is no folder of terms: it needs descriptors/, nouns/ and templates/"):
+        read_source(tmp_path)
+
+
+def test_invalid_terms_load_no_catalog(copy: Path) -> None:
+    (copy / "descriptors" / "age.yaml").write_bytes(b"axis: [\n")
+    with pytest.raises(SourceError, match=r"descriptors/age.yaml:2:1 error yaml-syntax .* Run: holisticbias validate"):
+        load_catalog(copy)
+
+
+def test_file_that_cannot_be_read_is_a_finding(copy: Path) -> None:
+    (copy / "nouns" / "dangling.yaml").symlink_to("nowhere")
+    assert [(f.rule, f.path) for f in validate_paths([copy])] == [("unreadable", "nouns/dangling.yaml")]
+
+
+def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
+    hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
+        b"label: Example", b"%0A::x: 1"
+    )
+    findings = validate_files(files({"descriptors": hostile}))[1]
+    assert findings
+    for line in render_findings(findings, "text").split("\n"):
+        assert line.isprintable()
+    for line in render_findings(findings, "github").split("\n"):
+        assert line.startswith(("::error file=descriptors/a.yaml,line=", "::error file=releases/a.yaml,line="))
+        assert line.isprintable()
+    assert len(render_findings(findings, "text").split("\n")) == len(findings)
+
+
+PIECES = [
+    *(
+        b"",
+        b"\n",
+        b" ",
+        b":",
+        b"- ",
+        b"'",
+        b'"',
+        b"{",
+        b"}",
+        b"[",
+        b"*a",
+        b"&a ",
+        b"!!set ",
+        b"null",
+        b"yes",
+        b"0",
+        b"1.0.0",
+    ),
+    *(
+        b"#",
+        b"\xff",
+        b"\xe2\x80\xae",
+        b"{noun_phrase}",
+        b"until: 1.0.0\n",
+        b"    history:\n      - {until: 9.0.0, reason: x}\n",
+    ),
+    *(
+        b"    position: after\n",
+        b"    noun_gender: female\n",
+        b"    assessments: [{judgement: accepted, date: '2020'}]\n",
+    ),
+    b"    replaced_by: example.kind\n",
+]
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> tuple[Kind, bytes]:
+    """One of the files with up to three pieces put somewhere in place of up to twenty bytes."""
+    kind = draw(st.sampled_from(sorted(FILES)))
+    content = FILES[kind]
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, len(content)))
+        until = at + draw(st.integers(0, 20))
+        content = content[:at] + draw(st.sampled_from(PIECES)) + content[until:]
+    return kind, content
+
+
+@settings(max_examples=300, deadline=None)
+@given(changed())
+def test_changed_file_gives_findings_or_a_catalog_that_compiles(change: tuple[Kind, bytes]) -> None:
+    kind, content = change
+    catalog, findings = validate_files(files({kind: content}))
+    assert isinstance(catalog, Catalog)
+    for style in ("text", "json", "github"):
+        render_findings(findings, style)
+    if not any(f.level == "error" for f in findings):
+        for version in catalog.versions:
+            assert build_release(catalog, version).sentences.num_rows
