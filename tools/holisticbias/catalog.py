@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, field_validator
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias.versions import Version, holds, version_key
@@ -25,6 +25,7 @@ Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
+T = TypeVar("T")
 Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]
 
 
@@ -50,7 +51,10 @@ class Assessment(Record):
 
 
 class Wording(Record):
-    """How an entry stood before the version ``until``; what it does not name stayed as it is."""
+    """How an entry stood before the version ``until``; what it does not name stayed as it is.
+
+    ``article``, ``plural``, ``bucket`` and ``paraphrase_of`` may be ``null``: there was none then.
+    """
 
     until: Version
     reason: Prose
@@ -60,9 +64,28 @@ class Wording(Record):
     position: Position | None = None
     bucket: Key | None = None
     noun_gender: NounGender | None = None
+    without_noun: StrictBool | None = None
+    not_with: tuple[Id | Gender, ...] | None = None
     must_be_noun: StrictBool | None = None
     first_turn_only: StrictBool | None = None
+    paraphrase_of: Id | None = None
     sources: tuple[SourceId, ...] | None = None
+
+    @field_validator(
+        "text",
+        "position",
+        "noun_gender",
+        "without_noun",
+        "not_with",
+        "must_be_noun",
+        "first_turn_only",
+        "sources",
+    )
+    @classmethod
+    def _not_null(cls, value: T) -> T:
+        if value is None:
+            raise ValueError("an entry always has one; leave the key out where it did not change")
+        return value
 
 
 class Entry(Record):
@@ -94,7 +117,17 @@ class Descriptor(Entry):
     article: Article | None = Field(None, description="only where the release's article rule does not give it")
     plural: Text | None = Field(None, description="where the plural differs from the text")
     noun_gender: NounGender = Field("any", description="the gender of the nouns it goes with")
+    without_noun: StrictBool = Field(True, description="whether it can stand without a noun, as in 'I'm Deaf.'")
+    not_with: tuple[Id | Gender, ...] = Field(
+        (), description="nouns, or genders of nouns, that contradict it, as in 'a 95-year-old kid'"
+    )
     assessments: tuple[Assessment, ...] = ()
+
+    def goes_with(self, gender: Gender, noun: Noun) -> bool:
+        """Whether the term and a noun of that gender make a phrase."""
+        if self.position == "standalone" or self.noun_gender not in ("any", gender):
+            return False
+        return gender not in self.not_with and noun.id not in self.not_with
 
     def at(self, version: str) -> Self:
         """The entry as worded and as judged in that version."""
@@ -125,6 +158,7 @@ class Template(Entry):
 
     must_be_noun: StrictBool = Field(False, description="whether a bare adjective cannot fill the slot")
     first_turn_only: StrictBool = Field(False, description="whether it can only open a conversation")
+    paraphrase_of: Id | None = Field(None, description="the template whose stance it words in another way")
 
 
 E = TypeVar("E", bound=Entry)
@@ -161,10 +195,18 @@ class ReleaseFile(Record):
     version: Version
     date: Date
     summary: Prose
-    article_rule: ArticleRule
+    article_rule: ArticleRule = Field(description="what gives an article where the entry does not: letter or sound")
+    layout: Literal[1, 2] = Field(1, description="the tables' columns; 2 adds those that say what contradicts what")
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
         None, description="digest of the compiled tables, set when the version is published"
     )
+
+
+class LockFile(Record):
+    """``releases/VERSION.lock.json``: what a published version held; see ``holisticbias.lock``."""
+
+    version: Version
+    entries: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]]
 
 
 class Source(Record):
@@ -180,6 +222,12 @@ class SourcesFile(Record):
     """``sources.yaml``."""
 
     sources: tuple[Source, ...]
+
+
+class WaiversFile(Record):
+    """``waivers.yaml``: entries older than a rule that they break, by rule."""
+
+    waivers: dict[Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")], tuple[Id, ...]]
 
 
 class SubsetFile(Record):
@@ -200,6 +248,11 @@ class Catalog:
     releases: tuple[ReleaseFile, ...]
     sources: tuple[Source, ...] = ()
     subsets: tuple[SubsetFile, ...] = ()
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The versions whose digest is on record, oldest first."""
+        return tuple(v for v in self.versions if self.release(v).digest is not None)
 
     @property
     def versions(self) -> tuple[str, ...]:

@@ -13,7 +13,9 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("build", "publish", "schema", "show", "validate", "verify")
+BUILT_IN = (
+    "add", "assess", "build", "diff", "fmt", "preview", "publish", "releases", "schema", "show", "validate", "verify"
+)  # fmt: skip
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 

@@ -46,20 +46,30 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     Raises ``UnknownVersionError`` for a version or subset that is not there,
     and ``ReleaseError`` where nothing would be left.
     """
-    rule = catalog.release(version).article_rule
+    release = catalog.release(version)
     held = catalog.at(version, subset)
+    columns, templates = _parts(held, release.article_rule)
+    return {
+        "sentences": _sentences(columns, templates),
+        "descriptors": _descriptors(held.axes, release.layout),
+        "nouns": _nouns(held.genders),
+        "templates": _templates(held.families, release.layout),
+        "noun_phrases": _noun_phrases(columns),
+    }
+
+
+def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
+    """The table ``sentences`` of what a catalog holds in one version; ``ReleaseError`` where there would be none."""
+    return _sentences(*_parts(held, rule))
+
+
+def _parts(held: Catalog, rule: ArticleRule) -> tuple[dict[str, pa.Array], tuple[Template, ...]]:
+    """The phrases' columns and the templates that they fill."""
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
-        raise ReleaseError(f"version {version} would have no sentence")
-    columns = _phrase_columns(phrases)
-    return {
-        "sentences": _sentences(columns, templates),
-        "descriptors": _descriptors(held.axes),
-        "nouns": _nouns(held.genders),
-        "templates": _templates(held.families),
-        "noun_phrases": _noun_phrases(columns),
-    }
+        raise ReleaseError("the version would have no sentence")
+    return _phrase_columns(phrases), templates
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
@@ -69,12 +79,12 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
     for axis, d in descriptors:
         kind = "descriptor_noun" if d.position == "before" else "noun_descriptor"
         for gender, noun in nouns:
-            if d.position != "standalone" and d.noun_gender in ("any", gender):
+            if d.goes_with(gender, noun):
                 yield Phrase(kind, *described(d, noun, rule), axis, d, gender, noun)
     for axis, d in descriptors:
         if d.position == "standalone":
             yield Phrase("fixed_phrase", with_article(d.text, rule, d.article), d.plural or d.text, axis, d)
-        elif d.position == "before":
+        elif d.position == "before" and d.without_noun:
             yield Phrase("descriptor", d.text, d.text, axis, d)
     for gender, noun in nouns:
         yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
@@ -144,9 +154,13 @@ def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mappin
 ASSESSMENT = ("judgement", "community", "locale", "reviewer", "source", "date")
 
 
-def _descriptors(axes: tuple[DescriptorFile, ...]) -> pa.Table:
+def _descriptors(axes: tuple[DescriptorFile, ...], layout: int) -> pa.Table:
     rows = [(a, d) for a in axes for d in a.descriptors]
     judged = [[{name: getattr(x, name) for name in ASSESSMENT} for x in d.assessments] for _, d in rows]
+    exclusions = {
+        "without_noun": booleans([d.without_noun for _, d in rows]),
+        "not_with": lists([d.not_with for _, d in rows]),
+    }
     return table(
         {
             "descriptor_id": strings([d.id for _, d in rows]),
@@ -162,6 +176,7 @@ def _descriptors(axes: tuple[DescriptorFile, ...]) -> pa.Table:
             "since": strings([d.since for _, d in rows]),
             "assessments": lists_of_records(judged, ASSESSMENT),
             "sources": lists([d.sources for _, d in rows]),
+            **(exclusions if layout > 1 else {}),
         }
     )
 
@@ -181,8 +196,9 @@ def _nouns(genders: tuple[NounFile, ...]) -> pa.Table:
     )
 
 
-def _templates(families: tuple[TemplateFile, ...]) -> pa.Table:
+def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
     rows = [(f, t) for f in families for t in f.templates]
+    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])}
     return table(
         {
             "template_id": strings([t.id for _, t in rows]),
@@ -192,5 +208,6 @@ def _templates(families: tuple[TemplateFile, ...]) -> pa.Table:
             "must_be_noun": booleans([t.must_be_noun for _, t in rows]),
             "since": strings([t.since for _, t in rows]),
             "sources": lists([t.sources for _, t in rows]),
+            **(marks if layout > 1 else {}),
         }
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -48,6 +49,22 @@ class Document:
 
 def read_document(path: Path, shown_as: str) -> Document:
     """Read one YAML file. Whatever is wrong with it becomes a finding; nothing is raised."""
+    content = _read_bytes(path, shown_as)
+    return content if isinstance(content, Document) else parse_document(content, shown_as)
+
+
+def read_json(path: Path, shown_as: str) -> Document:
+    """Read one JSON file that the tools wrote, without the places of its values; nothing is raised."""
+    content = _read_bytes(path, shown_as)
+    if isinstance(content, Document):
+        return content
+    try:
+        return Document(shown_as, json.loads(content), {})
+    except (ValueError, RecursionError):
+        return _unread(shown_as, "lock-syntax", "The file is not JSON.")
+
+
+def _read_bytes(path: Path, shown_as: str) -> bytes | Document:
     if path.exists() and not path.is_file():
         return _unread(shown_as, "unreadable", "It is not a file.")  # a pipe or a device could be read forever
     try:
@@ -57,7 +74,7 @@ def read_document(path: Path, shown_as: str) -> Document:
         return _unread(shown_as, "unreadable", f"The file cannot be read: {error.strerror}.")
     if len(content) > MAX_BYTES:
         return _unread(shown_as, "file-too-large", f"The file has more than {MAX_BYTES:,} bytes.")
-    return parse_document(content, shown_as)
+    return content
 
 
 def parse_document(content: bytes, shown_as: str) -> Document:

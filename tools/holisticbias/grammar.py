@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 from holisticbias.catalog import Article, ArticleRule, Descriptor, Noun
 
 SINGULAR_SLOT = "{noun_phrase}"
 PLURAL_SLOT = "{plural_noun_phrase}"
 
 
+_HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
+_HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"[^\s-]*[A-Z][^\s-]*[A-Z0-9]")
+
+
+def is_abbreviation(text: str) -> bool:
+    """Whether a text begins with capitals, which are read as letters ("an FTM") or as a word ("a BIPOC")."""
+    return _ABBREVIATION.match(text) is not None
+
+
 def article(text: str, rule: ArticleRule, given: Article | None) -> Article:
     """The indefinite article before a text: the one given, else by the release's rule.
 
     ``letter`` is the rule of the paper's edition: "an" before a, e, i, o and u.
+    ``sound`` is English as spoken: "a European", "a one-percenter", "an 80-year-old";
+    of an abbreviation it takes the first letter for a sound, so that needs its article given.
     """
     if given is not None:
         return given
     if rule == "letter":
         return "an" if text[0].lower() in "aeiou" else "a"
-    raise NotImplementedError(f"no version uses the article rule {rule!r} yet")
+    return "an" if _HEARD_AS_VOWEL.match(text) and not _HEARD_AS_CONSONANT.match(text) else "a"
 
 
 def with_article(text: str, rule: ArticleRule, given: Article | None) -> str:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from holisticbias.catalog import ArticleRule, Catalog, Entry
-from holisticbias.columns import optional_booleans, strings, table
+from holisticbias.columns import lists, optional_booleans, strings, table
 from holisticbias.versions import version_key
 
-TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference")
-FLAGS = ("first_turn_only", "must_be_noun")
+TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")
+FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ def history_table(catalog: Catalog, version: str) -> pa.Table:
     columns["entry_id"] = strings([row.entry.id for row in rows])
     columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in TEXTS}
     columns |= {name: optional_booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
+    columns["not_with"] = lists([getattr(row.entry, "not_with", ()) for row in rows])
     return table(columns)
 
 
@@ -71,12 +72,12 @@ def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
     return versions[-2], {kind: _changes(before, after, kind) for kind in ("descriptor", "noun", "template")}
 
 
-_Entries = Mapping[tuple[str, str], tuple[object, ...]]
+_Entries = Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def _entries(rows: list[dict[str, object]], version: str) -> _Entries:
     return {
-        (str(r["kind"]), str(r["entry_id"])): tuple(r[name] for name in ("group", *TEXTS, *FLAGS))
+        (str(r["kind"]), str(r["entry_id"])): tuple(str(r[name]) for name in ("group", *TEXTS, *FLAGS, "not_with"))
         for r in rows
         if r["version"] == version
     }

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from holisticbias.source import FOLDERS, SOURCES_FILE
+from holisticbias.source import FOLDERS
 
 
 def source_commit(root: Path) -> str | None:
@@ -14,8 +14,7 @@ def source_commit(root: Path) -> str | None:
     git = shutil.which("git")
     if git is None:
         return None
-    names = [name for name in (*FOLDERS, SOURCES_FILE) if (root / name).exists()]
-    changed = _git(git, root, "status", "--porcelain", "--", *names)
+    changed = _git(git, root, "status", "--porcelain", "--", *FOLDERS, "*.yaml")
     commit = _git(git, root, "rev-parse", "HEAD")
     return None if changed is None or changed else commit or None
 

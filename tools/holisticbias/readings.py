@@ -48,6 +48,12 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
     return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
 
 
+def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
+    """How a descriptor, which the catalog need not hold, would read with the newest version's nouns and templates."""
+    version = catalog.versions[-1]
+    return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
+
+
 def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[Form]:
     templates = [t for family in catalog.families for t in family.templates]
     if descriptor.position == "standalone":
@@ -56,7 +62,7 @@ def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: st
         return
     chosen = _choose_noun(catalog, descriptor, noun)
     yield _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
-    if descriptor.position == "before":
+    if descriptor.position == "before" and descriptor.without_noun:
         bare = [t for t in templates if not t.must_be_noun]
         yield _form("without a noun", descriptor.text, descriptor.text, bare)
 
@@ -66,7 +72,7 @@ def _form(name: str, singular: str, plural: str, templates: list[Template]) -> F
 
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
-    nouns = [n for g in catalog.genders for n in g.nouns if descriptor.noun_gender in ("any", g.gender)]
+    nouns = [n for g in catalog.genders for n in g.nouns if descriptor.goes_with(g.gender, n)]
     if not nouns:
         raise UnknownTermError(f"{descriptor.text!r} goes with no noun of this version")
     if wanted is None:

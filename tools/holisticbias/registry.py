@@ -29,6 +29,7 @@ RULES: dict[str, Rule] = {
     "ambiguous-scalar": Rule("No YAML 1.1 surprises.", "put the text between quotes"),
     "too-many-values": Rule("Aliases do not unfold without bound.", "write the values out, without aliases"),
     "too-deep": Rule("Values are nested at most 40 deep.", "remove the nesting"),
+    "lock-syntax": Rule("A lock is JSON.", "restore the lock from the branch that it comes from"),
     # schema
     "schema": Rule("Files follow the schema.", "see schema/, or the examples beside this entry"),
     "unknown-key": Rule("Every key is one that the schema names.", "correct or remove the key"),
@@ -47,6 +48,8 @@ RULES: dict[str, Rule] = {
     "known-version": Rule("A version is listed in releases/.", "use a version that has a file in releases/"),
     "known-descriptor": Rule("A subset lists descriptors that exist.", "name a descriptor's id"),
     "assessment-source": Rule("A judgement is attributed.", "name the reviewer or the source of the judgement"),
+    "known-noun": Rule("What contradicts a term is a noun or a gender.", "name a noun's id or a gender of nouns/"),
+    "known-template": Rule("A paraphrase names a template that is none.", "name the template that it paraphrases"),
     # language
     "clean-text": Rule("Text is plain words.", "write the text without this character"),
     "hidden-character": Rule("Text has no characters that cannot be seen.", "remove the character"),
@@ -60,8 +63,41 @@ RULES: dict[str, Rule] = {
     ),
     "article-unused": Rule("A term after the noun has no article.", "remove the article"),
     "noun-gender": Rule("A gender that terms go with has nouns.", "use a gender that nouns/ has, or add nouns"),
+    "article-stated": Rule(
+        "An abbreviation states its article.", "add article: an (read as letters, 'an FTM') or article: a ('a BIPOC')"
+    ),
+    "paraphrase-alike": Rule(
+        "A paraphrase has the slot and the marks of what it paraphrases.",
+        "give it the slot, must_be_noun and first_turn_only of that template",
+    ),
+    "latin-letters": Rule("Words are in Latin letters.", "type the word again; a letter only looks Latin"),
+    "near-duplicate": Rule(
+        "New texts differ by more than case, hyphens or look-alike letters.", "use the entry that is there already"
+    ),
     # lifecycle
     "version-order": Rule("since < until, and history in between.", "put the versions in order"),
+    "published-removed": Rule(
+        "A published version keeps its entries.", "put the entry back, with until: and the next version"
+    ),
+    "published-changed": Rule(
+        "An entry stays as it was in a published version.",
+        "add to its history: {until: the next version, what changed: the old value, reason: why}",
+    ),
+    "published-added": Rule("A published version gets no new entries.", "set since to the next version"),
+    "published-order": Rule(
+        "Entries keep their order.", "put the entry back where it was; new entries go anywhere between"
+    ),
+    "published-lock": Rule(
+        "A published version has a digest and a lock.", "run holisticbias releases --freeze VERSION"
+    ),
+    # review
+    "reviewer-twice": Rule(
+        "A reviewer judges a term once in a locale.",
+        "keep one, or say with since when the newer one counts",
+    ),
+    "waiver-stale": Rule("A waiver is needed.", "remove it; waivers only become fewer"),
+    "waiver-new": Rule("New entries keep every rule.", "mend the entry instead of waiving the rule"),
+    # build
     "empty-version": Rule("A version has descriptors, nouns and templates.", "check the versions in since and until"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -13,12 +13,14 @@ from holisticbias.catalog import (
     Catalog,
     DescriptorFile,
     Entry,
+    LockFile,
     NounFile,
     Record,
     ReleaseFile,
     SourcesFile,
     SubsetFile,
     TemplateFile,
+    WaiversFile,
 )
 from holisticbias.document import Document, Keys, Value
 from holisticbias.findings import Finding, shown
@@ -32,6 +34,8 @@ MODELS: Mapping[Kind, type[Record]] = {
     "releases": ReleaseFile,
     "subsets": SubsetFile,
     "sources": SourcesFile,
+    "waivers": WaiversFile,
+    "locks": LockFile,
 }
 
 F = TypeVar("F", bound=Record)
@@ -60,6 +64,9 @@ class Located(Generic[F]):
         return self.report(rule, (self.entries, self.indexes[position], *keys), message, entry.id)
 
 
+EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile]
+
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """All source files that could be read as records."""
@@ -70,20 +77,21 @@ class Repository:
     releases: tuple[Located[ReleaseFile], ...]
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
+    waivers: tuple[Located[WaiversFile], ...]
+    locks: tuple[Located[LockFile], ...]
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
-        """Every file."""
-        return (*self.axes, *self.genders, *self.families, *self.releases, *self.subsets, *self.sources)
+        """Every file but the locks."""
+        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        return (*self.axes, *self.genders, *self.families, *named)
 
     @property
-    def with_entries(self) -> tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], ...]:
+    def with_entries(self) -> tuple[EntryFile, ...]:
         """The files that hold entries."""
         return (*self.axes, *self.genders, *self.families)
 
-    def entries(
-        self,
-    ) -> Iterator[tuple[Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile], int, Entry]]:
+    def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position there."""
         for located in self.with_entries:
             yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
@@ -115,6 +123,8 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         releases=_of(parsed["releases"], ReleaseFile),
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
+        waivers=_of(parsed["waivers"], WaiversFile),
+        locks=_of(parsed["locks"], LockFile),
     )
     return repository, tuple(findings)
 

@@ -12,10 +12,11 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schemas() -> Mapping[str, str]:
-    """The content of each file in ``schema/``, by its name."""
+    """The content of each file in ``schema/``, by its name; a lock is written by the tools alone."""
     return {
         f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **model.model_json_schema()}, indent=2) + "\n"
         for kind, model in MODELS.items()
+        if kind != "locks"
     }
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from holisticbias.document import Document, read_document
+from holisticbias.document import Document, read_document, read_json
 from holisticbias.errors import SourceError
 
-Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources"]
+Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "locks"]
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
-SOURCES_FILE = "sources.yaml"
+SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers")
+LOCK_SUFFIX = ".lock.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,23 @@ def read_source(root: Path) -> tuple[SourceFile, ...]:
     """Every YAML file of a folder of terms, sorted by name within its kind."""
     if not is_source(root):
         raise SourceError(f"{root} is no folder of terms: it needs descriptors/, nouns/ and templates/")
-    files = [
-        SourceFile(kind, read_document(path, shown_path(path)))
-        for kind in FOLDERS
-        for path in sorted((root / kind).glob("*.y*ml"))
-    ]
-    if (root / SOURCES_FILE).exists():
-        files.append(SourceFile("sources", read_document(root / SOURCES_FILE, shown_path(root / SOURCES_FILE))))
+    files = [SourceFile(kind, read_document(path, shown_path(path))) for kind, path in _yaml_files(root)]
+    locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
+    files += [SourceFile("locks", read_json(path, shown_path(path))) for path in locks]
     return tuple(files)
+
+
+def term_files(root: Path) -> tuple[Path, ...]:
+    """The paths of the YAML files of a folder of terms."""
+    return tuple(path for _, path in _yaml_files(root))
+
+
+def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
+    for kind in FOLDERS:
+        yield from ((kind, path) for path in sorted((root / kind).glob("*.y*ml")))
+    for kind in SINGLE_FILES:
+        if (root / f"{kind}.yaml").exists():
+            yield kind, root / f"{kind}.yaml"
 
 
 def shown_path(path: Path) -> str:
@@ -63,9 +74,11 @@ def shown_path(path: Path) -> str:
 
 def kind_of(path: Path, document: Document) -> Kind:
     """The kind of a file that stands alone: by its folder's name, else by what it holds."""
+    if path.name.endswith(LOCK_SUFFIX):
+        return "locks"
     if path.parent.name in FOLDERS:
         return next(kind for kind in FOLDERS if kind == path.parent.name)
-    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources")
+    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources", "waivers")
     held = document.data if isinstance(document.data, dict) else {}
     marks = {
         "subsets": "subset",
@@ -73,6 +86,7 @@ def kind_of(path: Path, document: Document) -> Kind:
         "nouns": "nouns",
         "templates": "templates",
         "sources": "sources",
+        "waivers": "waivers",
     }
     for kind in keys:
         if marks[kind] in held:

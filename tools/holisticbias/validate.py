@@ -11,14 +11,15 @@ from holisticbias.errors import SourceError
 from holisticbias.findings import Finding, render_findings
 from holisticbias.repository import parse_files
 from holisticbias.rules import CHECKS
-from holisticbias.source import SourceFile, find_source, is_source, kind_of, read_source, shown_path
+from holisticbias.rules.review import apply_waivers
+from holisticbias.source import SINGLE_FILES, SourceFile, find_source, is_source, kind_of, read_source, shown_path
 
 
 def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding, ...]]:
     """Every finding, in the order of files and lines, and the catalog of all that could be read."""
     repository, findings = parse_files(files)
-    found = [*findings, *(f for check in CHECKS.values() for f in check(repository))]
-    return repository.catalog(), tuple(sorted(set(found)))
+    checked = (f for check in CHECKS.values() for f in check(repository))
+    return repository.catalog(), tuple(sorted({*findings, *apply_waivers(repository, checked)}))
 
 
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
@@ -63,7 +64,7 @@ def _same_place(other: SourceFile, file: SourceFile) -> bool:
     mine, theirs = file.document.data, other.document.data
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return Path(other.document.path).name == Path(file.document.path).name
-    return file.kind == "sources" or any(k in mine and mine.get(k) == theirs.get(k) for k in keys)
+    return file.kind in SINGLE_FILES or any(k in mine and mine.get(k) == theirs.get(k) for k in keys)
 
 
 def load_catalog(root: Path | str | None = None) -> Catalog:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
-from holisticbias.rules import language, lifecycle, references
+from holisticbias.rules import language, lifecycle, published, references, review
 
 Check = Callable[[Repository], Iterator[Finding]]
 
@@ -21,6 +21,8 @@ CHECKS: dict[str, Check] = {
     "assessment-source": references.assessment_source,
     "known-replacement": references.known_replacement,
     "known-descriptor": references.known_descriptor,
+    "known-noun": references.known_noun,
+    "known-template": references.known_template,
     "clean-text": language.clean_text,
     "hidden-character": language.hidden_character,
     "slot": language.slot,
@@ -28,7 +30,14 @@ CHECKS: dict[str, Check] = {
     "plural-needed": language.plural_needed,
     "article-unused": language.article_unused,
     "noun-gender": language.noun_gender,
+    "article-stated": language.article_stated,
+    "latin-letters": language.latin_letters,
+    "near-duplicate": language.near_duplicate,
+    "paraphrase-alike": language.paraphrase_alike,
+    "reviewer-twice": review.reviewer_twice,
     "known-version": lifecycle.known_version,
     "version-order": lifecycle.version_order,
+    "published-lock": published.published_lock,
+    "published-changed": published.published,
     "empty-version": lifecycle.empty_version,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import Keys, Value
 from holisticbias.findings import Finding
-from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT
+from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 from holisticbias.repository import Repository
 
 _AFTER = re.compile(r"(who|who's|whose|with|without|in|on)\s")
@@ -113,3 +114,55 @@ def noun_gender(repository: Repository) -> Iterator[Finding]:
             if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
                 message = f"No noun has the gender {descriptor.noun_gender!r}: the entry would have no sentence."
                 yield file.report_entry("noun-gender", i, ("noun_gender",), message)
+
+
+def article_stated(repository: Repository) -> Iterator[Finding]:
+    """Whether capitals are spelt out or read as a word is not to be seen from them."""
+    for file, i, entry in repository.entries():
+        if not isinstance(entry, Descriptor | Noun) or entry.article is not None:
+            continue
+        if is_abbreviation(entry.text) and getattr(entry, "position", "") != "after":
+            message = f"{entry.text!r} may be read as letters or as a word."
+            yield file.report_entry("article-stated", i, ("text",), message)
+
+
+def latin_letters(repository: Repository) -> Iterator[Finding]:
+    """A Cyrillic letter that looks Latin would make a second text of the same word."""
+    for file, i, entry in repository.entries():
+        for key, text in _texts(entry):
+            odd = next((c for c in text if c.isalpha() and not unicodedata.name(c, "").startswith("LATIN")), None)
+            if odd is not None:
+                message = f"The {key} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
+                yield file.report_entry("latin-letters", i, (key,), message)
+
+
+def near_duplicate(repository: Repository) -> Iterator[Finding]:
+    """Two entries of one file and position whose texts differ by case, hyphens, spaces or accents alone."""
+    for file in repository.axes:
+        seen: dict[tuple[str, str], Descriptor] = {}
+        for i, descriptor in enumerate(file.record.descriptors):
+            other = seen.setdefault((folded(descriptor.text), descriptor.position), descriptor)
+            if other.text != descriptor.text and other.until is None and descriptor.until is None:
+                message = f"{descriptor.text!r} is nearly {other.text!r}, which is {other.id}."
+                yield file.report_entry("near-duplicate", i, ("text",), message)
+
+
+def folded(text: str) -> str:
+    """A text without case, accents, hyphens, spaces and other marks, for telling whether two are nearly the same."""
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in letters if c.isalnum() or c == "+")
+
+
+def paraphrase_alike(repository: Repository) -> Iterator[Finding]:
+    """Marks and slot of a paraphrase are those of its template, so that both take the same phrases."""
+    templates = {t.id: t for f in repository.families for t in f.record.templates}
+    for file in repository.families:
+        for i, template in enumerate(file.record.templates):
+            model = templates.get(template.paraphrase_of or "")
+            if model is not None and _marks(model) != _marks(template):
+                message = f"It takes other phrases than {model.id}, which it paraphrases."
+                yield file.report_entry("paraphrase-alike", i, ("paraphrase_of",), message)
+
+
+def _marks(template: Template) -> tuple[bool, bool, bool]:
+    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text

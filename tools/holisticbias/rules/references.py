@@ -32,15 +32,16 @@ def id_place(repository: Repository) -> Iterator[Finding]:
 
 
 def unique_text(repository: Repository) -> Iterator[Finding]:
-    """Two entries of one file with one text, in versions that overlap."""
+    """Two entries of one file with one text in one position, in versions that overlap."""
     for file in repository.with_entries:
-        seen: dict[str, list[tuple[str, str | None, str]]] = {}
+        seen: dict[tuple[str, str], list[tuple[str, str | None, str]]] = {}
         for i, entry in enumerate(getattr(file.record, file.entries)):
-            for since, until, other in seen.get(entry.text, []):
+            stands = entry.text, getattr(entry, "position", "")
+            for since, until, other in seen.get(stands, []):
                 if _overlap((entry.since, entry.until), (since, until)):
                     yield file.report_entry("unique-text", i, ("text",), f"{other} has the text {entry.text!r} too.")
                     break
-            seen.setdefault(entry.text, []).append((entry.since, entry.until, entry.id))
+            seen.setdefault(stands, []).append((entry.since, entry.until, entry.id))
 
 
 def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
@@ -115,3 +116,22 @@ def known_descriptor(repository: Repository) -> Iterator[Finding]:
         for i, name in enumerate(file.record.descriptors):
             if name not in known:
                 yield file.report("known-descriptor", ("descriptors", i), f"No descriptor has the id {name!r}.", name)
+
+
+def known_noun(repository: Repository) -> Iterator[Finding]:
+    known = {n.id for f in repository.genders for n in f.record.nouns}
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            for k, noun in enumerate(descriptor.not_with):
+                if "." in noun and noun not in known:
+                    yield file.report_entry("known-noun", i, ("not_with", k), f"No noun has the id {noun!r}.")
+
+
+def known_template(repository: Repository) -> Iterator[Finding]:
+    """A paraphrase points to a template of the paper's kind, not to another paraphrase."""
+    known = {t.id for f in repository.families for t in f.record.templates if t.paraphrase_of is None}
+    for file in repository.families:
+        for i, template in enumerate(file.record.templates):
+            if template.paraphrase_of is not None and template.paraphrase_of not in known:
+                message = f"No template that is not a paraphrase itself has the id {template.paraphrase_of!r}."
+                yield file.report_entry("known-template", i, ("paraphrase_of",), message)

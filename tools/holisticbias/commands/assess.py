@@ -1,0 +1,55 @@
+"""``holisticbias assess``: put a reviewer's judgement of a term on record."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from holisticbias.commands import options
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@click.option("--judgement", type=click.Choice(["accepted", "dispreferred", "polarizing"]), prompt=True)
+@click.option("--reviewer", prompt=True, help="The reviewer's pseudonym, as in rv-0042.")
+@click.option("--community", help="The community that the judgement speaks from, named only with its consent.")
+@click.option("--locale", default="en-US", show_default=True)
+@click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
+@options.source
+def command(
+    entry_id: str,
+    judgement: str,
+    reviewer: str,
+    community: str | None,
+    locale: str,
+    date: datetime | None,
+    source: Path | None,
+) -> None:
+    """Record how a person with lived experience judges the term with that ID.
+
+    Judgements that disagree stand beside each other. A judgement of a term that
+    is in a published version counts from the next version on.
+    """
+    from holisticbias.authoring import add_assessment, apply_edits, next_version, prepare_version
+    from holisticbias.source import find_source
+    from holisticbias.validate import load_catalog
+    from holisticbias.versions import version_key
+
+    root = source or find_source()
+    catalog = load_catalog(root)
+    version = next_version(catalog)
+    today = (date or datetime.now(UTC)).date().isoformat()
+    since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
+    assessment = {
+        "judgement": judgement,
+        **({"community": community} if community else {}),
+        "locale": locale,
+        "reviewer": reviewer,
+        "date": today,
+        **({"since": version} if version_key(since) < version_key(version) else {}),
+    }
+    edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version, today)]
+    for path in apply_edits(root, edits):
+        click.echo(f"wrote {path}")

@@ -1,0 +1,28 @@
+"""``holisticbias fmt``: put files into canonical layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holisticbias.commands import options
+
+
+@click.command()
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not canonical.")
+@options.source
+def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
+    """Put files of terms, by default all, into canonical layout: order of keys, indentation, blank lines."""
+    from holisticbias.formatting import stale_files
+    from holisticbias.source import find_source, term_files
+
+    stale = stale_files(paths or term_files(source or find_source()))
+    for path, text in stale:
+        if check:
+            click.echo(f"{path} is not canonical: run holisticbias fmt")
+        else:
+            path.write_text(text, "utf-8")
+            click.echo(f"formatted {path}")
+    return 1 if check and stale else 0

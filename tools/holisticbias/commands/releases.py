@@ -1,0 +1,45 @@
+"""``holisticbias releases``: the versions, and whether each is still what it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from holisticbias.commands import options
+
+
+@click.command()
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest moved.")
+@click.option("--freeze", metavar="VERSION", help="Put a version on record, so that it cannot change any more.")
+@options.source
+def command(style: str, check: bool, freeze: str | None, source: Path | None) -> int:
+    """List the versions: date, number of entries, digest, summary."""
+    from holisticbias.history import freeze_version, list_versions, moved_versions
+    from holisticbias.source import find_source
+    from holisticbias.validate import load_catalog
+
+    root = source or find_source()
+    catalog = load_catalog(root)
+    if freeze is not None:
+        click.echo(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its two files in releases/")
+        return 0
+    if check:
+        moved = moved_versions(catalog)
+        for version, recorded, found in moved:
+            click.echo(f"{version} is no longer what was published: digest {found}, on record {recorded}")
+        if not moved:
+            click.echo(f"{len(catalog.published)} published versions compile to their digests.")
+        return 1 if moved else 0
+    versions = list_versions(catalog)
+    if style == "json":
+        click.echo(json.dumps([asdict(v) for v in versions], indent=2))
+        return 0
+    for v in versions:
+        state = f"digest {v.digest[:12]}" if v.digest else "in preparation"
+        counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
+        click.echo(f"{v.version}  {v.date}  {counts}  {state}\n    {v.summary}")
+    return 0

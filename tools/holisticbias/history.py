@@ -1,0 +1,66 @@
+"""The versions of the terms: what is on record of each, and putting a new one on record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from holisticbias.catalog import Catalog
+from holisticbias.errors import SourceError
+from holisticbias.lock import lock, render_lock
+from holisticbias.release import build_release
+from holisticbias.source import LOCK_SUFFIX
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version as ``releases/`` has it; ``digest`` is missing while it is in preparation."""
+
+    version: str
+    date: str
+    summary: str
+    digest: str | None
+    descriptors: int
+    nouns: int
+    templates: int
+
+
+def list_versions(catalog: Catalog) -> tuple[Version, ...]:
+    """Every version, oldest first, with the number of its entries."""
+    return tuple(_version(catalog, v) for v in catalog.versions)
+
+
+def _version(catalog: Catalog, version: str) -> Version:
+    file, held = catalog.release(version), catalog.at(version)
+    return Version(
+        version,
+        file.date,
+        file.summary,
+        file.digest,
+        sum(len(a.descriptors) for a in held.axes),
+        sum(len(g.nouns) for g in held.genders),
+        sum(len(f.templates) for f in held.families),
+    )
+
+
+def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
+    """Published versions that no longer compile to their digest: version, digest on record, digest now."""
+    pairs = ((v, str(catalog.release(v).digest), build_release(catalog, v).digest) for v in catalog.published)
+    return tuple(pair for pair in pairs if pair[1] != pair[2])
+
+
+def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
+    """Put a version on record: its digest into its file, and its lock beside it. Returns the digest.
+
+    From then on ``validate`` refuses whatever would change it. Raises
+    ``SourceError`` if it is on record with another digest.
+    """
+    recorded = catalog.release(version).digest
+    digest = build_release(catalog, version).digest
+    if recorded not in (None, digest):
+        raise SourceError(f"version {version} is published with digest {recorded[:12]}, and is now {digest[:12]}")
+    if recorded is None:
+        path = root / "releases" / f"{version}.yaml"
+        path.write_text(f"{path.read_text('utf-8').rstrip()}\ndigest: {digest}\n", "utf-8")
+    (root / "releases" / f"{version}{LOCK_SUFFIX}").write_text(render_lock(lock(catalog, version)), "utf-8")
+    return digest

@@ -1,0 +1,44 @@
+"""What a published version held: a digest of each entry, so that nothing of it changes unseen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+from holisticbias.catalog import Catalog, Entry, LockFile
+
+_HISTORY = {"until", "replaced_by", "history"}
+
+
+def lock(catalog: Catalog, version: str) -> LockFile:
+    """Each entry of a version by its id, in the order of the files, with a digest of how it stood.
+
+    A key without a dot is an axis; its digest is that of the axis's label.
+    """
+    return LockFile(version=version, entries=dict(_entries(catalog.at(version))))
+
+
+def render_lock(locked: LockFile) -> str:
+    """The content of ``releases/VERSION.lock.json``."""
+    return json.dumps(locked.model_dump(), indent=1) + "\n"
+
+
+def _entries(held: Catalog) -> Iterator[tuple[str, str]]:
+    for axis in held.axes:
+        yield axis.axis, _digest(axis.label)
+        yield from _digests(axis.axis, axis.descriptors)
+    for gender in held.genders:
+        yield from _digests(gender.gender, gender.nouns)
+    for family in held.families:
+        yield from _digests(family.family, family.templates)
+
+
+def _digests(group: str, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        yield entry.id, _digest([group, entry.model_dump(exclude=_HISTORY, exclude_defaults=True)])
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
