@@ -51,10 +51,21 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     columns, templates = _parts(held, release.article_rule)
     return {
         "sentences": _sentences(columns, templates),
-        "descriptors": _descriptors(held.axes, release.layout),
-        "nouns": _nouns(held.genders),
-        "templates": _templates(held.families, release.layout),
+        **_entries(held, release.layout),
         "noun_phrases": _noun_phrases(columns),
+    }
+
+
+def compile_entries(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
+    """The tables ``descriptors``, ``nouns`` and ``templates`` of one version."""
+    return _entries(catalog.at(version), catalog.release(version).layout)
+
+
+def _entries(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
+    return {
+        "descriptors": _descriptors(held.axes, layout),
+        "nouns": _nouns(held.genders),
+        "templates": _templates(held.families, layout),
     }
 
 

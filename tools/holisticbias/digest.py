@@ -29,21 +29,27 @@ def table_digest(table: pa.Table) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def rows_digest(parts: Iterable[pa.Table]) -> tuple[int, str]:
+def rows_digest(parts: Iterable[pa.Table], count: int) -> tuple[int, str]:
     """How many rows the parts of a table have, and their digest.
 
-    One part has the digest of the table; that of several is SHA-256 over the
-    lines of their digests, so that a table of any size is checked part by part.
+    One part has the digest of the table. A table in several is checked part by
+    part, by what it is for: its digest is SHA-256 over the lines of the digests
+    of each part's column ``text``.
     """
-    counted = [(part.num_rows, table_digest(part)) for part in parts]
-    rows = sum(number for number, _ in counted)
-    return rows, parts_digest([digest for _, digest in counted])
+    if count == 1:
+        (table,) = parts
+        return table.num_rows, table_digest(table)
+    counted = [(part.num_rows, text_digest(part)) for part in parts]
+    return sum(rows for rows, _ in counted), parts_digest([digest for _, digest in counted])
+
+
+def text_digest(part: pa.Table) -> str:
+    """The digest of a part's column ``text``."""
+    return _column_digest(part["text"])
 
 
 def parts_digest(digests: Sequence[str]) -> str:
     """The digest of a table out of those of its parts."""
-    if len(digests) == 1:
-        return digests[0]
     return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
 
 

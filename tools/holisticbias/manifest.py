@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -90,6 +91,11 @@ class Manifest(_Part):
         return (self.version, self.part) == (other.version, other.part)
 
 
+def written_with() -> dict[str, str]:
+    """The versions of the tools that decide a release's bytes."""
+    return {name: version(name) for name in ("holisticbias", "pyarrow")}
+
+
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of the release in a folder; ``ReleaseError`` if there is none."""
     try:
@@ -121,7 +127,8 @@ def _check_tables(path: Path, manifest: Manifest) -> None:
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
     """Write the manifest with the checksums of all files in the folder, and ``SHA256SUMS`` over both."""
-    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+    files = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
+    names = sorted(p.relative_to(folder).as_posix() for p in files)
     manifest = manifest.model_copy(update={"files": {name: file_entry(folder / name) for name in names}})
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
     (folder / CHECKSUMS).write_text(checksums(manifest, file_entry(folder / MANIFEST)), "utf-8")

@@ -30,12 +30,24 @@ def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mappi
         writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
 
 
-def read_parquet(paths: Sequence[Path]) -> pa.Table:
-    """The table in one file or in several, text that repeats by its place among the distinct values."""
-    return pa.concat_tables([_read(path) for path in paths]) if len(paths) > 1 else _read(paths[0])
+def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
+    """Write a part of a table that is too large for one file, in one row group, as fast as may be."""
+    with pq.ParquetWriter(
+        path,
+        table.schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[name for name in table.column_names if name not in _UNIQUE],
+        dictionary_pagesize_limit=1 << 24,
+        write_statistics=["axis_1", "axis_2"],
+        store_schema=False,
+    ) as writer:
+        writer.write_table(table, row_group_size=table.num_rows)
+        writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
 
 
-def _read(path: Path) -> pa.Table:
+def read_parquet(path: Path) -> pa.Table:
+    """The table in a file, text that repeats by its place among the distinct values."""
     names = [field.name for field in pq.read_schema(path) if field.name not in _UNIQUE and field.type == pa.string()]
     return pq.read_table(path, read_dictionary=names).replace_schema_metadata(None)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,11 +17,12 @@ from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.history_table import history_table
 from holisticbias.hub import fetch_release, hub_address
-from holisticbias.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest
+from holisticbias.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest, written_with
 from holisticbias.output import new_folder
 from holisticbias.parquet import read_parquet, write_parquet
 from holisticbias.variants import sample_sentences
 from holisticbias.verify import file_findings, version_findings
+from holisticbias.where import conditions_text, parse_conditions, select
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Release:
 
     manifest: Manifest
     tables: Mapping[str, pa.Table]
+    folder: Path | None = None
 
     @property
     def version(self) -> str:
@@ -44,8 +45,18 @@ class Release:
 
     @property
     def sentences(self) -> pa.Table:
-        """Every sentence, one a row."""
+        """Every sentence, one a row; ``ReleaseError`` for a release of intersections."""
+        if "sentences" not in self.tables:
+            raise ReleaseError(f"this release is a part of version {self.version} without the table sentences")
         return self.tables["sentences"]
+
+    def shards(self, name: str) -> Iterator[pa.Table]:
+        """The parts of a table, one after the other, for one that is too large to hold at once."""
+        if name in self.tables:
+            yield self.tables[name]
+            return
+        for file in self.manifest.tables[name].files:
+            yield read_parquet((self.folder or Path()) / file)
 
     def sample(self, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
         """``n`` sentences drawn without replacement; see ``holisticbias.variants``."""
@@ -53,31 +64,43 @@ class Release:
 
 
 def build_release(
-    catalog: Catalog, version: str | None = None, subset: str | None = None, source_commit: str | None = None
+    catalog: Catalog,
+    version: str | None = None,
+    subset: str | None = None,
+    where: Sequence[str] = (),
+    source_commit: str | None = None,
 ) -> Release:
     """Compile one version, the newest by default, of a catalog or of one of its subsets.
 
-    The whole of a version has the tables ``small`` (the sentences of the subset
-    of that name) and ``history`` too. Raises ``UnknownVersionError`` for a
-    version or a subset that is not there.
+    ``where`` are filters, see ``holisticbias.where``. The whole of a version has
+    the tables ``small`` (the sentences of the subset of that name) and
+    ``history`` too. Raises ``UnknownVersionError`` for a version or a subset
+    that is not there, and ``UnknownTermError`` for a filter that nothing meets.
     """
-    version = version or (catalog.versions[-1] if catalog.versions else "0.0.0")
-    tables = dict(compile_tables(catalog, version, subset))
-    if subset is None:
+    version = version or newest(catalog)
+    conditions = parse_conditions(where)
+    tables = dict(compile_tables(select(catalog, version, conditions) if conditions else catalog, version, subset))
+    if subset is None and not conditions:
         tables |= _whole_tables(catalog, version, tables["sentences"])
     digests = {name: table_digest(table) for name, table in tables.items()}
     manifest = Manifest(
         version=version,
         subset=subset,
+        where=conditions_text(conditions),
         digest=release_digest({name: digest for name, digest in digests.items() if name in DIGESTED}),
         tables={
             name: TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=digests[name])
             for name, table in tables.items()
         },
         source_commit=source_commit,
-        written_with={"holisticbias": installed_version("holisticbias"), "pyarrow": pa.__version__},
+        written_with=written_with(),
     )
     return Release(manifest, tables)
+
+
+def newest(catalog: Catalog) -> str:
+    """The newest version of a catalog."""
+    return catalog.versions[-1] if catalog.versions else "0.0.0"
 
 
 def _whole_tables(catalog: Catalog, version: str, sentences: pa.Table) -> Mapping[str, pa.Table]:
@@ -119,7 +142,8 @@ def holds_same(folder: Path, manifest: Manifest) -> bool:
 def open_release(release: Path | str) -> Release:
     """Open a release, checked: the one in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub.
 
-    Raises ``ReleaseError`` if there is none, it is not of the version asked for
+    A table in several files is not read: see ``Release.shards``. Raises
+    ``ReleaseError`` if there is none, it is not of the version asked for
     or any file differs from its manifest, and ``HubError`` if the Hub does not
     have it or cannot be reached while the version is not in the cache.
     """
@@ -129,14 +153,17 @@ def open_release(release: Path | str) -> Release:
         raise ReleaseError(finding)
     try:
         tables = {
-            name: read_parquet([folder / file for file in entry.files]) for name, entry in manifest.tables.items()
+            name: read_parquet(folder / entry.files[0])
+            for name, entry in manifest.tables.items()
+            if len(entry.files) == 1
         }
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error
-    for name, entry in manifest.tables.items():
-        if tables[name].num_rows != entry.rows:
-            raise ReleaseError(f"{folder}: the table {name} has {tables[name].num_rows:,} rows, not {entry.rows:,}")
-    return Release(manifest, tables)
+    for name, table in tables.items():
+        if table.num_rows != manifest.tables[name].rows:
+            rows = f"{table.num_rows:,} rows, not {manifest.tables[name].rows:,}"
+            raise ReleaseError(f"{folder}: the table {name} has {rows}")
+    return Release(manifest, tables, folder)
 
 
 def find_release(release: Path | str) -> Path:

@@ -13,6 +13,7 @@ from holisticbias.catalog import (
     Catalog,
     DescriptorFile,
     Entry,
+    IntersectionsFile,
     LockFile,
     NounFile,
     Record,
@@ -35,6 +36,7 @@ MODELS: Mapping[Kind, type[Record]] = {
     "subsets": SubsetFile,
     "sources": SourcesFile,
     "waivers": WaiversFile,
+    "intersections": IntersectionsFile,
     "locks": LockFile,
 }
 
@@ -78,12 +80,13 @@ class Repository:
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
     waivers: tuple[Located[WaiversFile], ...]
+    intersections: tuple[Located[IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
-        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        named = (*self.releases, *self.subsets, *self.sources, *self.waivers, *self.intersections)
         return (*self.axes, *self.genders, *self.families, *named)
 
     @property
@@ -105,6 +108,7 @@ class Repository:
             releases=tuple(f.record for f in self.releases),
             sources=tuple(s for f in self.sources for s in f.record.sources),
             subsets=tuple(f.record for f in self.subsets),
+            intersections=next((f.record for f in self.intersections), None),
         )
 
 
@@ -124,6 +128,7 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
         waivers=_of(parsed["waivers"], WaiversFile),
+        intersections=_of(parsed["intersections"], IntersectionsFile),
         locks=_of(parsed["locks"], LockFile),
     )
     return repository, tuple(findings)

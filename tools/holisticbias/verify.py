@@ -120,7 +120,7 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
 def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
     where = f"{folder}: the table {name}"
     try:
-        rows, digest = rows_digest(read_parquet([folder / file]) for file in entry.files)
+        rows, digest = rows_digest((read_parquet(folder / file) for file in entry.files), len(entry.files))
     except (OSError, pa.ArrowException) as error:
         yield f"{where} cannot be read: {error}"
         return
