@@ -29,16 +29,12 @@ def table_digest(table: pa.Table) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def rows_digest(parts: Iterable[pa.Table], count: int) -> tuple[int, str]:
-    """How many rows the parts of a table have, and their digest.
+def texts_digest(parts: Iterable[pa.Table]) -> tuple[int, str]:
+    """How many rows the parts of a table have, and its digest by what it is for, its column ``text``.
 
-    One part has the digest of the table. A table in several is checked part by
-    part, by what it is for: its digest is SHA-256 over the lines of the digests
-    of each part's column ``text``.
+    It is SHA-256 over the lines of the digests of each part's column, so that a
+    table of any size is checked part by part.
     """
-    if count == 1:
-        (table,) = parts
-        return table.num_rows, table_digest(table)
     counted = [(part.num_rows, text_digest(part)) for part in parts]
     return sum(rows for rows, _ in counted), parts_digest([digest for _, digest in counted])
 

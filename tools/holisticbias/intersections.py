@@ -58,10 +58,10 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
         _block(descriptors, goes, excluded, first, second)
         for first, second in _axis_pairs(axes, [a.axis for a in by_axis], version)
     ]
-    first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
     templates = tuple(t for f in held.families for t in f.templates)
-    if not phrases.size or not templates:
+    if not any(block[0].size for block in blocks) or not templates:
         raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
+    first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
     return Pairs(descriptors, nouns, templates, goes, first, second, phrases, catalog.release(version).article_rule)
 
 
@@ -136,8 +136,8 @@ def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
     before = [d for d in (first, second) if d.position == "before"]
     before += [d for d in (first, second) if d.position == "standalone"]
     alone = any(d.position == "standalone" for d in before)
-    ending = sorted((d for d in (first, second) if d.position == "after"), key=lambda d: d.text.startswith("who "))
-    glue = " and " if len({d.text.split(" ", 1)[0] for d in ending}) < len(ending) else " "
+    ending = sorted((d for d in (first, second) if d.position == "after"), key=_loose)
+    glue = " and " if len({_tie(d) for d in ending}) < len(ending) else " "
     space = "" if alone else " "
     return Around(
         f"{article(before[0].text, rule, before[0].article)} {_words(before, plural=False)}{space}" if before else "",
@@ -150,3 +150,18 @@ def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
 
 def _words(terms: list[Descriptor], *, plural: bool) -> str:
     return " ".join((d.plural or d.text) if plural else d.text for d in terms)
+
+
+_PREPOSITIONS = {"with", "without", "in", "on", "of", "from", "at"}
+
+
+def _loose(term: Descriptor) -> int:
+    """How far from the noun a term can stand: a preposition nearest, a clause with who last."""
+    word = _tie(term)
+    return 2 if word == "who" else int(word not in _PREPOSITIONS)
+
+
+def _tie(term: Descriptor) -> str:
+    """The word that ties a term to the noun: two with the same word are joined by "and"."""
+    word = re.split(r"[\s']", term.text, maxsplit=1)[0]
+    return "who" if word == "whose" else word

@@ -19,6 +19,7 @@ SCHEMA_VERSION: Literal[1] = 1
 
 # The release's digest is of the rows of these tables: the others follow from them, or grow with the versions.
 SENTENCES = {"sentences", "intersections"}  # one of the two
+SHARDED = {"intersections"}  # in files of bounded size, with the digest of their texts
 TABLES = ("descriptors", "nouns", "templates")
 DIGESTED = {*SENTENCES, *TABLES}
 
@@ -40,7 +41,7 @@ class _Part(BaseModel):
 
 
 class TableEntry(_Part):
-    """What the manifest says of a table; the digest is of its rows, see ``holisticbias.digest``."""
+    """What the manifest says of a table; the digest is of its rows, of ``intersections`` of their texts."""
 
     files: tuple[FileName, ...] = Field(min_length=1)
     rows: int

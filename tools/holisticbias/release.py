@@ -17,7 +17,7 @@ from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.history_table import history_table
 from holisticbias.hub import fetch_release, hub_address
-from holisticbias.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest, written_with
+from holisticbias.manifest import DIGESTED, SHARDED, Manifest, TableEntry, read_manifest, write_manifest, written_with
 from holisticbias.output import new_folder
 from holisticbias.parquet import read_parquet, write_parquet
 from holisticbias.variants import sample_sentences
@@ -142,7 +142,7 @@ def holds_same(folder: Path, manifest: Manifest) -> bool:
 def open_release(release: Path | str) -> Release:
     """Open a release, checked: the one in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub.
 
-    A table in several files is not read: see ``Release.shards``. Raises
+    The table ``intersections`` is not read: see ``Release.shards``. Raises
     ``ReleaseError`` if there is none, it is not of the version asked for
     or any file differs from its manifest, and ``HubError`` if the Hub does not
     have it or cannot be reached while the version is not in the cache.
@@ -155,7 +155,7 @@ def open_release(release: Path | str) -> Release:
         tables = {
             name: read_parquet(folder / entry.files[0])
             for name, entry in manifest.tables.items()
-            if len(entry.files) == 1
+            if name not in SHARDED
         }
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{folder}: a table cannot be read: {error}") from error

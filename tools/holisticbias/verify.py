@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.digest import release_digest, rows_digest
+from holisticbias.digest import release_digest, table_digest, texts_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.manifest import (
     CHECKSUMS,
     DIGESTED,
     MANIFEST,
+    SHARDED,
     FileEntry,
     Manifest,
     TableEntry,
@@ -120,7 +121,7 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
 def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
     where = f"{folder}: the table {name}"
     try:
-        rows, digest = rows_digest((read_parquet(folder / file) for file in entry.files), len(entry.files))
+        rows, digest = _rows(folder, name, entry)
     except (OSError, pa.ArrowException) as error:
         yield f"{where} cannot be read: {error}"
         return
@@ -128,3 +129,11 @@ def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]
         yield f"{where} has {rows:,} rows, not the {entry.rows:,} that the manifest names"
     elif digest != entry.digest:
         yield f"{where} has other rows than the manifest names: their digest is {digest[:12]}, not {entry.digest[:12]}"
+
+
+def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:
+    parts = (read_parquet(folder / file) for file in entry.files)
+    if name in SHARDED:
+        return texts_digest(parts)
+    table = pa.concat_tables(parts)
+    return table.num_rows, table_digest(table)
