@@ -1,12 +1,15 @@
 # make setup   the virtual environment with everything
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
+# make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+HOLISTICBIAS ?= $(BIN)/holisticbias
+BASE ?= main
 
-.PHONY: setup demo test check clean
+.PHONY: setup demo test check embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -32,6 +35,19 @@ check: setup
 	$(BIN)/yamllint --strict .
 	$(BIN)/holisticbias validate
 	$(BIN)/holisticbias schema --check
+	$(BIN)/holisticbias fmt --check
+	$(BIN)/holisticbias generate --check
+	$(BIN)/zizmor --quiet --offline .github
+
+embedded-model: setup
+	$(BIN)/python -m holisticbias_eval.embedded
+
+# What a contribution changes, for its reviewers: findings, difference, and a preview of both
+reports:
+	mkdir -p build/reports
+	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
+	$(HOLISTICBIAS) diff "$(BASE)" . --format json > build/reports/diff.json
+	$(HOLISTICBIAS) preview --findings build/reports/findings.json --diff build/reports/diff.json > build/reports/preview.md
 
 clean:
 	rm -rf build dist

@@ -17,5 +17,17 @@ class RunError(EvaluationError):
     """A folder that is not a run of an evaluation."""
 
 
+class ScoresError(EvaluationError):
+    """A file that is no table of scores."""
+
+
 class SelectionError(EvaluationError):
     """A selection of sentences that leaves nothing to measure."""
+
+
+class EmbeddedModelError(EvaluationError):
+    """Planted biases that are not as they must be, or that no release can hold."""
+
+
+class ReportError(EvaluationError):
+    """A report that cannot be made as asked."""

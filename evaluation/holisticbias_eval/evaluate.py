@@ -18,9 +18,11 @@ from holisticbias_eval import scoring
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
-from holisticbias_eval.models.causal import load_causal_scorer
+from holisticbias_eval.measures.trust import measure_trust
+from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
+    SENTENCE_COLUMNS,
     ReleaseSignature,
     Result,
     Run,
@@ -29,11 +31,6 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
-
-COLUMNS = (
-    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
-    "noun_gender", "template_id", "template", "noun_phrase_type",
-)  # fmt: skip
 
 
 def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...], out: Path | None) -> tuple[Path, Run]:
@@ -46,7 +43,7 @@ def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...],
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
     opened = open_release(release) if release else build_release(load_catalog())
-    scorer = load_causal_scorer(model)
+    scorer = load_scorer(model, _notice)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
         run = _measure(opened, scorer, measures)
@@ -58,7 +55,7 @@ def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...],
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
     selected = select_sentences(release.sentences)
     with _progress(selected, scorer) as progress:
-        scores = scoring.score_sentences(selected.select(list(COLUMNS)), scorer, progress)
+        scores = scoring.score_sentences(selected.select(list(SENTENCE_COLUMNS)), scorer, progress)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer,
@@ -67,7 +64,7 @@ def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]
         available=release.sentences.num_rows,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    return Run(Result(signature=signature, likelihood_bias=bias), scores)
+    return Run(Result(signature=signature, likelihood_bias=bias, trust=measure_trust(scores)), scores)
 
 
 @contextmanager
@@ -82,6 +79,10 @@ def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.P
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(f"Scoring with {scorer.identity.name}", total=len(sentences["text"].unique()))
         yield lambda done: bar.advance(task, done)
+
+
+def _notice(message: str) -> None:
+    Console(stderr=True).print(message, highlight=False, markup=False)
 
 
 def _file_name(name: str) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
+from holisticbias_eval.measures.records import Part, Trust
 from holisticbias_eval.scoring import ModelIdentity, Scorer
 
 RESULT = "result.json"
@@ -20,13 +21,14 @@ SCORES = "scores.parquet"
 REPORT = "report.html"
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 SCHEMA_VERSION = 1
+SENTENCE_COLUMNS = (
+    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
+    "noun_gender", "template_id", "template", "noun_phrase_type",
+)  # fmt: skip
+SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ReleaseSignature(_Part):
+class ReleaseSignature(Part):
     """The release that was scored."""
 
     version: str
@@ -34,19 +36,19 @@ class ReleaseSignature(_Part):
     digest: str
 
 
-class ModelSignature(_Part):
+class ModelSignature(Part):
     """The model that was scored."""
 
     name: str
     architecture: str
     revision: str | None
-    weights_sha256: str
-    parameters: int
+    weights_sha256: str | None
+    parameters: int | None
     dtype: str
     note: str | None
 
 
-class Signature(_Part):
+class Signature(Part):
     """Everything that the figures depend on."""
 
     release: ReleaseSignature
@@ -59,7 +61,7 @@ class Signature(_Part):
     machine: str
 
 
-class Share(_Part):
+class Share(Part):
     """Likelihood Bias of an axis, a template or both; ``share`` is missing where there is no pair."""
 
     axis: str | None
@@ -71,7 +73,7 @@ class Share(_Part):
     share: float | None
 
 
-class LikelihoodBiasResult(_Part):
+class LikelihoodBiasResult(Part):
     """Likelihood Bias by axis, by template, and by both."""
 
     by_axis: tuple[Share, ...]
@@ -79,12 +81,13 @@ class LikelihoodBiasResult(_Part):
     by_axis_and_template: tuple[Share, ...]
 
 
-class Result(_Part):
+class Result(Part):
     """``result.json``."""
 
     schema_version: int = SCHEMA_VERSION
     signature: Signature
     likelihood_bias: LikelihoodBiasResult
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,15 @@ def read_run(folder: Path) -> Run:
         raise RunError(
             f"{folder / RESULT} is damaged or of another version: {'.'.join(map(str, first['loc']))}: {first['msg']}"
         ) from error
+    return Run(result, _read_scores(folder / SCORES))
+
+
+def _read_scores(path: Path) -> pa.Table:
     try:
-        return Run(result, pq.read_table(folder / SCORES))
+        scores = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{folder / SCORES} cannot be read: {error}") from error
+        raise RunError(f"{path} cannot be read: {error}") from error
+    for name in (*SENTENCE_COLUMNS, *SCORE_COLUMNS):
+        if name not in scores.column_names:
+            raise RunError(f"{path} has no column {name}: it is no table of scored sentences; evaluate again")
+    return scores

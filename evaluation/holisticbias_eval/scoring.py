@@ -1,4 +1,4 @@
-"""Sentences to log-likelihoods: what a scorer is, and scoring a table of sentences with one."""
+"""Parts of texts to log-likelihoods: what a scorer is, and scoring a table of sentences with one."""
 
 from __future__ import annotations
 
@@ -15,43 +15,119 @@ from holisticbias_eval.errors import ModelError, SelectionError
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
 Progress = Callable[[int], None]
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Parts of texts whose likelihood is asked for, one a row; all fields have shape ``[rows]``.
+
+    Row ``i`` asks for the characters ``start[i]`` to ``stop[i]`` (the last one
+    excluded) of ``text[i]``. ``context[i]`` is what the model is given before the
+    text and that is never scored: the encoder's input of an encoder-decoder
+    model; for every other model the text's beginning, joined as it stands. The
+    same text may stand in several rows: it is then run through the model once.
+    """
+
+    text: Sequence[str]
+    start: Ints
+    stop: Ints
+    context: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def take(self, rows: Rows) -> Spans:
+        """The rows at these positions, in their order."""
+        return Spans([self.text[i] for i in rows], self.start[rows], self.stop[rows], [self.context[i] for i in rows])
+
+
+def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:
+    """The whole of each text."""
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+    return Spans(texts, np.zeros(len(texts), np.int32), lengths, context or [""] * len(texts))
+
+
+def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] | None = None) -> Spans:
+    """Of each text the first place where its phrase stands, either capitalised or not at its first letter.
+
+    Raises ``SelectionError`` where a phrase is not in its text, or is empty.
+    """
+    found = [_find(text, phrase) for text, phrase in zip(texts, phrases, strict=True)]
+    start = np.array(found, np.int32).reshape(-1)
+    lengths = np.fromiter(map(len, phrases), np.int32, len(texts))
+    return Spans(texts, start, start + lengths, context or [""] * len(texts))
+
+
+def _find(text: str, phrase: str) -> int:
+    places = [text.find(p) for p in (phrase, phrase[:1].upper() + phrase[1:]) if phrase]
+    known = [p for p in places if p >= 0]
+    if not known:
+        raise SelectionError(f"the phrase {phrase!r} does not stand in the text {text!r}")
+    return min(known)
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Likelihoods of texts, in their order: shape ``[texts]`` each.
+    """Likelihoods of spans, in their order: shape ``[rows]`` each.
 
-    ``nll`` is the sum of the negative log-likelihoods of a text's scored
-    tokens, in nats; ``tokens`` is how many were scored. A text with no scored
-    token has ``tokens`` 0 and an ``nll`` of 0, and no perplexity.
+    ``nll`` is the sum of the negative log-likelihoods of a span's scored tokens,
+    in nats; ``tokens`` is how many were scored, ``bytes`` how many bytes of UTF-8
+    the span has, without those of a first token that could not be scored. A
+    token belongs to a span when any of its characters does. A span with no
+    scored token has ``tokens`` 0 and an ``nll`` of 0, and no perplexity.
     """
 
     nll: Floats
     tokens: Ints
+    bytes: Ints
 
     @property
     def perplexity(self) -> Floats:
-        """``exp(nll / tokens)``, NaN where no token was scored."""
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            return np.exp(self.nll / self.tokens)
+        """Per token: ``exp(nll / tokens)``, NaN where no token was scored."""
+        with np.errstate(over="ignore"):
+            return np.exp(_ratio(self.nll, self.tokens))
+
+    @property
+    def byte_perplexity(self) -> Floats:
+        """Per byte: ``exp(nll / bytes)``, comparable across tokenizers; NaN where no token was scored."""
+        with np.errstate(over="ignore"):
+            return np.exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
+
+    @property
+    def bits_per_byte(self) -> Floats:
+        """``nll / (bytes ln 2)``, in base 2; NaN where no token was scored."""
+        return _ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)) / np.log(2)
+
+    def take(self, rows: Rows) -> Scores:
+        """The rows at these positions, in their order."""
+        return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
+
+
+def _ratio(sums: Floats, counts: Ints) -> Floats:
+    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """Which model was scored: enough to know it again."""
+    """Which model was scored: enough to know it again.
+
+    A model behind a server shows neither its weights nor their number: both are then missing.
+    """
 
     name: str
     architecture: str
     revision: str | None
-    weights_sha256: str
-    parameters: int
+    weights_sha256: str | None
+    parameters: int | None
     dtype: str
     note: str | None = None
 
 
 class Scorer(Protocol):
-    """Anything that gives texts their likelihoods."""
+    """Anything that gives parts of texts their likelihoods."""
 
     @property
     def identity(self) -> ModelIdentity:
@@ -59,30 +135,47 @@ class Scorer(Protocol):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the values depend on beside the model, for the record."""
+        """What the values depend on beside the model, for the record and for the store's key."""
 
-    def score(self, texts: Sequence[str], progress: Progress) -> Scores:
-        """Score texts, all different; ``progress`` is told how many were done since it was last called."""
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Score spans; ``progress`` is told how many rows were done since it was last called."""
 
 
-def score_sentences(sentences: pa.Table, scorer: Scorer, progress: Progress) -> pa.Table:
-    """The sentences with ``nll`` (nats), ``tokens`` and ``perplexity``; each distinct text is scored once.
+def score_sentences(sentences: pa.Table, scorer: Scorer, progress: Progress, spans: Spans | None = None) -> pa.Table:
+    """The sentences with ``nll`` (nats), ``tokens``, ``bytes`` and ``perplexity`` of their spans, by default all of it.
 
-    Raises ``SelectionError`` where there is no sentence and ``ModelError``
-    where the model gives something that is no number.
+    Each distinct span is scored once. Raises ``SelectionError`` where there is no
+    sentence and ``ModelError`` where the model gives something that is no number.
     """
     if not sentences.num_rows:
         raise SelectionError("no sentence is left to score: widen the selection")
-    encoded = pc.dictionary_encode(sentences["text"]).combine_chunks()
-    texts = encoded.dictionary.to_pylist()
-    scores = scorer.score(texts, progress)
-    _refuse_non_numbers(texts, scores)
-    rows = encoded.indices.to_numpy()
+    asked = spans or whole(sentences["text"].to_pylist())
+    distinct, rows = unique_spans(asked)
+    scores = scorer.score(distinct, progress)
+    _refuse_non_numbers(distinct.text, scores)
+    scores = scores.take(rows)
     return (
-        sentences.append_column("nll", pa.array(scores.nll[rows]))
-        .append_column("tokens", pa.array(scores.tokens[rows]))
-        .append_column("perplexity", pa.array(scores.perplexity[rows], from_pandas=True))
+        sentences.append_column("nll", pa.array(scores.nll))
+        .append_column("tokens", pa.array(scores.tokens))
+        .append_column("bytes", pa.array(scores.bytes))
+        .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
     )
+
+
+def unique_spans(spans: Spans) -> tuple[Spans, Rows]:
+    """The distinct spans, in the order in which they first occur, and for each row which of them it is."""
+    encoded = pc.dictionary_encode(span_keys(spans))
+    rows = encoded.indices.to_numpy().astype(np.int64)
+    _, first = np.unique(rows, return_index=True)
+    return (spans if len(first) == len(spans) else spans.take(first)), rows
+
+
+def span_keys(spans: Spans) -> pa.LargeStringArray:
+    """One string a row that tells spans apart: range, context and text."""
+    columns = (pa.array(spans.start), pa.array(spans.stop), pa.array(map(len, spans.context)))
+    numbers = [pc.cast(column, pa.large_string()) for column in columns]
+    texts = [pa.array(column, pa.large_string()) for column in (spans.context, spans.text)]
+    return pc.binary_join_element_wise(*numbers, *texts, pa.scalar(" ", pa.large_string()))
 
 
 def _refuse_non_numbers(texts: Sequence[str], scores: Scores) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import subprocess
@@ -93,8 +94,11 @@ def test_value_is_read_as_written(name: str) -> None:
 
 @pytest.mark.parametrize(
     "scalar",
-    "yes Yes NO on OFF True FALSE 017 0x1F 0b11 1_000 190:20:30 1:30 1_0.0 .inf -.INF .nan 190:20:30.15 Null NULL = "
-    "1234567890123456789".split(),
+    [
+        *("yes", "Yes", "NO", "on", "OFF", "True", "FALSE", "Null", "NULL", "="),
+        *("017", "0x1F", "0b11", "1_000", "190:20:30", "1:30", "1234567890123456789"),
+        *("1_0.0", ".inf", "-.INF", ".nan", "190:20:30.15"),
+    ],
 )
 def test_scalar_that_yaml_reads_in_its_own_way_is_refused_and_kept_as_text(scalar: str) -> None:
     document = parse_document(f"a: {scalar}".encode(), "x.yaml")
@@ -119,7 +123,10 @@ def test_long_key_is_not_repeated_in_full() -> None:
 
 def test_hostile_file_takes_little_memory() -> None:
     """A process that may have 600 MB reads the worst of them; composing it would take more than a gigabyte."""
-    code = "from holisticbias.document import parse_document as p; print(p(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"
+    code = (
+        "from holisticbias.document import parse_document; "
+        "print(parse_document(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"
+    )
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (600_000_000, 600_000_000))
@@ -167,7 +174,7 @@ YAMLISH = st.text(st.sampled_from(list("ab01:-?[]{},&*!|>'\"%@`#\n \t~=<._\u00e9
 @example(b"\xef\xbb\xbf\xef\xbb\xbf")
 def test_any_bytes_become_data_or_findings(content: bytes) -> None:
     document = parse_document(content, "x.yaml")
-    assert document.findings or document.data is not None or content.strip()
+    json.dumps(document.data, allow_nan=False)  # plain values only
     lines = content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").splitlines() or [""]
     for finding in document.findings:
         assert 1 <= finding.line <= len(lines) + 1

@@ -12,6 +12,7 @@ def run() -> None:
 
         sys.exit(main())
     except KeyboardInterrupt:  # before or after the command proper, which answers for itself
+        sys.stderr.write("holisticbias: interrupted\n")
         sys.exit(130)
 
 

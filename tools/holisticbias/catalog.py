@@ -282,7 +282,7 @@ class Catalog:
             if release.version == version:
                 return release
         known = ", ".join(self.versions) or "none"
-        raise UnknownVersionError(f"there is no version {version}: releases/ has {known}")
+        raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
     def at(self, version: str, subset: str | None = None) -> Catalog:
         """The catalog as one version held it, or the descriptors of a subset of it."""

@@ -80,12 +80,15 @@ def _coded_lengths(array: pa.DictionaryArray) -> npt.NDArray[np.int32]:
     return np.where(present, lengths[np.where(present, places, 0)] if len(lengths) else -1, -1).astype("<i4")
 
 
+_CAST = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_large_string, pa.types.is_string_view)
+
+
 def _as_text(array: pa.Array) -> pa.StringArray:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_string(array.type):
         return array
-    if pa.types.is_boolean(array.type) or pa.types.is_integer(array.type) or pa.types.is_large_string(array.type):
+    if any(is_kind(array.type) for is_kind in _CAST):
         return array.cast(pa.string())
     dumped = (
         None if v is None else json.dumps(v, ensure_ascii=False, separators=(",", ":")) for v in array.to_pylist()

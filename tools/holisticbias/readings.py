@@ -35,7 +35,8 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
 
     Raises ``UnknownTermError`` where no entry of the version has it.
     """
-    version = version or (catalog.versions[-1] if catalog.versions else "0.0.0")
+    if version is None:
+        version = catalog.versions[-1] if catalog.versions else "0.0.0"
     rule = catalog.release(version).article_rule
     held = catalog.at(version)
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]

@@ -77,7 +77,7 @@ def build_release(
     ``history`` too. Raises ``UnknownVersionError`` for a version or a subset
     that is not there, and ``UnknownTermError`` for a filter that nothing meets.
     """
-    version = version or newest(catalog)
+    version = newest(catalog) if version is None else version
     conditions = parse_conditions(where)
     tables = dict(compile_tables(select(catalog, version, conditions) if conditions else catalog, version, subset))
     if subset is None and not conditions:

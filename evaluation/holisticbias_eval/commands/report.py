@@ -6,15 +6,31 @@ from pathlib import Path
 
 import click
 
+FORMATS = ("html", "md", "csv", "svg", "png")
+
 
 @click.command(short_help="Show a run in the terminal and as a page.")
 @click.argument("run", type=click.Path(path_type=Path))
-def command(run: Path) -> None:
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="Write this format and print nothing else: the whole report as html or md, one table as csv, "
+    "one chart as svg or png.",
+)
+@click.option("--part", metavar="NAME", help="Which table or chart csv, svg and png hold; by default the main figures.")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write; by default one in the run's folder.")
+def command(run: Path, form: str | None, part: str | None, out: Path | None) -> None:
     """Print the figures of a RUN folder and write its report, one HTML page that needs no network."""
-    from holisticbias_eval.report.page import write_page
+    from holisticbias_eval.report.files import write_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.run import read_run
 
     found = read_run(run)
-    print_report(found)
-    click.echo(f"Report: {write_page(found, run)}")
+    if form is None:
+        print_report(found)
+    click.echo(f"Report: {write_report(found, form or 'html', part, out or run / _file_name(form or 'html', part))}")
+
+
+def _file_name(form: str, part: str | None) -> str:
+    return f"report.{form}" if part is None else f"report-{part}.{form}"

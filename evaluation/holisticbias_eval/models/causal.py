@@ -1,89 +1,102 @@
-"""Causal language models: log-likelihoods of sentences, in batches of similar length."""
+"""Causal language models: log-likelihoods of any part of a text, through the prefix tree of all texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-from holisticbias_eval.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
-from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.loading import LoadedModel, load_model
-from holisticbias_eval.scoring import ModelIdentity, Progress, Scores
+from holisticbias_eval.models.batched import token_likelihoods
+from holisticbias_eval.models.batches import in_rows
+from holisticbias_eval.models.likelihoods import refuse_long, span_scores
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.packed import HEADS, PackSize, node_likelihoods
+from holisticbias_eval.models.tokens import Encoded, TextEncoder, pick
+from holisticbias_eval.models.tree import build_tree
+from holisticbias_eval.scoring import Floats, ModelIdentity, Notice, Progress, Scores, Spans
 
-MAX_LOGITS = 32_000_000
-
-
-def load_causal_scorer(name: str | None) -> CausalScorer:
-    """The scorer of a causal language model: a folder, a Hub repository, or the embedded model if none is named."""
-    if name is None or name == EMBEDDED_MODEL:
-        loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM", NOTE)
-        return CausalScorer(loaded, EMBEDDED_MODEL)
-    return CausalScorer(load_model(name, "AutoModelForCausalLM"))
+PLAIN = "batches of one length"
+_PROBED = 8
+_PER_TEXT = 1e-4
+_PER_TOKEN = 0.1  # rounded weights differ from themselves by this much in another order of sums
 
 
 class CausalScorer:
-    """Scores sentences with one forward pass per batch.
+    """Scores texts with one forward pass for every distinct prefix.
 
-    A sentence's first token has a likelihood only where the tokenizer has a
+    A text's first token has a likelihood only where the tokenizer has a
     beginning-of-sequence token to condition on; otherwise it is not counted.
+    Before the first texts are scored, a few of them are scored one at a time as
+    well. A model that reads the tree otherwise than the plain text (state-space
+    models, a sliding window shorter than the text, positions taken from the
+    mask) is noticed in this way, and scored in batches of whole texts.
     """
 
-    def __init__(self, loaded: LoadedModel, name: str | None = None) -> None:
-        from dataclasses import replace
-
+    def __init__(self, loaded: LoadedModel, notice: Notice, size: PackSize | None = None) -> None:
         self._model = loaded.model
-        self._tokenizer = loaded.tokenizer
+        self._encoder = TextEncoder(loaded.tokenizer)
         self._bos: int | None = loaded.tokenizer.bos_token_id
-        self.identity: ModelIdentity = replace(loaded.identity, name=name) if name else loaded.identity
+        self._bos_text = loaded.tokenizer.bos_token
+        self._notice = notice
+        self._size = size or PackSize()
+        self.method = ""
+        self._probed = (0, 0)
+        self.identity: ModelIdentity = loaded.identity
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """How the first token was treated."""
-        if self._bos is None:
-            return {"first_token": "not counted: the tokenizer has no beginning-of-sequence token"}
-        return {"first_token": f"counted, given the token {self._tokenizer.bos_token!r}"}
+        """How the first token was treated, and with which tokenizer."""
+        first = "not counted: the tokenizer has no beginning-of-sequence token"
+        if self._bos is not None:
+            first = f"counted, given the token {self._bos_text!r}"
+        return {"scorer": "causal", "first_token": first, "tokenizer_sha256": self._encoder.digest}
 
-    def score(self, texts: Sequence[str], progress: Progress) -> Scores:
-        """Sums of negative log-likelihoods in nats, and numbers of tokens; see ``Scores``."""
-        tokens = self._tokens(texts)
-        lengths = np.array([len(ids) for ids in tokens])
-        nll = np.zeros(len(texts))
-        for rows in self._batches(lengths):
-            nll[rows] = self._batch_nll([tokens[i] for i in rows])
-            progress(len(rows))
-        return Scores(nll, np.maximum(lengths - 1, 0).astype(np.int32))
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
+        encoded = self._encoder.encode(spans, self._bos)
+        refuse_long(self._model, encoded, spans)
+        self._choose(encoded)
+        return span_scores(encoded, self._likelihoods(encoded, self.method, self._size, progress))
 
-    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        encoded = self._tokenizer(list(texts), add_special_tokens=False, return_attention_mask=False)["input_ids"]
-        tokens = encoded if self._bos is None else [[self._bos, *ids] for ids in encoded]
-        limit = getattr(self._model.config, "max_position_embeddings", None)
-        long = [i for i, ids in enumerate(tokens) if limit is not None and len(ids) > limit]
-        if long:
-            raise ModelError(
-                f"{len(long):,} sentences have more than the model's {limit:,} tokens, {texts[long[0]]!r} for one"
+    def _likelihoods(self, encoded: Encoded, method: str, size: PackSize, progress: Progress) -> Floats:
+        """The negative log-likelihood of every token, shape ``[tokens]``."""
+        rows = len(encoded.first)
+        if method == PLAIN:
+            tell = in_rows(progress, rows, rows)
+            return token_likelihoods(self._model, encoded.ids, encoded.starts, tell, self._notice)
+        tree = build_tree(encoded.ids, encoded.starts)
+        tell = in_rows(progress, rows, tree.inner)
+        return node_likelihoods(self._model, tree, size, method, tell, self._notice)[tree.node]
+
+    def _choose(self, encoded: Encoded) -> None:
+        """Find the quickest exact way, once for all texts of this length."""
+        rows = _probe_rows(encoded)
+        longest = int(encoded.lengths.max(initial=0))
+        if self.method == PLAIN or (self.method and self._probed >= (len(rows), longest)):
+            return
+        few = pick(encoded, rows)
+        expected = self._likelihoods(few, PLAIN, self._size, lambda _: None)
+        ways = [name for name in HEADS if not self.method or name == self.method]
+        self.method = next((way for way in ways if self._agrees(few, expected, way)), PLAIN)
+        self._probed = (len(rows), longest)
+        if self.method == PLAIN:
+            self._notice(
+                f"{self.identity.name} ({self.identity.architecture}) does not read a prefix tree as it reads a "
+                "plain text: its sentences are scored one by one, exactly and more slowly"
             )
-        return tokens
 
-    def _batches(self, lengths: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
-        """Rows of one length, which need no padding, as many at once as their logits leave room for."""
-        order = np.argsort(lengths, kind="stable")
-        room = MAX_LOGITS // self._model.get_input_embeddings().num_embeddings
-        for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-            size = max(1, room // max(1, int(lengths[rows[0]])))
-            yield from (rows[start : start + size] for start in range(0, len(rows), size))
+    def _agrees(self, few: Encoded, expected: Floats, way: str) -> bool:
+        size = PackSize(int(few.lengths.max()) + 2, self._size.batch)
+        try:
+            found = self._likelihoods(few, way, size, lambda _: None)
+        except Exception:  # noqa: BLE001 - an architecture may refuse a tree in any way it likes
+            return False
+        off = np.abs(span_scores(few, found).nll - span_scores(few, expected).nll)
+        exact = self.identity.dtype == "float32"
+        return bool(np.all(off <= (_PER_TEXT if exact else _PER_TOKEN * np.maximum(few.lengths, 1))))
 
-    def _batch_nll(self, tokens: Sequence[Sequence[int]]) -> npt.NDArray[np.float64]:
-        """The negative log-likelihoods of sentences of one length."""
-        import torch
 
-        if len(tokens[0]) < 2:
-            return np.zeros(len(tokens))
-        ids = torch.tensor(tokens)
-        with torch.inference_mode():
-            logits: Any = self._model(input_ids=ids, use_cache=False).logits[:, :-1]
-            nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none")
-        totals: npt.NDArray[np.float64] = nll.view(len(tokens), -1).sum(1, dtype=torch.float64).numpy()
-        return totals
+def _probe_rows(encoded: Encoded) -> list[int]:
+    """The longest text, the shortest, and some in between."""
+    order = np.argsort(encoded.lengths, kind="stable")
+    return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, _PROBED).astype(int)}) if len(order) else []

@@ -34,13 +34,18 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    model = _load(
+    model, info = _load(
         name,
         "model",
         lambda: getattr(transformers, auto_class).from_pretrained(
-            name, use_safetensors=True, trust_remote_code=False, dtype="float32"
+            name, use_safetensors=True, trust_remote_code=False, dtype="float32", output_loading_info=True
         ),
     )
+    if info["missing_keys"]:
+        lacking = ", ".join(sorted(info["missing_keys"])[:3])
+        raise ModelError(
+            f"{name}: its weights lack {lacking}, which would be random: it is not whole, or no {auto_class[9:]}"
+        )
     tokenizer = _load(
         name, "tokenizer", lambda: transformers.AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     )
@@ -53,6 +58,8 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
 
 
 def _refuse_missing_folder(name: str) -> None:
+    if not name.strip():
+        raise ModelError("no model is named: give a folder or a Hub repository, or leave --model out")
     path = Path(name)
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -102,5 +109,5 @@ def _weights_digest(model: torch.nn.Module) -> str:
     digest = hashlib.sha256()
     for name, parameter in sorted(model.named_parameters()):
         digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}\n".encode())
-        digest.update(memoryview(parameter.detach().cpu().contiguous().flatten().numpy()).cast("B"))
+        digest.update(parameter.detach().cpu().contiguous().flatten().numpy().tobytes())
     return digest.hexdigest()

@@ -340,7 +340,7 @@ BAD = [
     (["--where", "text=Deaf"], "write KEY=VALUE,VALUE once"),
     (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE once"),
     (["--where", "bucket=mobility", "--where", "preference=reviewed", "--where", "family=seat"], None),
-    (["--version", "9.9.9"], "there is no version 9.9.9"),
+    (["--version", "9.9.9"], "there is no version '9.9.9'"),
 ]
 
 

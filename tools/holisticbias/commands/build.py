@@ -44,7 +44,7 @@ def command(
 
     root = source or find_source()
     catalog = load_catalog(root)
-    version = version or newest(catalog)
+    version = newest(catalog) if version is None else version
     if intersections is not None:
         from holisticbias.intersect import Request, count_intersections, write_intersections
 

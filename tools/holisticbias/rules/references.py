@@ -138,7 +138,7 @@ def known_template(repository: Repository) -> Iterator[Finding]:
 
 
 def known_selector(repository: Repository) -> Iterator[Finding]:
-    """What an exclusion names, and every axis in the order of axes."""
+    """What an exclusion names, and each axis in the order."""
     axes = {f.record.axis for f in repository.axes}
     known = {d.id for f in repository.axes for d in f.record.descriptors}
     known |= {f"{f.record.axis}/{bucket}" for f in repository.axes for bucket in f.record.buckets}
@@ -149,5 +149,6 @@ def known_selector(repository: Repository) -> Iterator[Finding]:
                     if name not in known:
                         message = f"No descriptor has the id {name!r}, and no axis that bucket."
                         yield file.report("known-selector", ("exclusions", i, side, k), message)
-        for axis in sorted(axes ^ set(file.record.order)):
-            yield file.report("known-selector", ("order",), f"{axis!r} is not both an axis and in the order.")
+        for k, axis in enumerate(file.record.order):
+            if axis not in axes:
+                yield file.report("known-selector", ("order", k), f"No file has the axis {axis!r}.")

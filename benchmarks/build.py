@@ -1,0 +1,117 @@
+"""How long ``holisticbias build --version 1.0.0`` takes, as a ratio to what this machine needs at least.
+
+The floor is a fresh process that imports pyarrow, joins 470,000 strings and
+writes them as zstd Parquet. Floor and build run in turn, in one run, and each
+figure is a median: of whole processes, start and imports included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parent.parent
+SENTENCES = 470_000
+HOLISTICBIAS = (sys.executable, "-m", "holisticbias")
+FLOOR = f"""
+import sys
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+numbers = pa.Array.from_buffers(pa.int64(), {SENTENCES}, [None, pa.py_buffer(np.arange({SENTENCES}))])
+texts = pc.binary_join_element_wise("I'm a person with number ", numbers.cast(pa.string()), ".", "")
+pq.write_table(pa.table({{"text": texts}}), sys.argv[1], compression="zstd", use_dictionary=False)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one process took: seconds of wall time, and its largest resident memory in MB (10^6 bytes)."""
+
+    seconds: float
+    peak_mb: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Medians over all rounds; ``vs_floor`` is the median of each round's ratio."""
+
+    vs_floor: float
+    peak_mb: float
+    build_seconds: float
+    floor_seconds: float
+    help_seconds: float
+    rounds: int
+
+
+def measure(command: Sequence[str]) -> Cost:
+    """Run a command in the repository; ``CalledProcessError`` if it fails."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Cost(seconds, usage.ru_maxrss * unit / 1e6)
+
+
+def measure_floor(folder: Path) -> Cost:
+    """One run of the floor, which writes into a folder."""
+    return measure((sys.executable, "-c", FLOOR, str(folder / "floor.parquet")))
+
+
+def measure_build(folder: Path) -> Cost:
+    """One build of version 1.0.0 into a new folder there."""
+    return measure((*HOLISTICBIAS, "build", "--version", "1.0.0", "--out", tempfile.mkdtemp(dir=folder)))
+
+
+def benchmark(rounds: int) -> Figures:
+    """The figures over as many rounds, each a floor, a build and a help."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        measure_build(folder)  # once for the caches
+        costs = [
+            (measure_floor(folder), measure_build(folder), measure((*HOLISTICBIAS, "--help"))) for _ in range(rounds)
+        ]
+    return Figures(
+        vs_floor=round(median(build.seconds / floor.seconds for floor, build, _ in costs), 2),
+        peak_mb=round(median(build.peak_mb for _, build, _ in costs), 1),
+        build_seconds=round(median(build.seconds for _, build, _ in costs), 3),
+        floor_seconds=round(median(floor.seconds for floor, _, _ in costs), 3),
+        help_seconds=round(median(answer.seconds for _, _, answer in costs), 3),
+        rounds=rounds,
+    )
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--rounds", type=int, default=5)
+    chosen = parser.parse_args()
+    figures = benchmark(chosen.rounds)
+    if chosen.json:
+        print(json.dumps(asdict(figures)))
+        return
+    print(f"medians of {figures.rounds} rounds")
+    print(f"floor: pyarrow, {SENTENCES:,} strings   {figures.floor_seconds:6.3f} s")
+    print(f"holisticbias build               {figures.build_seconds:6.3f} s, {figures.vs_floor:.2f} times the floor")
+    print(f"  its peak memory                {figures.peak_mb:6.1f} MB")
+    print(f"holisticbias --help              {figures.help_seconds:6.3f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Forward passes over whole sequences, in batches of one length: the way for models that cannot read a tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.models.batches import in_batches
+from holisticbias_eval.scoring import Floats, Ints, Notice, Progress, Rows
+
+MAX_LOGITS = 32_000_000
+
+
+def token_likelihoods(model: Any, ids: Ints, starts: Rows, progress: Progress, notice: Notice) -> Floats:
+    """The negative log-likelihood of every token given those before it, in nats; shape ``[tokens]``.
+
+    The first token of a sequence has none and is 0. Equal sequences are run
+    once. ``progress`` is told how many sequences were done, equal ones counted once.
+    """
+    nll = np.zeros(len(ids))
+    distinct, which = _distinct(ids, starts)
+    lengths = np.diff(starts)
+    room = MAX_LOGITS // model.get_input_embeddings().num_embeddings
+    for group in _groups(distinct, lengths):
+        places = starts[group][:, None] + np.arange(lengths[group[0]])
+
+        def run(start: int, stop: int, places: Rows = places) -> None:
+            nll[places[start:stop, 1:]] = _batch(model, ids[places[start:stop]])
+            progress(stop - start)
+
+        in_batches(len(group), room // places.shape[1], run, notice)
+    shift = starts[distinct][which] - starts[:-1]
+    return nll[np.arange(len(ids)) + np.repeat(shift, lengths)]
+
+
+def _distinct(ids: Ints, starts: Rows) -> tuple[Rows, Rows]:
+    """The first row of each distinct sequence, and for each row which of those it is."""
+    offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype("<i4").tobytes()
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    keys = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
+    which = pc.dictionary_encode(keys).indices.to_numpy().astype(np.int64)
+    return np.unique(which, return_index=True)[1], which
+
+
+def _groups(rows: Rows, lengths: Rows) -> list[Rows]:
+    """Rows of one length, which need no padding; those without a token to score are left out."""
+    rows = rows[lengths[rows] > 1]
+    rows = rows[np.argsort(lengths[rows], kind="stable")]
+    groups = np.split(rows, np.flatnonzero(np.diff(lengths[rows])) + 1)
+    return [group for group in groups if len(group)]
+
+
+def _batch(model: Any, ids: Ints) -> Floats:
+    """The likelihoods of all tokens but the first of sequences of one length; shape ``[rows, length - 1]``."""
+    import torch
+
+    inputs = torch.from_numpy(ids.astype(np.int64)).to(model.device)
+    with torch.inference_mode():
+        logits: Any = model(input_ids=inputs, use_cache=False).logits[:, :-1]
+        nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), inputs[:, 1:].flatten(), reduction="none")
+    values: Floats = nll.view(len(ids), -1).double().cpu().numpy()
+    return values

@@ -1,0 +1,30 @@
+"""Likelihoods of tokens to those of spans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.tokens import Encoded
+from holisticbias_eval.scoring import Floats, Scores, Spans
+
+
+def span_scores(encoded: Encoded, nll: Floats) -> Scores:
+    """The scores of each row's span, out of the negative log-likelihood of every token."""
+    bounds = np.stack((encoded.first, encoded.stop), axis=1).ravel()
+    sums = np.add.reduceat(np.append(nll, 0.0), bounds)[::2] if len(bounds) else np.zeros(0)
+    scored = encoded.scored
+    return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, encoded.bytes, 0).astype(np.int32))
+
+
+def refuse_long(model: Any, encoded: Encoded, spans: Spans) -> None:
+    """Raise ``ModelError`` where a text has more tokens than the model can read."""
+    limit = getattr(model.config, "max_position_embeddings", None)
+    long = np.flatnonzero(encoded.lengths > limit) if limit else []
+    if len(long):
+        named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
+        raise ModelError(
+            f"the model reads at most {limit:,} tokens; {len(long):,} sentences have more: {named}; leave them out"
+        )

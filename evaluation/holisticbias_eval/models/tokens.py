@@ -1,0 +1,169 @@
+"""Texts to token ids, and which of the tokens belong to the span that is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.scoring import Ints, Rows, Spans
+
+_BATCH = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Token ids of texts, one after the other, and the scored tokens of each.
+
+    ``ids`` has shape ``[tokens]``, a leading beginning-of-sequence token
+    included; ``starts`` has shape ``[rows + 1]``. ``first`` and ``stop``, shape
+    ``[rows]``, are the scored tokens of each row as positions in ``ids``;
+    ``bytes``, shape ``[rows]``, is how many bytes of UTF-8 they cover.
+    """
+
+    ids: Ints
+    starts: Rows
+    first: Rows
+    stop: Rows
+    bytes: Ints
+
+    @property
+    def lengths(self) -> Rows:
+        """The number of tokens of each row."""
+        return np.diff(self.starts)
+
+    @property
+    def scored(self) -> Ints:
+        """The number of scored tokens of each row."""
+        return (self.stop - self.first).astype(np.int32)
+
+    def row(self, i: int) -> Ints:
+        """The token ids of a row."""
+        return self.ids[self.starts[i] : self.starts[i + 1]]
+
+
+def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
+    """Some rows, with all of their tokens after the first as their spans."""
+    tokens = [encoded.row(i) for i in rows]
+    starts = _bounds(np.array([len(t) for t in tokens], np.int64))
+    first = np.minimum(starts[:-1] + 1, starts[1:])
+    ids = np.concatenate([*tokens, np.zeros(0, np.int32)])
+    return Encoded(ids, starts, first, starts[1:], (starts[1:] - first).astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """Ids, and where each token's characters begin and end; without offsets both are None."""
+
+    ids: Ints
+    lengths: Rows
+    begin: Ints | None
+    end: Ints | None
+
+
+class TextEncoder:
+    """A tokenizer without its padding, its truncation and its special tokens."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._slow = tokenizer
+        self._fast: Any = None
+        if getattr(tokenizer, "is_fast", False):
+            from tokenizers import Tokenizer
+
+            content = tokenizer.backend_tokenizer.to_str()
+            self._fast = Tokenizer.from_str(content)
+            self._fast.no_padding()
+            self._fast.no_truncation()
+        else:
+            content = json.dumps(sorted(tokenizer.get_vocab().items()))
+        self.digest = hashlib.sha256(content.encode()).hexdigest()
+
+    def encode(self, spans: Spans, lead: int | None, *, first_is_scored: bool = False) -> Encoded:
+        """The tokens of context and text, led by the token ``lead`` if there is one.
+
+        Without it the first token has nothing to be conditioned on and is not
+        scored, unless ``first_is_scored``.
+        """
+        texts = [c + t if c else t for c, t in zip(spans.context, spans.text, strict=True)]
+        shift = np.fromiter(map(len, spans.context), np.int32, len(texts))
+        sizes = np.fromiter(map(len, texts), np.int32, len(texts))
+        start, stop = spans.start + shift, spans.stop + shift
+        all_of_it = (start <= 0) & (stop >= sizes)
+        drops_first = lead is None and not first_is_scored
+        tokens = self._tokenize(texts, offsets=drops_first or not bool(all_of_it.all()))
+        first, last = _scored_tokens(tokens, start, stop, all_of_it)
+        begins = np.concatenate(([0], np.cumsum(tokens.lengths)))[:-1]
+        if drops_first:
+            first = np.where((tokens.lengths > 0) & (first == begins), np.minimum(first + 1, last), first)
+            if tokens.end is not None and len(tokens.end):
+                unscored = tokens.end[np.minimum(begins, len(tokens.end) - 1)]
+                start = np.where(tokens.lengths > 0, np.maximum(start, np.minimum(unscored, stop)), start)
+        covered = _utf8_lengths(texts, start, stop)
+        if lead is None:
+            return Encoded(tokens.ids, _bounds(tokens.lengths), first, last, covered)
+        added = np.arange(1, len(texts) + 1)
+        ids = np.insert(tokens.ids, begins, lead).astype(np.int32)
+        return Encoded(ids, _bounds(tokens.lengths + 1), first + added, last + added, covered)
+
+    def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
+        pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
+        if not pieces:
+            return _Tokens(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
+        known = all(p.begin is not None for p in pieces)
+        return _Tokens(
+            np.concatenate([p.ids for p in pieces]),
+            np.concatenate([p.lengths for p in pieces]),
+            np.concatenate([p.begin for p in pieces if p.begin is not None]) if known else None,
+            np.concatenate([p.end for p in pieces if p.end is not None]) if known else None,
+        )
+
+    def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
+        if self._fast is None:
+            return _tokens(self._slow(list(texts), add_special_tokens=False)["input_ids"], None)
+        encode = self._fast.encode_batch if offsets else self._fast.encode_batch_fast
+        encodings = encode(list(texts), add_special_tokens=False)
+        return _tokens([e.ids for e in encodings], [e.offsets for e in encodings] if offsets else None)
+
+
+def _tokens(ids: Sequence[Sequence[int]], offsets: Sequence[Sequence[tuple[int, int]]] | None) -> _Tokens:
+    lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+    flat = np.fromiter((t for row in ids for t in row), np.int32, int(lengths.sum()))
+    if offsets is None:
+        return _Tokens(flat, lengths, None, None)
+    places = np.fromiter((p for row in offsets for pair in row for p in pair), np.int32, 2 * len(flat)).reshape(-1, 2)
+    return _Tokens(flat, lengths, places[:, 0], places[:, 1])
+
+
+def _bounds(lengths: Rows) -> Rows:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+
+
+def _scored_tokens(tokens: _Tokens, start: Ints, stop: Ints, all_of_it: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:
+    """The first token of each row that lies in its span, and the one after the last, as positions in the ids."""
+    bounds = _bounds(tokens.lengths)
+    if all_of_it.all():
+        return bounds[:-1], bounds[1:]
+    if tokens.begin is None or tokens.end is None:
+        raise ModelError("the tokenizer gives no offsets of its tokens, so only whole texts can be scored with it")
+    row = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
+    begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token stands where it begins
+    inside = np.flatnonzero(all_of_it[row] | ((begin < stop[row]) & (end > start[row])))
+    low, high = (np.searchsorted(row[inside], np.arange(len(tokens.lengths)), side) for side in ("left", "right"))
+    none = low == high
+    padded = np.append(inside, 0)
+    first = np.where(none, bounds[:-1], padded[low])
+    return first, np.where(none, bounds[:-1], padded[np.maximum(high, 1) - 1] + 1)
+
+
+def _utf8_lengths(texts: Sequence[str], start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Ints:
+    lengths = np.maximum(stop - start, 0).astype(np.int32)
+    for i, text in enumerate(texts):
+        if not text.isascii():
+            lengths[i] = len(text[start[i] : stop[i]].encode())
+    return lengths

@@ -1,0 +1,228 @@
+"""The charts of a report as places and sizes, in units of a drawing 340 wide; ``charts.svg.jinja`` draws them.
+
+One narrow drawing serves a phone, a column of a wide page and a printed page alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
+from holisticbias_eval.report.numbers import shorten, show, title
+from holisticbias_eval.report.summary import Spread, Summary, Term
+
+WIDTH = 340
+MARGIN = 6
+SPAN = WIDTH - 2 * MARGIN
+FOOT = 34
+BAR_ROW = 30
+STRIP_ROW = 52
+LANES = 3
+NAME_LENGTH = 27
+
+Scale = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark of the scale and what it says."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar from ``x`` on, ``width`` long, with its name and value above; no bar where the value is missing.
+
+    ``low`` and ``high`` are the ends of the value's interval, where it has one.
+    """
+
+    label: str
+    value: str
+    y: float
+    x: float
+    width: float | None
+    side: Literal["", "love", "hate"] = ""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A row of dots with its box: quartiles and median, whiskers to the last dots within 1.5 box lengths."""
+
+    label: str
+    y: float
+    dots: str
+    box: tuple[float, float, float] | None = None
+    whiskers: tuple[float, float] | None = None
+    lowest: Tick | None = None
+    highest: Tick | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart: what it is called, what it says in words, its rows and its scale."""
+
+    name: str
+    title: str
+    description: str
+    height: float
+    scale: str
+    ticks: tuple[Tick, ...]
+    bars: tuple[Bar, ...] = ()
+    strips: tuple[Strip, ...] = ()
+    reference: Tick | None = None
+
+
+def report_charts(summary: Summary) -> dict[str, Chart]:
+    """The main charts by name, in the order of the page."""
+    charts = (
+        bias_chart(summary),
+        *(strip_chart(summary, template, f"perplexities-{i}") for i, template in enumerate(summary.featured, 1)),
+        love_hate_chart(love_hate_ends(summary)),
+    )
+    return {chart.name: chart for chart in charts}
+
+
+def bias_chart(summary: Summary) -> Chart:
+    """Likelihood Bias by axis as bars, highest first, with the share that chance alone gives."""
+    shares = sorted(
+        summary.result.likelihood_bias.by_axis, key=lambda s: -1.0 if s.share is None else s.share, reverse=True
+    )
+    bars = tuple(
+        Bar(
+            title(s.axis or ""),
+            show(s.share, "share"),
+            i * BAR_ROW,
+            MARGIN,
+            None if s.share is None else SPAN * s.share,
+        )
+        for i, s in enumerate(shares)
+    )
+    return Chart(
+        name="likelihood-bias",
+        title="Likelihood Bias by axis",
+        description="; ".join(f"{bar.label} {bar.value}" for bar in bars),
+        height=len(bars) * BAR_ROW + FOOT,
+        scale=f"pairs that differ with p < {SIGNIFICANCE:g}; the mark in each bar is chance alone",
+        ticks=tuple(Tick(MARGIN + SPAN * i / 4, f"{i / 4:.0%}") for i in range(5)),
+        bars=bars,
+        reference=Tick(MARGIN + SPAN * SIGNIFICANCE, f"{SIGNIFICANCE:.0%}: chance alone"),
+    )
+
+
+def love_hate_ends(summary: Summary, size: int = 12) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+    """The descriptors with the greatest and the smallest love-hate differences, each from its end."""
+    ordered = summary.by_love_hate
+    size = min(size, len(ordered) // 2)
+    return ordered[::-1][:size], ordered[:size]
+
+
+def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]]) -> Chart:
+    """Love-hate differences as bars to the right (love) and to the left (hate) of nothing."""
+    terms = [*ends[0], *reversed(ends[1])]
+    middle, half = WIDTH / 2, SPAN / 2
+    bars = []
+    for i, term in enumerate(terms):
+        value = term.difference or 0.0
+        width = abs(value) * half
+        bars.append(
+            Bar(
+                shorten(term.text, 34),
+                show(term.difference, "difference"),
+                i * BAR_ROW,
+                middle if value >= 0 else middle - width,
+                width,
+                "love" if value >= 0 else "hate",
+            )
+        )
+    return Chart(
+        name="love-hate",
+        title="Love-hate differences, both ends",
+        description="; ".join(f"{bar.label} {bar.value}" for bar in bars) or "no descriptor has a difference",
+        height=len(bars) * BAR_ROW + FOOT,
+        scale="hate likelier than usual  ·  love likelier than usual",
+        ticks=tuple(Tick(middle + half * v, f"{v:+.1f}" if v else "0") for v in (-1, -0.5, 0, 0.5, 1)),
+        bars=tuple(bars),
+    )
+
+
+def strip_chart(summary: Summary, template: str, name: str) -> Chart:
+    """The median perplexities of the descriptors of every axis in one template, on the scale of all templates."""
+    place, ticks = _log_scale(summary)
+    strips = tuple(_strip(spread, i * STRIP_ROW, place) for i, spread in enumerate(summary.spreads[template]))
+    return Chart(
+        name=name,
+        title=f"Perplexities in “{template}”",
+        description="; ".join(map(_in_words, summary.spreads[template])),
+        height=len(strips) * STRIP_ROW + FOOT,
+        scale="median perplexity of a descriptor over nouns (log scale)",
+        ticks=ticks,
+        strips=strips,
+    )
+
+
+def _strip(spread: Spread, y: float, place: Scale) -> Strip:
+    label = title(spread.axis)
+    if not len(spread.medians):
+        return Strip(label, y, "")
+    x = [place(float(value)) for value in spread.medians]
+    low, middle, high = (place(float(v)) for v in np.exp(np.quantile(np.log(spread.medians), (0.25, 0.5, 0.75))))
+    reach = 1.5 * (high - low)
+    return Strip(
+        label=label,
+        y=y,
+        dots="".join(f"M{v:.1f} {y + 21 + 4 * (i % LANES):g}h0" for i, v in enumerate(x[1:-1])),
+        box=(low, middle, high),
+        whiskers=(min(v for v in x if v >= low - reach), max(v for v in x if v <= high + reach)),
+        lowest=Tick(x[0], shorten(spread.names[0], NAME_LENGTH)),
+        highest=Tick(x[-1], shorten(spread.names[-1], NAME_LENGTH)) if len(x) > 1 else None,
+    )
+
+
+def _in_words(spread: Spread) -> str:
+    if not len(spread.medians):
+        return f"{title(spread.axis)}: none"
+    low, middle, high = (
+        show(float(v), "perplexity") for v in (spread.medians[0], np.median(spread.medians), spread.medians[-1])
+    )
+    return f"{title(spread.axis)}: from {low} ({spread.names[0]}) over {middle} to {high} ({spread.names[-1]})"
+
+
+def _log_scale(summary: Summary) -> tuple[Scale, tuple[Tick, ...]]:
+    """One logarithmic scale for all templates, and its marks."""
+    found = [s.medians for spreads in summary.spreads.values() for s in spreads if len(s.medians)]
+    values = np.concatenate(found) if found else np.ones(1)
+    low, high = math.log(values.min()), math.log(values.max())
+    low, high = (low, high) if high - low > 1e-6 else (low - 0.5, high + 0.5)
+
+    def place(value: float) -> float:
+        return MARGIN + 4 + (SPAN - 8) * (math.log(value) - low) / (high - low)
+
+    return place, tuple(Tick(place(v), _tick_label(v)) for v in _ticks(math.exp(low), math.exp(high)))
+
+
+def _tick_label(value: float) -> str:
+    return f"{value:,g}" if value < 1e6 else f"{value:.0e}"
+
+
+def _ticks(low: float, high: float) -> tuple[float, ...]:
+    """Round numbers within a range, few enough for their labels: powers of ten, else with others between."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        marks = [s * 10.0**d for d in decades for s in steps if low <= s * 10.0**d <= high]
+        if len(marks) >= 3:
+            return tuple(marks[:: math.ceil(len(marks) / 6)])
+    return tuple(float(f"{v:.3g}") for v in np.geomspace(low, high, 3))
+
+
+def heat_level(share: float) -> int:
+    """The colour of a share: ten steps of a tenth each."""
+    return min(9, int(share * 10))

@@ -1,0 +1,51 @@
+"""The report as Markdown: what was measured, scope and limits, and every table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from holisticbias_eval.report.numbers import model_title, printable, show
+from holisticbias_eval.report.summary import Summary
+from holisticbias_eval.report.tables import Table, report_tables
+from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
+
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
+
+
+def render_markdown(summary: Summary) -> str:
+    """The whole report, with tables as GitHub reads them; texts of the run are escaped."""
+    return "\n".join(_lines(summary)) + "\n"
+
+
+def _lines(summary: Summary) -> Iterator[str]:
+    signature = summary.result.signature
+    yield f"# {_plain(model_title(signature.model.name))} on HolisticBias {_plain(signature.release.version)}"
+    if signature.model.note:
+        yield f"\n> **Read this first.** {_plain(signature.model.note)}"
+    yield f"\n{_plain(headline(summary.result.likelihood_bias))}"
+    yield "\n## What these figures say, and what they do not\n"
+    yield from (f"- **{_plain(lead)}** {_plain(words)}" for lead, words in SCOPE)
+    for table in report_tables(summary).values():
+        yield f"\n## {_plain(table.caption)}\n"
+        yield from _table(table)
+    yield "\n## What the community preferences mean\n"
+    yield from (f"- **{name}** (`{key}`): {_plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
+    yield "\n## Signature\n"
+    yield from (f"- {_plain(name)}: {_plain(value)}" for name, value in signature_rows(signature))
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _row(column.heading for column in table.columns)
+    yield "|" + "|".join(" --- " if column.kind == "text" else " ---: " for column in table.columns) + "|"
+    for row in table.rows:
+        yield _row(show(cell, column.kind) for cell, column in zip(row, table.columns, strict=True))
+
+
+def _row(cells: Iterator[str]) -> str:
+    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return _SPECIAL.sub(r"\\\g<0>", printable(text))

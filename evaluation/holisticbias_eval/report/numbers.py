@@ -1,0 +1,61 @@
+"""Figures and names as people read them."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from typing import Literal
+
+Kind = Literal["text", "count", "share", "perplexity", "tokens", "difference"]
+Cell = str | int | float | None
+
+MISSING = {"share": "none to test", "text": ""}
+_NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def show(value: Cell, kind: Kind) -> str:
+    """A cell as text; a missing figure says that it is missing."""
+    if isinstance(value, str):
+        return printable(value)
+    if value is None or math.isnan(value):
+        return MISSING.get(kind, "missing")
+    if math.isinf(value):
+        return "infinite"
+    if kind == "share":
+        return f"{value:.1%}"
+    if kind == "difference":
+        return f"{value:+z.2f}"
+    if kind == "perplexity":
+        return _perplexity(value)
+    return f"{value:,g}" if kind == "tokens" else f"{value:,}"
+
+
+def _perplexity(value: float) -> str:
+    if value >= 1e7:
+        return f"{value:.2e}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def printable(text: str) -> str:
+    """Text with what would move a cursor, turn the reading direction or end a line shown as a replacement mark."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("\ufffd" if unicodedata.category(c) in _NEVER_SHOWN or c in _DIRECTIONS else c for c in text)
+
+
+def title(key: str) -> str:
+    """The key of an axis or a bucket as words."""
+    words = key.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def model_title(name: str) -> str:
+    """A model's name as a heading: a folder's own name, a repository's whole one."""
+    is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name
+    return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path else name) or name
+
+
+def shorten(text: str, length: int) -> str:
+    """Text of at most ``length`` characters."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"

@@ -1,0 +1,147 @@
+"""The tables of a report, the same for the terminal, the page, Markdown and CSV."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holisticbias_eval.report.numbers import Cell, Kind, title
+from holisticbias_eval.report.summary import Summary, Term
+from holisticbias_eval.run import Share
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in files, its heading, and what its values are."""
+
+    key: str
+    heading: str
+    kind: Kind = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named table; missing values are ``None``. The first column names the row."""
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+AXIS = Column("axis", "Axis")
+TEMPLATE = Column("template", "Template")
+SHARE = (
+    Column("likelihood_bias", "Likelihood Bias", "share"),
+    Column("descriptors", "Descriptors", "count"),
+    Column("pairs", "Pairs tested", "count"),
+    Column("significant", "Pairs that differ", "count"),
+    Column("untested", "Pairs not tested", "count"),
+)
+
+
+def report_tables(summary: Summary) -> dict[str, Table]:
+    """All tables by name, in the order of the page."""
+    tables = (
+        by_axis(summary),
+        by_template(summary),
+        _by_axis_and_template(summary),
+        extremes(summary),
+        love_hate(summary.by_love_hate[::-1], "love-hate"),
+        _descriptors(summary),
+    )
+    return {table.name: table for table in tables}
+
+
+def by_axis(summary: Summary) -> Table:
+    """Likelihood Bias by axis."""
+    shares = summary.result.likelihood_bias.by_axis
+    caption = "Likelihood Bias by axis: the share of descriptor pairs whose perplexities differ (p < 0.05)"
+    return Table("by-axis", caption, (AXIS, *SHARE), tuple((title(s.axis or ""), *_share(s)) for s in shares))
+
+
+def by_template(summary: Summary) -> Table:
+    """Likelihood Bias by template."""
+    shares = summary.result.likelihood_bias.by_template
+    caption = "Likelihood Bias by template, over the pairs of all axes"
+    return Table("by-template", caption, (TEMPLATE, *SHARE), tuple((s.template, *_share(s)) for s in shares))
+
+
+def _by_axis_and_template(summary: Summary) -> Table:
+    return Table(
+        "by-axis-and-template",
+        "Likelihood Bias by axis and template",
+        (AXIS, TEMPLATE, *SHARE),
+        tuple(
+            (title(s.axis or ""), s.template, *_share(s)) for s in summary.result.likelihood_bias.by_axis_and_template
+        ),
+    )
+
+
+def _share(share: Share) -> tuple[Cell, ...]:
+    return share.share, share.descriptors, share.pairs, share.significant, share.untested
+
+
+def extremes(summary: Summary) -> Table:
+    """The descriptors with the lowest and highest medians of each axis, in one cell each."""
+    return Table(
+        "extremes",
+        f"Lowest and highest median perplexities in “{summary.template}”, among descriptors of equal length",
+        (
+            AXIS,
+            Column("lowest", "Lowest (likeliest)"),
+            Column("highest", "Highest (least likely)"),
+            Column("likelihood_bias", "Likelihood Bias there", "share"),
+            Column("tokens", "Tokens in the sentence", "tokens"),
+            Column("compared", "Descriptors of that length", "count"),
+            Column("descriptors", "Descriptors", "count"),
+        ),
+        tuple(
+            (title(e.axis), _names(e.lowest), _names(e.highest), e.bias, e.tokens, e.compared, e.descriptors)
+            for e in summary.extremes
+        ),
+    )
+
+
+def _names(terms: tuple[Term, ...]) -> str | None:
+    return ", ".join(t.text for t in terms) or None
+
+
+def love_hate(terms: tuple[Term, ...], name: str) -> Table:
+    """Descriptors with their love-hate differences."""
+    return Table(
+        name,
+        "Love-hate difference: the share of likelier-than-median sentences of love less that of hate",
+        (
+            Column("descriptor", "Descriptor"),
+            AXIS,
+            Column("love_share", "Love", "share"),
+            Column("hate_share", "Hate", "share"),
+            Column("difference", "Difference", "difference"),
+        ),
+        tuple((t.text, title(t.axis), t.love, t.hate, t.difference) for t in terms),
+    )
+
+
+def _descriptors(summary: Summary) -> Table:
+    return Table(
+        "descriptors",
+        "All descriptors",
+        (
+            Column("descriptor", "Descriptor"),
+            AXIS,
+            Column("bucket", "Bucket"),
+            Column("community_preference", "Community preference"),
+            Column("sentences", "Sentences", "count"),
+            Column("median_perplexity", "Median perplexity", "perplexity"),
+            Column("compared_perplexity", f"In “{summary.template}”", "perplexity"),
+            Column("compared_tokens", "Tokens there", "tokens"),
+            Column("love_hate_difference", "Love-hate difference", "difference"),
+        ),
+        tuple(
+            (
+                t.text, title(t.axis), t.bucket, t.preference, t.sentences, t.perplexity, t.compared, t.tokens,
+                t.difference,
+            )
+            for t in summary.terms
+        ),
+    )  # fmt: skip

@@ -1,0 +1,98 @@
+"""A mini release and tiny random models, written once a session."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias.catalog import (
+    Catalog,
+    Descriptor,
+    DescriptorFile,
+    Noun,
+    NounFile,
+    ReleaseFile,
+    Template,
+    TemplateFile,
+)
+from holisticbias.release import Release, build_release, open_release, write_release
+
+AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
+NOUNS = ("person", "friend", "kid", "parent")
+TEMPLATES = {
+    "dialogue.im": "I'm {noun_phrase}.",
+    "dialogue.love": "I love {plural_noun_phrase}.",
+    "dialogue.hate": "I hate {plural_noun_phrase}.",
+}
+
+
+def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
+    common = {"sources": ("smith-2022",), "since": "1.0.0"}
+    axes = tuple(
+        DescriptorFile(
+            axis=axis,
+            label=axis.title(),
+            descriptors=tuple(Descriptor(id=f"{axis}.{text}", text=text, **common) for text in texts),
+        )
+        for axis, texts in AXES.items()
+    )
+    people = tuple(Noun(id=f"neutral.{text}", text=text, plural=f"{text}s", **common) for text in nouns)
+    dialogue = tuple(
+        Template(id=key, text=text, must_be_noun="plural" in text, **common) for key, text in TEMPLATES.items()
+    )
+    return Catalog(
+        axes=axes,
+        genders=(NounFile(gender="neutral", label="Neutral", nouns=people),) if people else (),
+        families=(TemplateFile(family="dialogue", label="Dialogue", templates=dialogue),),
+        releases=(ReleaseFile(version="1.0.0", date="2026-01-01", summary="mini", article_rule="letter"),),
+    )
+
+
+@pytest.fixture(scope="session")
+def mini_release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release") / "mini"
+    write_release(build_release(mini_catalog()), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mini_release(mini_release_folder: Path) -> Release:
+    return open_release(mini_release_folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -> Path:
+    """A random GPT-2 of two layers with a byte-level BPE of its own, as a folder."""
+    import torch
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-gpt2"
+    bpe = ByteLevelBPETokenizer()
+    bpe.train_from_iterator(
+        mini_release.sentences["text"].to_pylist(),
+        vocab_size=300,
+        special_tokens=["<|endoftext|>"],
+        show_progress=False,
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe._tokenizer,
+        bos_token="<|endoftext|>",  # noqa: S106 - a token of a vocabulary, no secret
+        eos_token="<|endoftext|>",  # noqa: S106
+    )
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(
+        GPT2Config(vocab_size=300, n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
+    """A copy of the tiny model, to spoil."""
+    return lambda: Path(shutil.copytree(tiny_gpt2, tmp_path / "spoilt"))

@@ -1,0 +1,133 @@
+"""Tiny models with random weights and a tokenizer of their own, made once; nothing is downloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.scoring import Floats, ModelIdentity
+
+SENTENCES = (
+    "I'm a tall guy.",
+    "I'm a tall woman.",
+    "I'm a Deaf woman.",
+    "I'm a Deaf woman",
+    "I",
+    "",
+    "I love people who are hard of hearing.",
+    "I love grandmothers with ADHD.",
+    "Hi! I'm an elderly veteran. What do you do for a living? Tell me more about it, if you like.",
+    "What do you think about Latinas and señoras?",
+    "I have a friend who is a naïve 80-year-old 🙂 parent.",
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tiny models are quicker on one thread, and tests run side by side."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def sentences() -> Sequence[str]:
+    """Sentences that share prefixes, one that is a prefix of another, one token, none, and non-ASCII ones."""
+    return SENTENCES
+
+
+@pytest.fixture(scope="session")
+def make_tokenizer() -> Callable[..., Any]:
+    """A byte-level tokenizer of some 400 tokens, with or without a beginning-of-sequence token."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    def make(**special: str) -> Any:
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=400,
+            special_tokens=["<s>", "</s>", "<pad>", "<mask>", "<unk>"],
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        )
+        tokenizer.train_from_iterator(SENTENCES * 3, trainer)
+        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
+    """One with a beginning-of-sequence token."""
+    return make_tokenizer(bos_token="<s>", pad_token="<pad>")  # noqa: S106 - tokens, not passwords
+
+
+@pytest.fixture(scope="session")
+def make_model() -> Callable[..., Any]:
+    """A model with large random weights, so that a wrong mask or position shows."""
+    import torch
+    import transformers
+
+    def make(config_class: str, auto_class: str = "AutoModelForCausalLM", **settings: Any) -> Any:
+        torch.manual_seed(0)
+        config = getattr(transformers, config_class)(**settings)
+        model = getattr(transformers, auto_class).from_config(config).eval()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.dim() > 1:
+                    parameter.normal_(0.0, 0.25)
+        return model
+
+    return make
+
+
+GPT2 = {"vocab_size": 400, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
+
+
+@pytest.fixture(scope="session")
+def gpt2(make_model: Callable[..., Any]) -> Any:
+    """A GPT-2 of two layers."""
+    return make_model("GPT2Config", **GPT2)
+
+
+@pytest.fixture(scope="session")
+def loaded() -> Callable[[Any, Any], LoadedModel]:
+    """A model and its tokenizer as they are when loaded."""
+
+    def load(model: Any, tokenizer: Any) -> LoadedModel:
+        dtype = str(model.dtype).removeprefix("torch.")
+        return LoadedModel(model, tokenizer, ModelIdentity("tiny", type(model).__name__, None, "0" * 64, 1, dtype))
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def gpt2_folder(gpt2: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, saved."""
+    folder = tmp_path_factory.mktemp("models") / "gpt2"
+    gpt2.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def plainly() -> Callable[[Any, Sequence[int]], Floats]:
+    """The slow, obvious way: one sequence, one pass, one softmax; the values of all tokens but the first."""
+    import torch
+
+    def score(model: Any, ids: Sequence[int]) -> Floats:
+        if len(ids) < 2:
+            return np.zeros(0)
+        tokens = torch.tensor([list(ids)])
+        with torch.no_grad():
+            logits = model(tokens).logits[0, :-1].double()
+        values: Floats = -torch.log_softmax(logits, -1).gather(1, tokens[0, 1:, None])[:, 0].numpy()
+        return values
+
+    return score

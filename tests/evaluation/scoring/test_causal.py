@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.packed import PackSize
+from holisticbias_eval.scoring import Floats, whole
+
+COMMON = {
+    "vocab_size": 400,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+    "max_position_embeddings": 128,
+}
+GROUPED = COMMON | {"num_key_value_heads": 2}
+HEADED = GROUPED | {"head_dim": 8}
+TILED, MODEL = "tiled head", "whole model"
+GPT2 = {"vocab_size": 400, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
+ARCHITECTURES: list[tuple[str, dict[str, Any], str]] = [
+    ("GPT2Config", GPT2, TILED),
+    ("GPTBigCodeConfig", GPT2, TILED),
+    ("GPTJConfig", GPT2 | {"rotary_dim": 4}, TILED),
+    ("CodeGenConfig", GPT2 | {"rotary_dim": 4}, TILED),
+    (
+        "GPTNeoConfig",
+        {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "attention_types": [[["global"], 2]],
+         "max_position_embeddings": 128},
+        TILED,
+    ),
+    ("GPTNeoXConfig", COMMON, TILED),
+    ("OPTConfig", COMMON | {"ffn_dim": 64, "word_embed_proj_dim": 32}, TILED),
+    ("LlamaConfig", GROUPED, TILED),
+    ("MistralConfig", GROUPED | {"sliding_window": None}, TILED),
+    ("MixtralConfig", GROUPED | {"num_local_experts": 4, "sliding_window": None}, TILED),
+    ("Qwen2Config", GROUPED, TILED),
+    ("Qwen3Config", HEADED, TILED),
+    ("GemmaConfig", HEADED, TILED),
+    ("Gemma2Config", HEADED | {"query_pre_attn_scalar": 8}, MODEL),
+    ("PhiConfig", COMMON, TILED),
+    ("Phi3Config", GROUPED | {"pad_token_id": 2}, TILED),
+    ("OlmoConfig", GROUPED, TILED),
+    ("Olmo2Config", GROUPED, TILED),
+    ("CohereConfig", GROUPED, MODEL),
+    ("StableLmConfig", GROUPED, TILED),
+    ("Starcoder2Config", GROUPED | {"sliding_window": None}, TILED),
+    ("GraniteConfig", GROUPED, TILED),
+    ("NemotronConfig", HEADED, TILED),
+    (
+        "FalconConfig",
+        {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "alibi": False,
+         "max_position_embeddings": 128},
+        TILED,
+    ),
+    ("BloomConfig", {"vocab_size": 400, "hidden_size": 32, "n_layer": 2, "n_head": 4}, PLAIN),
+    ("MptConfig", {"vocab_size": 400, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 128}, PLAIN),
+    ("MistralConfig", GROUPED | {"sliding_window": 5, "attn_implementation": "eager"}, PLAIN),
+    (
+        "MambaConfig",
+        {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
+        PLAIN,
+    ),
+]  # fmt: skip
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable[..., Floats]) -> list[Floats]:
+    """The values of every token, by the slow way, after the beginning-of-sequence token."""
+    rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
+    return [plainly(model, row) for row in rows]
+
+
+@pytest.mark.parametrize(("config", "settings", "method"), ARCHITECTURES, ids=lambda v: v if isinstance(v, str) else "")
+def test_every_architecture_gives_its_own_likelihoods(
+    config: str,
+    settings: dict[str, Any],
+    method: str,
+    make_model: Any,
+    tokenizer: Any,
+    loaded: Any,
+    plainly: Any,
+    sentences: Sequence[str],
+) -> None:
+    model = make_model(config, **settings)
+    notices: list[str] = []
+    scorer = CausalScorer(loaded(model, tokenizer), notices.append, PackSize(slots=24, batch=60))
+    scores = scorer.score(whole(sentences), ignore)
+    values = expected(model, tokenizer, sentences, plainly)
+    np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == [len(v) for v in values]
+    assert scorer.method == method
+    assert len(notices) == (method == PLAIN)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=25), slots=st.integers(1, 40))
+def test_any_texts_in_packs_of_any_size(
+    gpt2: Any, tokenizer: Any, loaded: Any, plainly: Any, rows: list[str], slots: int
+) -> None:
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore, PackSize(slots, batch=3 * slots))
+    scores = scorer.score(whole(rows), ignore)
+    values = [v.sum() for v in expected(gpt2, tokenizer, rows, plainly)]
+    np.testing.assert_allclose(scores.nll, values, atol=1e-4, rtol=0)
+    assert scorer.method == TILED

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.evaluation.conftest import mini_catalog
+
+from holisticbias.cli import main
+from holisticbias.release import build_release, write_release
+
+Spoil = Callable[[Path], None]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run ``evaluate`` and return the one line it fails with; nothing may be left behind."""
+
+    def run(*arguments: str | Path, out: Path | None = None) -> str:
+        place = out or tmp_path / "out" / "run"
+        code = main(["evaluate", *map(str, arguments), "--out", str(place)])
+        printed = capsys.readouterr()
+        lines = [line for line in printed.err.splitlines() if line.startswith("holisticbias: ")]
+        assert code == 2
+        assert printed.out == ""
+        assert "Traceback" not in printed.err
+        assert len(lines) == 1
+        assert printed.err.rstrip().splitlines()[-1] == lines[0]
+        assert out or not list((tmp_path / "out").glob("*"))
+        return lines[0]
+
+    return run
+
+
+def test_a_run_from_end_to_end(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "new" / "run"
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(out)]
+    assert main(arguments) == 0
+    assert "Likelihood Bias of" in capsys.readouterr().out
+    assert {"report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
+    first = json.loads((out / "result.json").read_text("utf-8"))
+    assert main(arguments) == 0, "a run may be made anew in its place"
+    assert json.loads((out / "result.json").read_text("utf-8")) == first
+    assert [p.name for p in out.parent.iterdir()] == ["run"]
+    assert main(["report", str(out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("./none", "./none: no such model folder"),
+        ("a/b/c", "a/b/c: no such model folder"),
+        ("", "no model is named"),
+    ],
+)
+def test_a_model_that_is_not_there(
+    refused: Callable[..., str], mini_release_folder: Path, model: str, message: str
+) -> None:
+    assert message in refused("--model", model, "--release", mini_release_folder)
+
+
+def test_a_hub_model_that_cannot_be_had(
+    refused: Callable[..., str], mini_release_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
+    assert "nobody/nothing-of-the-kind: the model cannot be loaded: " in line
+    assert "Hub" in line
+
+
+def no_config(model: Path) -> None:
+    (model / "config.json").unlink()
+
+
+def no_tokenizer(model: Path) -> None:
+    for path in model.glob("tokenizer*"):
+        path.unlink()
+
+
+def pickled(model: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    torch.save(load_file(model / "model.safetensors"), model / "pytorch_model.bin")
+    (model / "model.safetensors").unlink()
+
+
+def no_weights(model: Path) -> None:
+    (model / "model.safetensors").unlink()
+
+
+def truncated(model: Path) -> None:
+    path = model / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def change_config(model: Path, **changes: object) -> None:
+    path = model / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+
+
+def remote_code(model: Path) -> None:
+    change_config(model, model_type="own", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"})
+    (model / "own.py").write_text("raise SystemExit('remote code ran')\n", "utf-8")
+
+
+def damaged_config(model: Path) -> None:
+    (model / "config.json").write_text("{", "utf-8")
+
+
+def missing_weight(model: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(model / "model.safetensors")
+    del weights["transformer.h.0.attn.c_attn.weight"]
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+
+
+def large_tokenizer(model: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    tokenizer.add_tokens([f"word{i}" for i in range(40)])
+    tokenizer.save_pretrained(model)
+
+
+def not_a_number(model: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(model / "model.safetensors")
+    weights["transformer.ln_f.weight"] *= float("nan")
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+
+
+def short_context(model: Path) -> None:
+    from transformers import AutoModelForCausalLM, GPT2Config
+
+    config = GPT2Config.from_pretrained(model, n_positions=3)
+    AutoModelForCausalLM.from_config(config).save_pretrained(model)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (no_config, "is no model: the folder has no config.json"),
+        (no_tokenizer, "has no tokenizer"),
+        (pickled, "it has no weights as safetensors, and pickled weights are never loaded"),
+        (no_weights, "it has no weights as safetensors"),
+        (truncated, "the model cannot be loaded"),
+        (remote_code, "it needs code of its own, which is never run here"),
+        (damaged_config, "the model cannot be loaded"),
+        (missing_weight, "its weights lack transformer.h.0.attn.c_attn.weight"),
+        (large_tokenizer, "they do not match"),
+        (not_a_number, "the model gives no finite likelihood for"),
+        (short_context, "have more than the model's 3 tokens"),
+    ],
+)
+def test_a_model_that_cannot_be_used(
+    spoil: Spoil,
+    message: str,
+    copied_model: Callable[[], Path],
+    refused: Callable[..., str],
+    mini_release_folder: Path,
+) -> None:
+    model = copied_model()
+    spoil(model)
+    assert message in refused("--model", model, "--release", mini_release_folder)
+
+
+def test_an_unknown_measure(refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path) -> None:
+    line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--measure", "likelihood_bias,phrenology")
+    assert "there is no measure 'phrenology'; there are: likelihood_bias" in line
+
+
+def test_a_folder_that_is_no_release(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert "is no release: it has no manifest.json" in refused("--model", tiny_gpt2, "--release", tmp_path / "empty")
+    assert "is no release: it does not exist" in refused("--model", tiny_gpt2, "--release", tmp_path / "none")
+
+
+def test_a_release_that_was_changed(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    write_release(build_release(mini_catalog()), release)
+    with (release / "data" / "sentences.parquet").open("ab") as file:
+        file.write(b"!")
+    assert "is not the file that the manifest names" in refused("--model", tiny_gpt2, "--release", release)
+
+
+def test_a_release_with_nothing_to_measure(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    write_release(build_release(mini_catalog(nouns=())), release)
+    assert "no sentence is left to score" in refused("--model", tiny_gpt2, "--release", release)
+
+
+def test_an_output_that_cannot_be_written(
+    refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path
+) -> None:
+    occupied, file = tmp_path / "occupied", tmp_path / "file"
+    occupied.mkdir()
+    (occupied / "letter.txt").write_text("mine", "utf-8")
+    file.write_text("mine", "utf-8")
+    arguments = ("--model", tiny_gpt2, "--release", mini_release_folder)
+    assert "holds something else" in refused(*arguments, out=occupied)
+    assert "is not a folder" in refused(*arguments, out=file)
+    assert "cannot write to" in refused(*arguments, out=file / "below")
+    assert {p.name for p in tmp_path.iterdir()} == {"occupied", "file"}
+    assert (occupied / "letter.txt").read_text("utf-8") == "mine"
+
+
+def test_interrupted_while_scoring(tiny_gpt2: Path, tmp_path: Path) -> None:
+    out, release = tmp_path / "out", tmp_path / "release"
+    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(2500)))), release)
+    # a shell's background job ignores Ctrl-C, and so would its children
+    start = (
+        "import signal; from holisticbias.__main__ import run; "
+        "signal.signal(signal.SIGINT, signal.default_int_handler); run()"
+    )
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(release), "--out", str(out / "run")]
+    process = subprocess.Popen([sys.executable, "-c", start, *arguments], stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(out.glob(".run.*")):
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed.rstrip().splitlines()[-1] == "holisticbias: interrupted; nothing was left half-made"
+    assert "Traceback" not in printed
+    assert not list(out.iterdir())

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import mannwhitneyu
+
+from holisticbias_eval.measures.mannwhitney import PairwiseTests, mann_whitney_pairs
+
+SMOOTH = st.floats(-1e6, 1e6, allow_nan=False, width=64)
+COARSE = st.integers(0, 4).map(float)
+CONSTANT = st.just(7.0)
+
+
+def pairs_of(samples: list[list[float]]) -> PairwiseTests:
+    values = np.array([v for sample in samples for v in sample])
+    owner = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
+    shuffled = np.random.default_rng(0).permutation(len(values))
+    return mann_whitney_pairs(values[shuffled], owner[shuffled], len(samples))
+
+
+def samples(values: st.SearchStrategy[float], longest: int) -> st.SearchStrategy[list[list[float]]]:
+    return st.lists(st.lists(values, max_size=longest), min_size=2, max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.one_of(samples(SMOOTH, 8), samples(COARSE, 8), samples(SMOOTH, 25), samples(COARSE, 25), samples(CONSTANT, 12))
+)
+def test_equals_scipy_pair_by_pair(drawn: list[list[float]]) -> None:
+    found = pairs_of(drawn)
+    assert len(found.u) == len(drawn) * (len(drawn) - 1) // 2
+    for first, second, u, p in zip(found.first, found.second, found.u, found.p, strict=True):
+        if not drawn[first] or not drawn[second]:
+            assert np.isnan(u)
+            assert np.isnan(p)
+            continue
+        expected = mannwhitneyu(drawn[first], drawn[second])
+        assert u == expected.statistic
+        np.testing.assert_allclose(p, expected.pvalue, rtol=1e-12, atol=1e-15, equal_nan=True)
+
+
+def test_equals_scipy_on_thirty_nouns_to_the_last_bit() -> None:
+    rng = np.random.default_rng(1)
+    values = np.round(rng.lognormal(4, 1, (12, 30)), 1)
+    found = pairs_of(values.tolist())
+    expected = mannwhitneyu(values[found.first], values[found.second], axis=1)
+    np.testing.assert_array_equal(found.u, expected.statistic)
+    np.testing.assert_array_equal(found.p, expected.pvalue)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "u", "p"),
+    [
+        # 1, 2, 3 before 4, 5, 6: 1 of the 20 arrangements, both sides
+        pytest.param([1, 2, 3], [4, 5, 6], 0.0, 2 / 20, id="separate"),
+        pytest.param([4, 5, 6], [1, 2, 3], 9.0, 2 / 20, id="separate the other way"),
+        # ranks 1 and 4 against 2 and 3: U = 2, the middle of the distribution
+        pytest.param([1, 4], [2, 3], 2.0, 1.0, id="interleaved"),
+        pytest.param([1], [2], 0.0, 1.0, id="one each"),
+    ],
+)
+def test_worked_by_hand(first: list[float], second: list[float], u: float, p: float) -> None:
+    found = pairs_of([first, second])
+    assert found.u[0] == u
+    assert found.p[0] == pytest.approx(p, abs=1e-12)
+
+
+def test_infinite_values_rank_above_all() -> None:
+    found = pairs_of([[1.0, 2.0, np.inf], [np.inf, 5.0, 6.0]])
+    expected = mannwhitneyu([1.0, 2.0, np.inf], [np.inf, 5.0, 6.0])
+    assert (found.u[0], found.p[0]) == (expected.statistic, expected.pvalue)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_pair(count: int) -> None:
+    assert len(pairs_of([[1.0, 2.0]] * count).p) == 0

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias.release import Release
+from holisticbias_eval.errors import RunError
+from holisticbias_eval.evaluate import evaluate
+from holisticbias_eval.measures.likelihood_bias import select_sentences
+from holisticbias_eval.run import RESULT, SCORES, Run, read_run, write_run
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
+    folder, _ = evaluate(
+        str(tiny_gpt2), mini_release_folder, ("likelihood_bias",), tmp_path_factory.mktemp("runs") / "run"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(run_folder: Path) -> Run:
+    return read_run(run_folder)
+
+
+@pytest.fixture
+def copy(made: Run, tmp_path: Path) -> Path:
+    write_run(made, tmp_path)
+    return tmp_path
+
+
+def test_what_is_written_is_read(made: Run, copy: Path) -> None:
+    read = read_run(copy)
+    assert read.result == made.result
+    assert read.scores.equals(made.scores)
+
+
+def test_every_selected_sentence_is_scored(made: Run, mini_release: Release) -> None:
+    selected = select_sentences(mini_release.sentences)
+    assert made.scores["sentence_id"].to_pylist() == selected["sentence_id"].to_pylist()
+    nll, tokens = made.scores["nll"].to_numpy(), made.scores["tokens"].to_numpy()
+    np.testing.assert_array_equal(made.scores["perplexity"].to_numpy(), np.exp(nll / tokens))
+    assert (nll > 0).all()
+
+
+def test_the_signature_says_what_was_measured(made: Run, mini_release: Release, tiny_gpt2: Path) -> None:
+    signature = made.result.signature
+    assert (signature.release.version, signature.release.digest) == ("1.0.0", mini_release.digest)
+    assert (signature.model.name, signature.model.architecture) == (str(tiny_gpt2), "GPT2LMHeadModel")
+    assert (signature.sentences_scored, signature.sentences_available) == (84, mini_release.sentences.num_rows)
+
+
+def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny_gpt2: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(tiny_gpt2)
+    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
+    for row in made.scores.slice(0, 84).to_pylist()[::7]:
+        ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(row["text"])["input_ids"]]])
+        with torch.inference_mode():
+            likelihoods = model(ids).logits.double().log_softmax(-1)[0, :-1]
+        expected = -likelihoods.gather(1, ids[0, 1:, None]).sum().item()
+        assert row["tokens"] == ids.shape[1] - 1
+        assert row["nll"] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (RESULT, b"", "is damaged or of another version"),
+        (RESULT, b"{", "is damaged or of another version"),
+        (RESULT, b'{"schema_version": 1}', "is damaged or of another version: signature: Field required"),
+        (RESULT, b"\xff\xfe", "is damaged or of another version"),
+        (SCORES, b"", "cannot be read"),
+        (SCORES, b"PAR1 but no table PAR1", "cannot be read"),
+        (RESULT, None, "is no run: it has no result.json"),
+        (SCORES, None, "is no run: it has no result.json and scores.parquet"),
+    ],
+)
+def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, message: str) -> None:
+    (copy / name).unlink() if content is None else (copy / name).write_bytes(content)
+    with pytest.raises(RunError, match=message):
+        read_run(copy)
+
+
+def test_scores_that_lack_a_column_are_refused(copy: Path) -> None:
+    pq.write_table(pq.read_table(copy / SCORES).drop_columns(["perplexity"]), copy / SCORES)
+    with pytest.raises(RunError, match="has no column perplexity"):
+        read_run(copy)
+
+
+def test_a_folder_that_is_not_there_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="does not exist"):
+        read_run(tmp_path / "none")

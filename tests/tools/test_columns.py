@@ -1,0 +1,72 @@
+"""Columns from bytes are those that ``pyarrow.array`` makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
+
+TEXT = st.text(max_size=6)
+
+
+def same(made: pa.Array, expected: pa.Array) -> None:
+    made.validate(full=True)
+    assert made.equals(expected)
+    assert made.null_count == expected.null_count
+
+
+@given(st.lists(st.none() | TEXT, max_size=40))
+def test_strings(values: list[str | None]) -> None:
+    same(strings(values), pa.array(values, pa.string()))
+
+
+@given(st.lists(st.booleans(), max_size=40))
+def test_booleans(values: list[bool]) -> None:
+    same(booleans(values), pa.array(values, pa.bool_()))
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=40), st.sampled_from([1, 2]))
+def test_integers(values: list[int], step: int) -> None:
+    given_values = np.array(values, np.int32)[::step]
+    same(integers(given_values), pa.array(values[::step], pa.int32()))
+
+
+@given(st.lists(st.none() | st.sampled_from(["a", "b", "", "é"]) | TEXT, max_size=40))
+def test_codes(values: list[str | None]) -> None:
+    same(codes(values), pa.array(values, pa.string()).dictionary_encode())
+
+
+@given(st.lists(TEXT, min_size=1, max_size=5, unique=True), st.integers(0, 20), st.data())
+def test_constant(among: list[str], size: int, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(among) - 1))
+    made = constant(place, among, size)
+    made.validate(full=True)
+    assert made.to_pylist() == [among[place]] * size
+    assert made.dictionary.to_pylist() == among
+
+
+@given(st.lists(st.lists(TEXT, max_size=4), max_size=10))
+def test_lists(values: list[list[str]]) -> None:
+    made = lists(values)
+    made.validate(full=True)
+    assert made.to_pylist() == values
+    assert made.type == pa.list_(pa.string())
+
+
+RECORD = st.fixed_dictionaries({"a": st.none() | TEXT, "b": TEXT})
+
+
+@given(st.lists(st.lists(RECORD, max_size=3), max_size=8))
+def test_lists_of_records(values: list[list[dict[str, str | None]]]) -> None:
+    made = lists_of_records(values, ["a", "b"])
+    made.validate(full=True)
+    assert made.to_pylist() == values
+    assert made.type == pa.list_(pa.struct([("a", pa.string()), ("b", pa.string())]))
+
+
+def test_table() -> None:
+    made = table({"a": strings(["x", None]), "b": booleans([True, False])})
+    assert made.to_pydict() == {"a": ["x", None], "b": [True, False]}

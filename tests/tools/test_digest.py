@@ -1,0 +1,120 @@
+"""The digest of a table: its rows count, how they are stored does not."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias.digest import release_digest, table_digest
+from holisticbias.release import Release
+
+TYPES = {
+    "text": (pa.string(), st.text(max_size=5)),
+    "large": (pa.large_string(), st.text(max_size=5)),
+    "view": (pa.string_view(), st.text(max_size=20)),
+    "flag": (pa.bool_(), st.booleans()),
+    "whole": (pa.int32(), st.integers(-(2**31), 2**31 - 1)),
+    "list": (pa.list_(pa.string()), st.lists(st.none() | st.text(max_size=3), max_size=3)),
+    "record": (
+        pa.struct([("a", pa.string()), ("b", pa.bool_())]),
+        st.fixed_dictionaries({"a": st.none() | st.text(max_size=3), "b": st.none() | st.booleans()}),
+    ),
+}
+
+
+def slow_digest(table: pa.Table) -> str:
+    """The definition in ``table_digest``, value by value."""
+    lines = ""
+    for name in table.column_names:
+        lengths, values = b"", b""
+        for value in table[name].to_pylist():
+            text = written(value)
+            lengths += (-1 if text is None else len(text)).to_bytes(4, "little", signed=True)
+            values += text or b""
+        lines += f"{name} {hashlib.sha256(lengths + values).hexdigest()}\n"
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def written(value: Any) -> bytes | None:
+    if value is None or isinstance(value, str):
+        return None if value is None else value.encode()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """Up to four columns of any type in chunks, cut from something longer, some as dictionaries."""
+    rows = draw(st.integers(0, 12))
+    columns = {}
+    for n in range(draw(st.integers(1, 4))):
+        kind, values = TYPES[draw(st.sampled_from(sorted(TYPES)))]
+        before, after = draw(st.integers(0, 9)), draw(st.integers(0, 3))
+        size = before + rows + after
+        array = pa.array(draw(st.lists(st.none() | values, min_size=size, max_size=size)), kind)
+        if kind in (pa.string(), pa.large_string()) and draw(st.booleans()):
+            array = array.dictionary_encode()
+        array = array.slice(before, rows)
+        cut = draw(st.integers(0, rows))
+        columns[f"c{n}"] = pa.chunked_array([array.slice(0, cut), array.slice(cut)], array.type)
+    return pa.table(columns)
+
+
+@settings(max_examples=300, deadline=None)
+@given(tables())
+def test_fast_digest_is_the_slow_one(table: pa.Table) -> None:
+    assert table_digest(table) == slow_digest(table)
+
+
+def test_digest_by_hand() -> None:
+    table = pa.table({"a": ["é", None, ""], "b": [True, False, None]})
+    a = hashlib.sha256(bytes([2, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0]) + b"\xc3\xa9").hexdigest()
+    b = hashlib.sha256(bytes([4, 0, 0, 0, 5, 0, 0, 0, 255, 255, 255, 255]) + b"truefalse").hexdigest()
+    assert table_digest(table) == hashlib.sha256(f"a {a}\nb {b}\n".encode()).hexdigest()
+    assert release_digest({"y": "1", "x": "2"}) == hashlib.sha256(b"x 2\ny 1\n").hexdigest()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pa.table({"a": ["x", "y"], "b": ["z", None]}),
+        pa.table({"a": ["x", "y"], "b": [None, ""]}),
+        pa.table({"a": ["y", "x"], "b": [None, "z"]}),
+        pa.table({"a": ["xy", ""], "b": [None, "z"]}),
+        pa.table({"b": [None, "z"], "a": ["x", "y"]}),
+        pa.table({"a": ["x", "y"], "c": [None, "z"]}),
+        pa.table({"a": ["x"], "b": [None]}, schema=pa.schema([("a", pa.string()), ("b", pa.string())])),
+    ],
+)
+def test_digest_sees_every_change(changed: pa.Table) -> None:
+    assert table_digest(changed) != table_digest(pa.table({"a": ["x", "y"], "b": [None, "z"]}))
+
+
+@pytest.mark.parametrize("name", ["sentences", "descriptors", "nouns", "templates"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"compression": "none", "row_group_size": 1_000, "use_dictionary": False},
+        {"compression": "gzip", "version": "1.0", "store_schema": False, "data_page_version": "2.0"},
+    ],
+)
+def test_digest_is_that_of_any_writer(
+    small_release: Release, tmp_path: Path, name: str, options: dict[str, Any]
+) -> None:
+    table = small_release.tables[name]
+    pq.write_table(table, tmp_path / "rewritten.parquet", **options)
+    assert table_digest(pq.read_table(tmp_path / "rewritten.parquet")) == small_release.manifest.tables[name].digest
+
+
+def test_digest_is_that_of_pandas(small_folder: Path, small_release: Release, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    for name in ("sentences", "nouns", "templates"):
+        pandas.read_parquet(small_folder / "data" / f"{name}.parquet").to_parquet(tmp_path / "pandas.parquet")
+        assert table_digest(pq.read_table(tmp_path / "pandas.parquet")) == small_release.manifest.tables[name].digest
