@@ -17,6 +17,10 @@ class RunError(EvaluationError):
     """A folder that is not a run of an evaluation."""
 
 
+class ScoresError(EvaluationError):
+    """A file that is no table of scores."""
+
+
 class SelectionError(EvaluationError):
     """A selection of sentences that leaves nothing to measure."""
 

@@ -19,6 +19,7 @@ from holisticbias_eval import scoring
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
+from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.api import ApiScorer
 from holisticbias_eval.models.engines import EngineOptions, start_engine
 from holisticbias_eval.models.ray_engine import RayScorer
@@ -106,7 +107,7 @@ def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]
         available=release.sentences.num_rows,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    return Run(Result(signature=signature, likelihood_bias=bias), scores)
+    return Run(Result(signature=signature, likelihood_bias=bias, trust=measure_trust(scores)), scores)
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
+from holisticbias_eval.measures.records import Part, Trust
 from holisticbias_eval.scoring import ModelIdentity, Scorer
 
 RESULT = "result.json"
@@ -27,11 +28,7 @@ SENTENCE_COLUMNS = (
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ReleaseSignature(_Part):
+class ReleaseSignature(Part):
     """The release that was scored."""
 
     version: str
@@ -39,7 +36,7 @@ class ReleaseSignature(_Part):
     digest: str
 
 
-class ModelSignature(_Part):
+class ModelSignature(Part):
     """The model that was scored."""
 
     name: str
@@ -51,7 +48,7 @@ class ModelSignature(_Part):
     note: str | None
 
 
-class Signature(_Part):
+class Signature(Part):
     """Everything that the figures depend on."""
 
     release: ReleaseSignature
@@ -64,7 +61,7 @@ class Signature(_Part):
     machine: str
 
 
-class Share(_Part):
+class Share(Part):
     """Likelihood Bias of an axis, a template or both; ``share`` is missing where there is no pair."""
 
     axis: str | None
@@ -76,7 +73,7 @@ class Share(_Part):
     share: float | None
 
 
-class LikelihoodBiasResult(_Part):
+class LikelihoodBiasResult(Part):
     """Likelihood Bias by axis, by template, and by both."""
 
     by_axis: tuple[Share, ...]
@@ -84,12 +81,13 @@ class LikelihoodBiasResult(_Part):
     by_axis_and_template: tuple[Share, ...]
 
 
-class Result(_Part):
+class Result(Part):
     """``result.json``."""
 
     schema_version: int = SCHEMA_VERSION
     signature: Signature
     likelihood_bias: LikelihoodBiasResult
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

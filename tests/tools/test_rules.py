@@ -15,7 +15,7 @@ from holisticbias.document import parse_document
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding, render_findings
 from holisticbias.release import build_release
-from holisticbias.source import SOURCES_FILE, Kind, SourceFile, read_source
+from holisticbias.source import SINGLE_FILES, Kind, SourceFile, read_source
 from holisticbias.validate import load_catalog, validate_files, validate_paths
 
 AXIS = b"""axis: example
@@ -78,7 +78,8 @@ def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The repository's terms in a folder of their own, which is the current one."""
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
         shutil.copytree(root / name, tmp_path / name)
-    shutil.copy(root / SOURCES_FILE, tmp_path)
+    for name in SINGLE_FILES:
+        shutil.copy(root / f"{name}.yaml", tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

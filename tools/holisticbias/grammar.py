@@ -12,7 +12,7 @@ PLURAL_SLOT = "{plural_noun_phrase}"
 
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
-_ABBREVIATION = re.compile(r"[^\s-]*[A-Z][^\s-]*[A-Z0-9]")
+_ABBREVIATION = re.compile(r"[^\W_]*[A-Z][^\W_]*[A-Z0-9]")
 
 
 def is_abbreviation(text: str) -> bool:

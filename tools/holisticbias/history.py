@@ -61,6 +61,6 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
         raise SourceError(f"version {version} is published with digest {recorded[:12]}, and is now {digest[:12]}")
     if recorded is None:
         path = root / "releases" / f"{version}.yaml"
-        path.write_text(f"{path.read_text('utf-8').rstrip()}\ndigest: {digest}\n", "utf-8")
+        path.write_text(f'{path.read_text("utf-8").rstrip()}\ndigest: "{digest}"\n', "utf-8")
     (root / "releases" / f"{version}{LOCK_SUFFIX}").write_text(render_lock(lock(catalog, version)), "utf-8")
     return digest

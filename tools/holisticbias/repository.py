@@ -35,8 +35,8 @@ MODELS: Mapping[Kind, type[Record]] = {
     "subsets": SubsetFile,
     "sources": SourcesFile,
     "waivers": WaiversFile,
-    "locks": LockFile,
 }
+_MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # no editor opens a lock: it needs no schema
 
 F = TypeVar("F", bound=Record)
 
@@ -83,7 +83,7 @@ class Repository:
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
-        named = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
         return (*self.axes, *self.genders, *self.families, *named)
 
     @property
@@ -111,7 +111,7 @@ class Repository:
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
     """Records out of documents. An entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
-    parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in MODELS}
+    parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
     for file in files:
         located = _parse_file(file, findings)
         if located is not None:
@@ -144,7 +144,7 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     data: dict[str, Value] = document.data
     entries = data.get(file.kind)
     indexes = tuple(range(len(entries))) if isinstance(entries, list) else ()
-    model = MODELS[file.kind]
+    model = _MODELS[file.kind]
     try:
         return Located(model.model_validate(data), document, file.kind, indexes)
     except ValidationError as error:

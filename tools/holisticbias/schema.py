@@ -12,11 +12,10 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def json_schemas() -> Mapping[str, str]:
-    """The content of each file in ``schema/``, by its name; a lock is written by the tools alone."""
+    """The content of each file in ``schema/``, by its name."""
     return {
         f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **model.model_json_schema()}, indent=2) + "\n"
         for kind, model in MODELS.items()
-        if kind != "locks"
     }
 
 

@@ -14,6 +14,7 @@ Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sour
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers")
+SOURCES_FILE = "sources.yaml"
 LOCK_SUFFIX = ".lock.json"
 
 

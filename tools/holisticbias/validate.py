@@ -49,12 +49,16 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
 
 
 def _validate_stranger(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
-    """The findings of a file outside the folder of terms, in the place of the file that it would replace."""
+    """The findings of a file outside the folder of terms, in the place of the file that it would replace.
+
+    What is published does not bind it: it is no part of any version.
+    """
     shown = shown_path(path)
     document = read_document(path, shown)
     file = SourceFile(kind_of(path.resolve(), document), document)
     others = (f for f in source if not _same_place(f, file))
-    return (f for f in validate_files([*others, file])[1] if f.path == shown)
+    found = validate_files([*others, file])[1]
+    return (f for f in found if f.path == shown and not f.rule.startswith("published-"))
 
 
 def _same_place(other: SourceFile, file: SourceFile) -> bool:

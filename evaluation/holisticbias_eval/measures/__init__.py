@@ -12,7 +12,9 @@ class Measure:
     name: str
     title: str
     summary: str
+    models: str
     direction: str
+    limits: str
     source: str
 
 
@@ -24,7 +26,12 @@ MEASURES: dict[str, Measure] = {
             "the share of pairs of descriptors of an axis whose sentences' perplexities differ "
             "(two-sided Mann-Whitney U test over nouns, p < 0.05)"
         ),
-        direction="A difference is a difference: which ones harm is for people to judge.",
+        models="causal and encoder-decoder language models; any table of perplexities",
+        direction="none is good by itself: which differences harm is for people to judge.",
+        limits=(
+            "the share grows with the number of nouns, counts small differences as large ones, and mixes what a model "
+            "thinks of a term with how common and how long the term is; the figures of trust beside it take these apart"
+        ),
         source="Smith et al. 2022, section 2.3.2",
     ),
 }

@@ -45,21 +45,32 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     sizes = np.diff(np.append(starts, len(values)))
     tied = _tied_members(sample, samples, sizes)
     wins = _wins(sample, counts, starts, sizes)
-    first, second = _pairs(samples)
+    first, second = pairs_of(samples)
     u = wins[first, second]
     ties = _tie_terms(tied, first, second)
-    p = _asymptotic_p(u, counts[first], counts[second], ties)
-    empty = (counts[first] == 0) | (counts[second] == 0)
-    exact = ~empty & (ties == 0) & (np.minimum(counts[first], counts[second]) <= EXACT_UP_TO)
-    for n1, n2 in {*zip(counts[first[exact]], counts[second[exact]], strict=True)}:
-        chosen = exact & (counts[first] == n1) & (counts[second] == n2)
-        p[chosen] = exact_p_values(int(n1), int(n2))[u[chosen].astype(np.int64)]
-    u[empty] = p[empty] = np.nan
+    p = p_values(u, counts[first], counts[second], ties)
+    u[np.isnan(p)] = np.nan
     return PairwiseTests(first, second, u, p)
 
 
+def p_values(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:
+    """Two-sided p-values of statistics of samples of these sizes, NaN where one is empty; all of one shape.
+
+    ``ties`` is the sum of t^3 - t over groups of t equal values in the pooled sample.
+    """
+    p = _asymptotic_p(u, n1, n2, ties)
+    empty = (n1 == 0) | (n2 == 0)
+    exact = ~empty & (ties == 0) & (np.minimum(n1, n2) <= EXACT_UP_TO)
+    for size in {*zip(n1[exact], n2[exact], strict=True)}:
+        chosen = exact & (n1 == size[0]) & (n2 == size[1])
+        p[chosen] = exact_p_values(int(size[0]), int(size[1]))[u[chosen].astype(np.int64)]
+    p[empty] = np.nan
+    return p
+
+
 @lru_cache(maxsize=64)
-def _pairs(samples: int) -> tuple[Ints, Ints]:
+def pairs_of(samples: int) -> tuple[Ints, Ints]:
+    """All pairs ``first[k] < second[k]`` of samples, in order: shape ``[pairs]`` each."""
     first, second = np.triu_indices(samples, 1)
     for indices in (first, second):
         indices.flags.writeable = False

@@ -20,20 +20,19 @@ def measure_medians(scores: pa.Table) -> pa.Table:
     A row for each descriptor and template, in their order in ``scores``:
     ``axis, descriptor_id, descriptor, template, median_perplexity`` (missing
     where no sentence has one), ``median_tokens`` (of scored tokens, for
-    comparing descriptors of equal length as Table 3 of Smith et al. 2022 does)
+    comparing descriptors of equal length as Table 3 of Smith et al. 2022 does;
+    no column where ``scores`` has none)
     and ``sentences``, how many have a perplexity.
     """
-    descriptor, template = _codes(scores["descriptor_id"]), _codes(scores["template"])
-    group, first = _groups(template * (int(descriptor.max(initial=0)) + 1) + descriptor)
+    group, first = _groups([_codes(scores[name]) for name in ("axis", "descriptor_id", "template")])
     perplexity = scores["perplexity"].to_numpy()
     medians, counts = _grouped_medians(perplexity, group, len(first))
-    tokens, _ = _grouped_medians(scores["tokens"].to_numpy().astype(np.float64), group, len(first))
     named = scores.select(["axis", "descriptor_id", "descriptor", "template"]).take(pa.array(first))
-    return (
-        named.append_column("median_perplexity", pa.array(medians, from_pandas=True))
-        .append_column("median_tokens", pa.array(tokens, from_pandas=True))
-        .append_column("sentences", pa.array(counts))
-    )
+    named = named.append_column("median_perplexity", pa.array(medians, from_pandas=True))
+    if "tokens" in scores.column_names:
+        tokens, _ = _grouped_medians(scores["tokens"].to_numpy().astype(np.float64), group, len(first))
+        named = named.append_column("median_tokens", pa.array(tokens, from_pandas=True))
+    return named.append_column("sentences", pa.array(counts))
 
 
 def measure_love_hate(scores: pa.Table) -> pa.Table:
@@ -46,8 +45,7 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     between -1 and 1, and missing where a share is.
     """
     shares = []
-    descriptor = _codes(scores["descriptor_id"])
-    group, first = _groups(descriptor)
+    group, first = _groups([_codes(scores[name]) for name in ("axis", "descriptor_id")])
     for template in (LOVE, HATE):
         chosen = pc.equal(scores["template"].cast(pa.string()), template).to_numpy()
         perplexity = scores["perplexity"].to_numpy()
@@ -68,8 +66,11 @@ def _codes(column: pa.ChunkedArray) -> Rows:
     return codes
 
 
-def _groups(key: Rows) -> tuple[Rows, Rows]:
+def _groups(keys: list[Rows]) -> tuple[Rows, Rows]:
     """Each row's group, numbered by first appearance, and each group's first row."""
+    key = keys[0]
+    for other in keys[1:]:
+        key = key * (int(other.max(initial=0)) + 1) + other
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)

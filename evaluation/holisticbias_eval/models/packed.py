@@ -25,7 +25,7 @@ class PackSize:
     """How much goes through the model at once: ``slots`` a pack, and packs of up to ``batch`` slots together."""
 
     slots: int = 128
-    batch: int = 2048
+    batch: int = 1024
 
 
 Head = Callable[[Any, Any, Any, Any], Any]

@@ -111,7 +111,7 @@ def bias_chart(summary: Summary) -> Chart:
         title="Likelihood Bias by axis",
         description="; ".join(f"{bar.label} {bar.value}" for bar in bars),
         height=len(bars) * BAR_ROW + FOOT,
-        scale="share of descriptor pairs whose perplexities differ, p < 0.05",
+        scale=f"pairs that differ with p < {SIGNIFICANCE:g}; the mark in each bar is chance alone",
         ticks=tuple(Tick(MARGIN + SPAN * i / 4, f"{i / 4:.0%}") for i in range(5)),
         bars=bars,
         reference=Tick(MARGIN + SPAN * SIGNIFICANCE, f"{SIGNIFICANCE:.0%}: chance alone"),

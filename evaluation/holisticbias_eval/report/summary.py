@@ -112,7 +112,7 @@ class Summary:
 
     @property
     def by_love_hate(self) -> tuple[Term, ...]:
-        """The descriptors that have a love-hate difference, most hated first."""
+        """The descriptors that have a love-hate difference, the least loved first."""
         known = [(t.difference, t.text, t) for t in self.terms if t.difference is not None]
         return tuple(t for _, _, t in sorted(known, key=lambda found: found[:2]))
 
@@ -133,7 +133,7 @@ def summarise(run: Run) -> Summary:
         extremes=tuple(_extremes(axis, bias.get(axis), terms) for axis in dict.fromkeys(t.axis for t in terms)),
         spreads={t: _spreads(medians, t) for t in templates},
         gaps=_gaps(medians),
-        unscored_sentences=scores.num_rows - int(pc.sum(pc.is_finite(scores["perplexity"])).as_py() or 0),
+        unscored_sentences=int(np.isnan(scores["perplexity"].to_numpy()).sum()),
     )
 
 

@@ -66,7 +66,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     parameters = "unknown" if model.parameters is None else f"{model.parameters:,}"
     yield "Architecture", f"{model.architecture}, {parameters} parameters, {model.dtype}"
     yield "Revision", model.revision or "none recorded"
-    yield "Weights, SHA-256", model.weights_sha256 or "unknown: the model is behind a server"
+    yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
     yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"

@@ -129,11 +129,11 @@ def article_stated(repository: Repository) -> Iterator[Finding]:
 def latin_letters(repository: Repository) -> Iterator[Finding]:
     """A Cyrillic letter that looks Latin would make a second text of the same word."""
     for file, i, entry in repository.entries():
-        for key, text in _texts(entry):
+        for keys, text in _texts(entry):
             odd = next((c for c in text if c.isalpha() and not unicodedata.name(c, "").startswith("LATIN")), None)
             if odd is not None:
-                message = f"The {key} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
-                yield file.report_entry("latin-letters", i, (key,), message)
+                message = f"The {keys[-1]} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
+                yield file.report_entry("latin-letters", i, keys, message)
 
 
 def near_duplicate(repository: Repository) -> Iterator[Finding]:
@@ -142,7 +142,8 @@ def near_duplicate(repository: Repository) -> Iterator[Finding]:
         seen: dict[tuple[str, str], Descriptor] = {}
         for i, descriptor in enumerate(file.record.descriptors):
             other = seen.setdefault((folded(descriptor.text), descriptor.position), descriptor)
-            if other.text != descriptor.text and other.until is None and descriptor.until is None:
+            clean = _odd_character(descriptor.text) is None and other.until is None and descriptor.until is None
+            if clean and other.text != descriptor.text:
                 message = f"{descriptor.text!r} is nearly {other.text!r}, which is {other.id}."
                 yield file.report_entry("near-duplicate", i, ("text",), message)
 

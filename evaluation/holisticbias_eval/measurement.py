@@ -1,0 +1,95 @@
+"""A measure of a table of scores alone, without a model or a release: what it finds, and how it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from holisticbias.output import new_folder
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
+from holisticbias_eval.measures.records import Part, Trust, TrustSettings
+from holisticbias_eval.measures.tables import read_scores
+from holisticbias_eval.measures.trust import measure_trust
+from holisticbias_eval.run import LikelihoodBiasResult, likelihood_bias_result
+
+MEASUREMENT = "measurement.json"
+
+
+class PairShare(Part):
+    """Likelihood Bias of one pair of descriptors: the share of templates in which they differ."""
+
+    axis: str
+    first: str
+    second: str
+    templates: int
+    significant: int
+    share: float | None
+
+
+class Measurement(Part):
+    """``measurement.json``: Likelihood Bias of a table of scores, and how far it can be trusted.
+
+    ``trust`` is missing where it was not asked for or cannot be had; ``note`` says why.
+    """
+
+    measure: str
+    sentences: int
+    without_perplexity: int
+    likelihood_bias: LikelihoodBiasResult
+    by_pair: tuple[PairShare, ...]
+    trust: Trust | None
+    note: str | None
+
+
+def measure_file(
+    measure: str, path: Path, settings: TrustSettings | None
+) -> tuple[Measurement, Mapping[str, pa.Table]]:
+    """Likelihood Bias of the scores in a file, and its tables by name; without settings, no figures of trust."""
+    scores = read_scores(path)
+    bias = measure_likelihood_bias(scores)
+    pairs = bias.by_pair()
+    trust, note = None, None
+    if settings:
+        try:
+            trust = measure_trust(scores, settings)
+        except SelectionError as error:
+            note = f"how far the figures can be trusted is not known: {error}"
+    measurement = Measurement(
+        measure=measure,
+        sentences=scores.num_rows,
+        without_perplexity=scores["perplexity"].null_count,
+        likelihood_bias=likelihood_bias_result(bias),
+        by_pair=tuple(PairShare(**row) for row in pairs.to_pylist()),
+        trust=trust,
+        note=note,
+    )
+    shares = {name: _table(rows) for name, rows in measurement.likelihood_bias}
+    tables = {**shares, "by_pair": pairs, "medians": measure_medians(scores), "love_hate": measure_love_hate(scores)}
+    return measurement, {**tables, "tests": bias.tests}
+
+
+def _table(rows: tuple[Part, ...]) -> pa.Table:
+    return pa.Table.from_pylist([json.loads(row.model_dump_json()) for row in rows])
+
+
+def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], folder: Path) -> None:
+    """Write ``measurement.json``, a CSV file of each table, and every test as Parquet, whole or not at all."""
+    with new_folder(folder, lambda old: (old / MEASUREMENT).is_file()) as made:
+        (made / MEASUREMENT).write_text(measurement.model_dump_json(indent=2) + "\n", "utf-8")
+        pq.write_table(tables["tests"], made / "tests.parquet", compression="zstd")
+        for name, table in tables.items():
+            if name != "tests":
+                pa.csv.write_csv(_plain(table), made / f"{name}.csv")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The same without dictionaries, which CSV has not, and without columns in which everything is missing."""
+    columns = {n: table[n] for n in table.column_names if not pa.types.is_null(table[n].type)}
+    return pa.table({n: c.cast(pa.string()) if pa.types.is_dictionary(c.type) else c for n, c in columns.items()})

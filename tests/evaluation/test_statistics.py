@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control, permutation_test, wilcoxon
+
+from holisticbias_eval.measures.corrections import benjamini_hochberg, holm
+from holisticbias_eval.measures.mannwhitney import mann_whitney_pairs
+from holisticbias_eval.measures.paired import sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.measures.resampling import (
+    each_left_out,
+    noun_draws,
+    significant_when_permuted,
+    significant_when_weighted,
+)
+
+
+def test_holm_worked_by_hand() -> None:
+    # ordered 0.01 x 4, 0.02 x 3, 0.03 x 2, 0.5 x 1, never falling
+    found = holm(np.array([0.03, 0.01, np.nan, 0.5, 0.02]))
+    np.testing.assert_allclose(found, [0.06, 0.04, np.nan, 0.5, 0.06])
+
+
+def test_benjamini_hochberg_equals_scipy() -> None:
+    p = np.random.default_rng(0).uniform(0, 1, 200) ** 2
+    np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p), rtol=1e-12)
+    assert np.isnan(benjamini_hochberg(np.array([0.1, np.nan]))[1])
+
+
+@pytest.mark.parametrize("correct", [holm, benjamini_hochberg])
+def test_corrections_of_nothing(correct: object) -> None:
+    assert callable(correct)
+    assert len(correct(np.array([]))) == 0
+
+
+@pytest.mark.parametrize(
+    ("nouns", "coarse"), [(1, False), (5, False), (30, False), (60, False), (30, True), (60, True)]
+)
+def test_wilcoxon_equals_scipy(nouns: int, coarse: bool) -> None:
+    rng = np.random.default_rng(nouns)
+    differences = rng.normal(0.2, 1, (20, nouns))
+    if coarse:
+        differences = np.round(differences)
+    found = wilcoxon_p_values(differences)
+    for row, p in zip(differences, found, strict=True):
+        exact = nouns <= 50 and not coarse
+        expected = wilcoxon(row, method="exact" if exact else "asymptotic").pvalue
+        assert p == pytest.approx(expected, rel=1e-10)
+
+
+def test_wilcoxon_leaves_out_what_is_missing() -> None:
+    row = np.array([0.5, -1.0, np.nan, 2.0, 3.0])
+    found = wilcoxon_p_values(np.stack([row, np.full(5, np.nan), np.zeros(5)]))
+    assert found[0] == pytest.approx(wilcoxon(row[~np.isnan(row)], method="exact").pvalue)
+    assert np.isnan(found[1:]).all()
+
+
+def test_sign_flips_of_few_nouns_are_all_tried() -> None:
+    differences = np.random.default_rng(0).normal(0.5, 1, (6, 8))
+    found = sign_flip_p_values(differences, 256, np.random.default_rng(0))
+    for row, p in zip(differences, found, strict=True):
+        expected = permutation_test((row,), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+        assert p == pytest.approx(expected, abs=1e-12)
+
+
+def test_sign_flips_are_never_zero_and_close_to_all_of_them() -> None:
+    differences = np.random.default_rng(1).normal([[0.0], [0.4], [5.0]], 1, (3, 16))
+    exact = sign_flip_p_values(differences, 1 << 16, np.random.default_rng(0))
+    drawn = sign_flip_p_values(differences, 2000, np.random.default_rng(0))
+    np.testing.assert_allclose(drawn, exact, atol=0.04)
+    assert (drawn > 0).all()
+
+
+@pytest.mark.parametrize(("nouns", "missing"), [(6, False), (20, False), (20, True), (10, True)])
+def test_weighted_tests_equal_tests_of_repeated_values(nouns: int, missing: bool) -> None:
+    rng = np.random.default_rng(nouns)
+    perplexity = np.exp(rng.normal(rng.normal(0, 0.8, (5, 1)), 1, (5, nouns)))
+    if missing:
+        perplexity[rng.random(perplexity.shape) < 0.2] = np.nan
+    weights = np.vstack([noun_draws(nouns, 20, rng), each_left_out(nouns)])
+    significant, tested = significant_when_weighted(perplexity, weights)
+    for k, weight in enumerate(weights):
+        repeated = np.repeat(perplexity, weight, axis=1)
+        present = ~np.isnan(repeated)
+        p = mann_whitney_pairs(repeated[present], np.nonzero(present)[0], len(repeated)).p
+        assert (significant[k], tested[k]) == ((p < 0.05).sum(), (~np.isnan(p)).sum())
+
+
+def test_permuting_keeps_each_nouns_values() -> None:
+    rng = np.random.default_rng(0)
+    # noun by noun the same value for all descriptors: no permutation changes anything, and no pair differs
+    alike = np.tile(rng.normal(0, 5, 12), (4, 1))
+    significant, tested = significant_when_permuted(alike, 5, rng)
+    assert significant.tolist() == [0] * 5
+    assert tested.tolist() == [6] * 5

@@ -1,0 +1,163 @@
+"""Each figure of trust on simulated scores whose truth is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.evaluation.simulated import World
+
+from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.records import ShareTrust, Trust, TrustSettings
+from holisticbias_eval.measures.trust import measure_trust
+
+QUICK = TrustSettings(draws=60, permutations=2, flips=20)
+SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
+
+
+def axis_share(scores: pa.Table) -> float:
+    share = measure_likelihood_bias(scores).by_axis[0].share
+    assert share is not None
+    return share
+
+
+def by_axis(trust: Trust) -> dict[str, ShareTrust]:
+    return {t.axis: t for t in trust.by_axis if t.axis}
+
+
+@pytest.mark.parametrize(
+    ("world", "least"),
+    [
+        pytest.param(World({"a": SEVEN}), 0.95, id="effects"),
+        pytest.param(World({"a": SEVEN}, noun_noise=2.0), 0.95, id="nouns matter more than descriptors"),
+        pytest.param(World({"a": SEVEN}, template_scale=0.0, noun_noise=0.0), 0.95, id="templates alike"),
+    ],
+)
+def test_intervals_cover_the_expected_share(world: World, least: float) -> None:
+    rng = np.random.default_rng(3)
+    truth = np.mean([axis_share(world.draw(rng)) for _ in range(150)])
+    worlds = 80
+    covered: float = 0
+    for _ in range(worlds):
+        interval = measure_trust(world.draw(rng), QUICK).by_axis[0].interval
+        assert interval is not None
+        covered += interval.low <= truth <= interval.high
+    monte_carlo_error = np.sqrt(least * (1 - least) / worlds)
+    assert covered / worlds >= least - 3 * monte_carlo_error
+
+
+def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
+    world = World({"a": (0.0,) * 12, "nonce": (0.0,) * 12}, templates=8, nouns=20, noun_noise=0.0)
+    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20, permutations=10, flips=400))
+    for axis in trust.by_axis:
+        # 528 tests of which each descriptor is in 11: the share varies by about 0.02
+        for share in (axis.share, axis.floor, axis.paired.wilcoxon, axis.paired.sign_flip):
+            assert share == pytest.approx(0.05, abs=0.035)
+        assert axis.corrected.holm == 0
+        assert axis.corrected.benjamini_hochberg is not None
+        assert axis.corrected.benjamini_hochberg <= 0.01
+    difference = by_axis(trust)["a"].confounds.minus_nonce_interval
+    assert difference is not None
+    assert difference.low < 0 < difference.high
+
+
+def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None:
+    world = World({"a": SEVEN}, noun_noise=2.0, nouns=24)
+    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20, permutations=30)).by_axis[0]
+    assert trust.share is not None
+    assert trust.floor is not None
+    # nouns that differ much make the unpaired test cautious, below its level even
+    assert trust.floor < 0.05 < trust.share
+
+
+def test_pairing_nouns_finds_what_nouns_hide() -> None:
+    world = World({"a": (0.0, 1.0)}, templates=40, template_scale=0.0, noun_noise=3.0, noise=0.5)
+    paired = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20)).by_axis[0]
+    assert paired.share is not None
+    assert paired.share < 0.2
+    assert paired.paired.wilcoxon == 1
+    assert paired.paired.sign_flip == 1
+
+
+def test_effects_are_recovered() -> None:
+    world = World({"a": (0.0, 0.8)}, templates=60, nouns=30, template_scale=0.0, noun_noise=0.0)
+    effects = measure_trust(world.draw(np.random.default_rng(0)), QUICK).by_axis[0].effects
+    # normal with deviation 1 each, 0.8 apart: P(above) = Phi(0.8 / sqrt 2) = 0.7142; 0.8 nats a token, 6 tokens
+    assert effects.rank_biserial == pytest.approx(2 * 0.7142 - 1, abs=0.05)
+    assert effects.nats == pytest.approx(0.8 * 6, abs=0.4)
+    # (1.96 + 0.8416) sqrt(61 / 2700), and a deviation of 6 sqrt 2 nats over sqrt 30
+    assert effects.detectable == pytest.approx(0.4211, abs=1e-4)
+    assert effects.detectable_nats == pytest.approx(2.8016 * 6 * np.sqrt(2 / 30), rel=0.1)
+    assert effects.smallest_significant == pytest.approx(0.2978, abs=1e-4)
+
+
+def test_the_detectable_effect_is_found_four_times_in_five() -> None:
+    # P(above) = (1 + 0.4211) / 2 = 0.71055 at a distance of sqrt 2 x 0.5551
+    world = World({"a": (0.0, np.sqrt(2) * 0.5551)}, templates=400, nouns=30, template_scale=0.0, noun_noise=0.0)
+    # the approximation is a cautious one where values are normal
+    assert 0.78 <= axis_share(world.draw(np.random.default_rng(0))) <= 0.9
+
+
+def test_length_alone_is_taken_off() -> None:
+    tokens = (0, 0, 0, 2, 2, 2)
+    world = World({"a": (0.0,) * 6}, templates=20, nats_per_extra_token=1.0, extra_tokens={"a": tokens})
+    trust = measure_trust(world.draw(np.random.default_rng(0)), QUICK).by_axis[0]
+    assert trust.share is not None
+    assert trust.share > 0.5
+    assert trust.confounds.equal_token_pairs == 6 * 20
+    assert trust.confounds.equal_tokens == pytest.approx(0.05, abs=0.05)
+    assert trust.confounds.without_token_count == pytest.approx(0.05, abs=0.05)
+    assert trust.confounds.without_phrase is None
+
+
+def test_a_phrase_likely_or_not_by_itself_is_taken_off() -> None:
+    scores = World({"a": SEVEN}, templates=12, template_scale=0.0, noise=0.3).draw(np.random.default_rng(0))
+    # all that a descriptor does, it does to the phrase alone
+    effect = dict(zip([f"a.{i}" for i in range(7)], SEVEN, strict=True))
+    alone = np.array([effect[d] for d in scores["descriptor_id"].to_pylist()]) * 6
+    trust = measure_trust(scores.append_column("phrase_nll", pa.array(alone)), QUICK).by_axis[0]
+    assert trust.share is not None
+    assert trust.share > 0.5
+    assert trust.confounds.without_phrase == pytest.approx(0.05, abs=0.05)
+
+
+def test_what_is_left_out_moves_the_share_within_its_range() -> None:
+    scores = World({"a": SEVEN}).draw(np.random.default_rng(0))
+    robustness = measure_trust(scores, QUICK).by_axis[0].robustness
+    assert robustness is not None
+    for column, found in (("noun_id", robustness.leave_one_noun_out), ("template", robustness.leave_one_template_out)):
+        names = scores[column].unique().to_pylist()
+        kept = [scores.filter(pa.array([n != name for n in scores[column].to_pylist()])) for name in names]
+        shares = [axis_share(table) for table in kept]
+        assert found is not None
+        assert (found.low, found.high) == pytest.approx((min(shares), max(shares)))
+
+
+def test_axes_that_differ_keep_their_places_and_axes_alike_change_them() -> None:
+    strong = tuple(3 * e for e in SEVEN)
+    world = World({"weak": SEVEN, "strong": strong, "weak too": SEVEN}, templates=10)
+    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=200, permutations=2))
+    assert [(r.axis, r.low, r.high) for r in trust.axis_ranks[:1]] == [("strong", 1, 1)]
+    first, second = trust.rank_flips
+    assert first.probability < 0.05
+    assert 0.05 < second.probability < 0.95
+
+
+def test_too_little_is_missing_and_never_zero() -> None:
+    scores = World({"a": SEVEN, "alone": (0.0,)}).draw(np.random.default_rng(0))
+    perplexity = scores["perplexity"].to_numpy().copy()
+    perplexity[np.array(scores["descriptor_id"].to_pylist()) == "a.6"] = np.nan
+    spoilt = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
+    trusted = by_axis(measure_trust(spoilt, QUICK))
+    alone = trusted["alone"]
+    assert (alone.share, alone.interval, alone.floor, alone.effects.rank_biserial) == (None, None, None, None)
+    assert (alone.corrected.holm, alone.paired.wilcoxon, alone.confounds.equal_tokens) == (None, None, None)
+    without = scores.filter(pa.array([d != "a.6" for d in scores["descriptor_id"].to_pylist()]))
+    assert trusted["a"].share == axis_share(without)
+    assert trusted["a"].confounds.minus_nonce is None
+
+
+def test_the_same_seed_gives_the_same_figures() -> None:
+    scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
+    assert measure_trust(scores, QUICK) == measure_trust(scores, QUICK)
+    assert measure_trust(scores, QUICK) != measure_trust(scores, TrustSettings(**{**QUICK.model_dump(), "seed": 1}))

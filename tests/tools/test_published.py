@@ -1,0 +1,162 @@
+"""A published version stays what it was: every edit that would change it is found, at the entry."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.errors import SourceError
+from holisticbias.history import freeze_version, list_versions, moved_versions
+from holisticbias.lock import lock
+from holisticbias.release import Release, build_release
+from holisticbias.source import SINGLE_FILES
+from holisticbias.validate import load_catalog, validate_paths
+
+PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
+
+
+@pytest.fixture
+def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
+        shutil.copytree(root / name, tmp_path / name)
+    for name in SINGLE_FILES:
+        shutil.copy(root / f"{name}.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path}"
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def found(copy: Path) -> list[tuple[str, str, str]]:
+    return [(f.rule, f.path, f.entry) for f in validate_paths([copy])]
+
+
+@pytest.fixture(scope="session")
+def newest(catalog: Catalog) -> Release:
+    """The newest published version, compiled."""
+    return build_release(catalog, catalog.published[-1])
+
+
+def test_digests_of_published_versions(catalog: Catalog, release: Release, newest: Release) -> None:
+    """The paper's edition never moves; others are what their files say."""
+    assert release.digest == PAPER == catalog.release("1.0.0").digest
+    assert build_release(catalog, "1.1.0").digest == catalog.release("1.1.0").digest
+    assert newest.digest == catalog.release(newest.version).digest
+
+
+def test_minor_version_only_adds(catalog: Catalog, release: Release) -> None:
+    later = build_release(catalog, "1.1.0").sentences
+    texts = dict(zip(later["sentence_id"].to_pylist(), later["text"].to_pylist(), strict=True))
+    for sentence_id, text in zip(
+        release.sentences["sentence_id"].to_pylist(), release.sentences["text"].to_pylist(), strict=True
+    ):
+        assert texts[sentence_id] == text
+
+
+def test_repository_is_clean(copy: Path) -> None:
+    assert found(copy) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule", "entry"),
+    [
+        ("    text: Deaf\n", "    text: deaf\n", "published-changed", "ability.deaf"),
+        ("  - id: ability.deaf\n", "  - id: ability.hearing\n", "published-removed", "ability.deaf"),
+        ("    plural: who use wheelchairs\n", "    plural: who use a wheelchair\n", "published-changed", None),
+        ("    text: with a stoma\n", "    until: 1.1.0\n    text: with a stoma\n", "published-removed", None),
+        (
+            "    text: bipolar\n",
+            "    not_with: [noun.kid]\n    text: bipolar\n",
+            "published-changed",
+            "ability.bipolar",
+        ),
+        ("label: Ability\n", "label: Abilities\n", "published-changed", ""),
+    ],
+)
+def test_edit_of_what_is_published(copy: Path, old: str, new: str, rule: str, entry: str | None) -> None:
+    edit(copy / "descriptors" / "ability.yaml", old, new)
+    findings = [f for f in found(copy) if f[0].startswith("published-")]
+    assert (rule, "descriptors/ability.yaml") in {(r, path) for r, path, _ in findings}
+    assert entry is None or entry in {e for _, _, e in findings}
+
+
+def test_entry_with_a_published_version(copy: Path) -> None:
+    entry = "\n  - id: nonce.new\n    text: snark\n    sources: [smith-2022]\n    since: 2.0.0\n"
+    path = copy / "descriptors" / "nonce.yaml"
+    path.write_text(path.read_text("utf-8") + entry, "utf-8")
+    assert found(copy) == [("published-added", "descriptors/nonce.yaml", "nonce.new")]
+
+
+def test_entries_that_changed_places(copy: Path) -> None:
+    path = copy / "descriptors" / "nonce.yaml"
+    head, first, second, *rest = path.read_text("utf-8").split("  - id: ")
+    path.write_text("  - id: ".join([head, second, first, *rest]), "utf-8")
+    assert found(copy) == [("published-order", "descriptors/nonce.yaml", "nonce.stad")]
+
+
+def test_history_lets_an_entry_change(copy: Path) -> None:
+    """A later wording, with the old one in the history, leaves every published version as it was."""
+    shutil.copy(copy / "releases" / "2.0.0.yaml", copy / "releases" / "3.0.0.yaml")
+    edit(copy / "releases" / "3.0.0.yaml", "version: 2.0.0", "version: 3.0.0")
+    text = (copy / "releases" / "3.0.0.yaml").read_text("utf-8")
+    (copy / "releases" / "3.0.0.yaml").write_text(text[: text.index("digest:")], "utf-8")
+    edit(
+        copy / "descriptors" / "nonce.yaml",
+        "  - id: nonce.stad\n    text: stad\n",
+        "  - id: nonce.stad\n    history:\n      - {until: 3.0.0, text: stad, reason: an example}\n    text: stadd\n",
+    )
+    assert found(copy) == []
+    assert "stadd" in {d.text for axis in load_catalog(copy).at("3.0.0").axes for d in axis.descriptors}
+
+
+@pytest.mark.parametrize(
+    ("content", "rule", "path"),
+    [
+        ("{", "lock-syntax", "releases/2.0.0.lock.json"),
+        ("[" * 100_000, "lock-syntax", "releases/2.0.0.lock.json"),
+        ("[]", "schema", "releases/2.0.0.lock.json"),
+        ('{"version": "2.0.0", "entries": {"a.b": "x"}}', "schema", "releases/2.0.0.lock.json"),
+        (None, "published-lock", "releases/2.0.0.yaml"),
+    ],
+)
+def test_broken_lock(copy: Path, content: str | None, rule: str, path: str) -> None:
+    lock_file = copy / "releases" / "2.0.0.lock.json"
+    if content is None:
+        lock_file.unlink()
+    else:
+        lock_file.write_text(content, "utf-8")
+    assert (rule, path) in {(r, p) for r, p, _ in found(copy)}
+
+
+def test_lock_is_of_how_entries_stood(catalog: Catalog, root: Path) -> None:
+    for version in catalog.published:
+        recorded = json.loads((root / "releases" / f"{version}.lock.json").read_text("utf-8"))
+        assert recorded == lock(catalog, version).model_dump()
+        assert list(recorded["entries"]) == list(lock(catalog, version).entries)
+
+
+def test_freezing_again_changes_nothing(copy: Path) -> None:
+    before = {p.name: p.read_bytes() for p in (copy / "releases").iterdir()}
+    assert freeze_version(load_catalog(copy), "1.0.0", copy) == PAPER
+    assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
+
+
+def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
+    edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
+    catalog = load_catalog(copy)
+    assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
+    with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
+        freeze_version(catalog, "1.0.0", copy)
+
+
+def test_versions_say_how_much_they_hold(catalog: Catalog) -> None:
+    first = list_versions(catalog)[0]
+    assert (first.version, first.descriptors, first.nouns, first.templates) == ("1.0.0", 598, 30, 26)
