@@ -19,15 +19,11 @@ from holisticbias_eval import scoring
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
-<<<<<<< HEAD
+from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.api import ApiScorer
 from holisticbias_eval.models.engines import EngineOptions, start_engine
 from holisticbias_eval.models.ray_engine import RayScorer
 from holisticbias_eval.plan import Plan, plan
-=======
-from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.models.load import load_scorer
->>>>>>> main
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
     SENTENCE_COLUMNS,
