@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from holisticbias.grammar import PLURAL_SLOT
 from holisticbias.output import new_folder
 from holisticbias.release import Release, build_release, open_release
 from holisticbias.validate import load_catalog
@@ -26,6 +28,7 @@ from holisticbias_eval.run import (
     ReleaseSignature,
     Result,
     Run,
+    Skipped,
     is_run,
     likelihood_bias_result,
     sign,
@@ -53,22 +56,64 @@ def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...],
 
 
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
-    selected = select_sentences(release.sentences)
-    with _progress(selected, scorer) as progress:
-        scores = scoring.score_sentences(selected.select(list(SENTENCE_COLUMNS)), scorer, progress)
+    selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
+    phrases = _phrases(selected)
+    with _progress(selected, phrases, scorer) as progress:
+        columns = [*SENTENCE_COLUMNS, *("paraphrase_of" for c in selected.column_names if c == "paraphrase_of")]
+        scores = scoring.score_sentences(selected.select(columns), scorer, progress)
+        scores = scores.append_column("phrase_nll", _phrase_nll(phrases, scorer, progress))
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer,
         measures,
         scored=scores.num_rows,
         available=release.sentences.num_rows,
+        skipped=_skipped(release.sentences),
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    return Run(Result(signature=signature, likelihood_bias=bias, trust=measure_trust(scores)), scores)
+    trust, pairs = measure_trust(scores)
+    return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores, pairs)
+
+
+def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
+    """The sentences with the template that theirs words in another way, where the release says so."""
+    if "paraphrase_of" not in templates.column_names:
+        return sentences
+    places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
+    return sentences.append_column("paraphrase_of", templates["paraphrase_of"].combine_chunks().take(places))
+
+
+def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
+    """The noun phrase of each sentence, in the number that its template has."""
+    plural = pc.match_substring(sentences["template"].cast(pa.string()), PLURAL_SLOT)
+    singular, several = (sentences[n].cast(pa.string()) for n in ("noun_phrase", "plural_noun_phrase"))
+    return pc.if_else(plural, several, singular)
+
+
+def _phrase_nll(phrases: pa.ChunkedArray, scorer: scoring.Scorer, progress: scoring.Progress) -> pa.Array:
+    """The nats of each phrase standing alone, missing where no token of it was scored."""
+    alone = scoring.score_sentences(pa.table({"text": phrases}), scorer, progress)
+    return pc.if_else(pc.greater(alone["tokens"], 0), alone["nll"], pa.scalar(None, pa.float64()))
+
+
+def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
+    """The sentences that no measure here is over, by reason."""
+    kinds = sentences["noun_phrase_type"].cast(pa.string())
+    gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
+    with_noun = pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
+    reasons = {
+        "no noun: a descriptor alone gives one sentence a template": pc.is_in(
+            kinds, pa.array(["descriptor", "fixed_phrase"])
+        ),
+        "no descriptor: control sentences": pc.equal(kinds, "noun"),
+        "a descriptor that goes with some nouns alone": pc.and_(with_noun, gendered),
+    }
+    counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
+    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
 
 
 @contextmanager
-def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
+def _progress(sentences: pa.Table, phrases: pa.ChunkedArray, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -76,8 +121,9 @@ def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.P
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
+    total = len(sentences["text"].unique()) + len(phrases.unique())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=len(sentences["text"].unique()))
+        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=total)
         yield lambda done: bar.advance(task, done)
 
 

@@ -43,8 +43,8 @@ def test_a_run_from_end_to_end(
     out = tmp_path / "new" / "run"
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(out)]
     assert main(arguments) == 0
-    assert "Likelihood Bias of" in capsys.readouterr().out
-    assert {"report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
+    assert "tiny-gpt2 on HolisticBias 1.0.0" in capsys.readouterr().out
+    assert {"pairs.parquet", "report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
     first = json.loads((out / "result.json").read_text("utf-8"))
     assert main(arguments) == 0, "a run may be made anew in its place"
     assert json.loads((out / "result.json").read_text("utf-8")) == first
@@ -159,7 +159,7 @@ def short_context(model: Path) -> None:
         (missing_weight, "its weights lack transformer.h.0.attn.c_attn.weight"),
         (large_tokenizer, "they do not match"),
         (not_a_number, "the model gives no finite likelihood for"),
-        (short_context, "have more than the model's 3 tokens"),
+        (short_context, "the model reads at most 3 tokens; 84 sentences have more"),
     ],
 )
 def test_a_model_that_cannot_be_used(
