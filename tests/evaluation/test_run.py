@@ -8,22 +8,13 @@ import pytest
 
 from holisticbias.release import Release
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.evaluate import evaluate
 from holisticbias_eval.measures.likelihood_bias import select_sentences
 from holisticbias_eval.run import RESULT, SCORES, Run, read_run, write_run
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
-    folder, _ = evaluate(
-        str(tiny_gpt2), mini_release_folder, ("likelihood_bias",), tmp_path_factory.mktemp("runs") / "run"
-    )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def made(run_folder: Path) -> Run:
-    return read_run(run_folder)
+def made(tiny_run: Path) -> Run:
+    return read_run(tiny_run)
 
 
 @pytest.fixture
