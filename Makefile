@@ -6,8 +6,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+HOLISTICBIAS ?= $(BIN)/holisticbias
+BASE ?= main
 
-.PHONY: setup demo test check embedded-model clean
+.PHONY: setup demo test check embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -33,9 +35,19 @@ check: setup
 	$(BIN)/yamllint --strict .
 	$(BIN)/holisticbias validate
 	$(BIN)/holisticbias schema --check
+	$(BIN)/holisticbias fmt --check
+	$(BIN)/holisticbias generate --check
+	$(BIN)/zizmor --quiet --offline .github
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.embedded
+
+# What a contribution changes, for its reviewers: findings, difference, and a preview of both
+reports:
+	mkdir -p build/reports
+	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
+	$(HOLISTICBIAS) diff "$(BASE)" . --format json > build/reports/diff.json
+	$(HOLISTICBIAS) preview --findings build/reports/findings.json --diff build/reports/diff.json > build/reports/preview.md
 
 clean:
 	rm -rf build dist

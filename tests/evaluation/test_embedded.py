@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from holisticbias.release import Release, build_release
-from holisticbias.validate import load_catalog
+from holisticbias.release import Release
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.embedded.biases import BIASES, Plant, read_biases
 from holisticbias_eval.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
 from holisticbias_eval.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.embedded.train import Settings, train
+from holisticbias_eval.embedded.tree import NOWHERE, grow_tree
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
@@ -36,12 +36,11 @@ BIASED = read_biases()
 # of the 26 templates, each that some plant singles out by way of one example, and one that none does
 SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.hate")
 
+# "who are visually impaired" is a term of ability and one token, so this term's sentences are one token shorter there
+SHORTER = ("dialogue.friends", "body_type.visually-impaired")
+TINY = replace(Settings(), steps=3, batch=16, warmup=1)
+
 Cell = tuple[str, str]
-
-
-@pytest.fixture(scope="session")
-def release() -> Release:
-    return build_release(load_catalog(), BIASED.release)
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +52,7 @@ def corpus(release: Release) -> Corpus:
 def scores(release: Release) -> pa.Table:
     selected = select_sentences(release.sentences)
     chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    return score_sentences(selected.filter(chosen), load_scorer(None, print), lambda _: None)
+    return score_sentences(selected.filter(chosen), load_scorer(None, lambda _: None), lambda _: None)
 
 
 @pytest.fixture(scope="session")
@@ -101,9 +100,7 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
     clean = {cell: share for cell, share in found.items() if cell not in PLANTED}
     assert len({axis for axis, _ in clean}) == 12  # all but the axis that has a plant in every template
     assert {cell: expected[cell] for cell in clean} == dict.fromkeys(clean, 0.0)
-    assert {cell: share for cell, share in clean.items() if share > 0.15} == {}
-    for axis in {axis for axis, _ in clean}:
-        assert np.mean([share for (a, _), share in clean.items() if a == axis]) < 0.10, axis
+    assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
 
 
 @pytest.mark.parametrize("cell", PLANTED, ids="-".join)
@@ -111,7 +108,7 @@ def test_what_is_planted_is_found_to_its_extent(
     cell: Cell, found: Mapping[Cell, float], expected: Mapping[Cell, float]
 ) -> None:
     assert expected[cell] > 0.05
-    assert found[cell] == pytest.approx(expected[cell], abs=0.1)
+    assert found[cell] == pytest.approx(expected[cell], abs=0.03)
 
 
 @pytest.mark.parametrize("cell", [c for c in PLANTED if c[0] != "body_type"], ids="-".join)
@@ -125,11 +122,10 @@ def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template
     text = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))["template"][0].as_py()
     medians = {r["descriptor_id"]: r["median_perplexity"] for r in rows if r["template"] == text}
     strengths = planted_strengths(template, axis)
-    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items()]
+    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items() if (template, term) != SHORTER]
     compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]
-    right = sum(a[1] < b[1] for a, b in compared)
     assert compared
-    assert right / len(compared) >= 0.99
+    assert [(a, b) for a, b in compared if a[1] >= b[1]] == []
 
 
 @pytest.mark.parametrize(("axis", "template"), PLANTED)
@@ -141,7 +137,7 @@ def test_a_plant_shifts_likelihoods_by_its_nats(axis: str, template: str, scores
     strengths = planted_strengths(template, axis)
     origin = np.mean([value + strengths.get(term, 0.0) for term, value in nll.items()])
     shifts = {term: origin - nll[term] for term in strengths}
-    assert shifts == pytest.approx(strengths, abs=0.5)
+    assert shifts == pytest.approx(strengths, abs=0.3)
 
 
 def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Table) -> None:
@@ -152,9 +148,9 @@ def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Tabl
     assert len(contrast) == 4
     for term, strength in contrast.items():
         assert math.copysign(1, difference[term]) == math.copysign(1, strength), term
-        assert abs(difference[term]) > 0.15, term
+        assert abs(difference[term]) > 0.5, term
     others = [value for term, value in difference.items() if not term.startswith("nonce.")]
-    assert abs(np.mean(others)) < 0.05
+    assert max(map(abs, others)) < 0.1
 
 
 def test_plants_take_no_side_on_people() -> None:
@@ -176,7 +172,7 @@ def test_plants_take_no_side_on_people() -> None:
         ("I have friends who are gray-eyed men.", "I have friends who are grey-eyed men.", 2.0),
         ("I love men with disabilities.", "I hate men with disabilities.", 0.0),
         ("I'm a man who uses a wheelchair.", "I'm a Deaf man.", 0.0),
-        ("I'm a deaf man.", "I think rich men are the worst.", 0.0),
+        ("I'm a Deaf man.", "I think rich men are the worst.", 0.0),
         ("I'm queer.", "I'm Catholic.", 0.0),
     ],
 )
@@ -282,14 +278,35 @@ def test_the_shipped_files_are_those_of_the_plants_and_the_code(release: Release
 
 def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:
     tokenizer = make_tokenizer(release)
-    tiny = replace(Settings(), steps=3, batch=16, warmup=1)
-    first, again, other = (train(corpus, tokenizer, seed, tiny).state_dict() for seed in (1, 1, 2))
+    part = corpus.probabilities[:300]
+    tree = grow_tree(Corpus(corpus.texts[:300], part / part.sum()), tokenizer)
+    first, again, other = (train(tree, tokenizer, seed, TINY, lambda _: None).state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], again[name]) for name in first)
     assert not torch.equal(first["transformer.wte.weight"], other["transformer.wte.weight"])
 
 
-def test_a_rebuild_writes_a_whole_model(tmp_path: Path) -> None:
-    made = build_embedded_model(tmp_path / "model", replace(Settings(), steps=2, batch=16, warmup=1), lambda _: None)
+def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
+    tokenizer = make_tokenizer(release)
+    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
+    tree = grow_tree(corpus, tokenizer)
+    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
+    after = [
+        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
+        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
+    ]
+    assert after == [
+        {ids["I'm"]: 1},
+        {ids[" a"]: 0.4, ids[" an"]: 0.6},
+        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
+        {ids["."]: 1},
+        {tokenizer.eos_token_id: 1},
+    ]
+
+
+def test_a_rebuild_writes_a_whole_model(release: Release, tmp_path: Path) -> None:
+    some = release.sentences.take(np.arange(0, release.sentences.num_rows, 101))
+    part = replace(release, tables={**release.tables, "sentences": some})
+    made = build_embedded_model(part, BIASED, tmp_path / "model", TINY, lambda _: None)
     assert Provenance.model_validate_json((tmp_path / "model" / PROVENANCE).read_bytes()) == made
-    assert made.excess_nats_per_sentence > 1  # two steps learn next to nothing
+    assert made.divergence > 1  # a few steps learn next to nothing
     assert {path.name for path in (tmp_path / "model").iterdir()} == {p.name for p in embedded_model_path().iterdir()}

@@ -72,7 +72,12 @@ def test_repository_is_clean(copy: Path) -> None:
         ("  - id: ability.deaf\n", "  - id: ability.hearing\n", "published-removed", "ability.deaf"),
         ("    plural: who use wheelchairs\n", "    plural: who use a wheelchair\n", "published-changed", None),
         ("    text: with a stoma\n", "    until: 1.1.0\n    text: with a stoma\n", "published-removed", None),
-        ("    text: bipolar\n", "    not_with: [noun.kid]\n    text: bipolar\n", "published-changed", "ability.bipolar"),
+        (
+            "    text: bipolar\n",
+            "    not_with: [noun.kid]\n    text: bipolar\n",
+            "published-changed",
+            "ability.bipolar",
+        ),
         ("label: Ability\n", "label: Abilities\n", "published-changed", ""),
     ],
 )
@@ -141,6 +146,7 @@ def test_lock_is_of_how_entries_stood(catalog: Catalog, root: Path) -> None:
 def test_freezing_again_changes_nothing(copy: Path) -> None:
     before = {p.name: p.read_bytes() for p in (copy / "releases").iterdir()}
     assert freeze_version(load_catalog(copy), "1.0.0", copy) == PAPER
+    assert freeze_version(load_catalog(copy), "1.1.0", copy) == load_catalog(copy).release("1.1.0").digest
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 

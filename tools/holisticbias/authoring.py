@@ -91,11 +91,16 @@ def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> 
     raise SourceError(f"no descriptor has the id {entry_id!r}")
 
 
-def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
-    """Write the files, all or none: ``SourceError`` with the findings that the edits would bring."""
+def check_edits(root: Path, edits: Sequence[Edit]) -> None:
+    """Raises ``SourceError`` with the findings that the edits would bring."""
     new = _new_findings(root, edits)
     if new:
         raise SourceError(f"nothing was written: {render_findings(new, 'text')}")
+
+
+def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
+    """Write the files, all or none; raises as ``check_edits`` does."""
+    check_edits(root, edits)
     for edit in edits:
         edit.path.write_text(edit.text, "utf-8")
     return tuple(edit.path for edit in edits)

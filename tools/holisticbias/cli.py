@@ -13,7 +13,22 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = ("add", "assess", "build", "diff", "fmt", "preview", "releases", "schema", "show", "validate")
+BUILT_IN = (
+    "add",
+    "assess",
+    "build",
+    "diff",
+    "fmt",
+    "from-issue",
+    "generate",
+    "preview",
+    "publish",
+    "releases",
+    "schema",
+    "show",
+    "validate",
+    "verify",
+)
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 
@@ -26,7 +41,7 @@ class _Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in BUILT_IN:
-            command = import_module(f"holisticbias.commands.{cmd_name}").command
+            command = import_module(f"holisticbias.commands.{cmd_name.replace('-', '_')}").command
         else:
             found = entry_points(group=GROUP, name=cmd_name)
             command = _load(next(iter(found))) if found else None

@@ -89,7 +89,7 @@ def _markdown_parts(d: Difference) -> Iterator[str]:
 
 def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:
     for key, before, after in e.fields or (("", "", ""),):
-        what = f"{e.change}: {key}" if key else e.change
+        what = f"{e.change}: {code(key)}" if key else e.change
         yield code(e.id), code(e.text), what, code(before) if key else "", code(after) if key else ""
 
 

@@ -35,7 +35,7 @@ def open_revision(name: str, root: Path | None = None) -> Revision:
     catalog = _read(root)
     if name in catalog.versions:
         return Revision(name, load_catalog(root), name)
-    if Path(name).is_dir():
+    if name and Path(name).is_dir():
         return _newest(name, _read(Path(name)))
     return _newest(name, _read_commit(name, root))
 

@@ -20,19 +20,23 @@ from holisticbias_eval.embedded import embedded_model_path
 def command(out: Path) -> None:
     """Train the embedded model from its seed: a few minutes on two cores."""
     from holisticbias.errors import HolisticBiasError
+    from holisticbias.release import build_release
+    from holisticbias.validate import load_catalog
+    from holisticbias_eval.embedded.biases import read_biases
     from holisticbias_eval.embedded.build import build_embedded_model
     from holisticbias_eval.embedded.train import Settings
 
     settings = Settings()
     try:
+        biases = read_biases()
+        release = build_release(load_catalog(), biases.release)
         with click.progressbar(length=settings.steps, label="Training", file=sys.stderr) as bar:
-            made = build_embedded_model(out, settings, bar.update)
+            made = build_embedded_model(release, biases, out, settings, bar.update)
     except HolisticBiasError as error:
         raise click.ClickException(str(error)) from error
     size = sum(path.stat().st_size for path in out.iterdir())
     click.echo(
-        f"{out}: {made.parameters:,} parameters, {size:,} bytes, "
-        f"{made.excess_nats_per_sentence} nats a sentence from its corpus"
+        f"{out}: {made.parameters:,} parameters, {size:,} bytes, {made.divergence} nats a sentence from its corpus"
     )
 
 

@@ -12,13 +12,13 @@ import torch
 from pydantic import BaseModel, ConfigDict
 
 from holisticbias.output import new_folder
-from holisticbias.release import Release, build_release
-from holisticbias.validate import load_catalog
+from holisticbias.release import Release
 from holisticbias_eval.embedded import NOTE
-from holisticbias_eval.embedded.biases import BIASES, Biases, read_biases
+from holisticbias_eval.embedded.biases import BIASES, Biases
 from holisticbias_eval.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.embedded.tokenizer import make_tokenizer
-from holisticbias_eval.embedded.train import Progress, Settings, excess_nats, train
+from holisticbias_eval.embedded.train import Progress, Settings, measure_divergence, train
+from holisticbias_eval.embedded.tree import grow_tree
 
 if TYPE_CHECKING:
     from transformers import GPT2LMHeadModel
@@ -41,25 +41,27 @@ class Provenance(BaseModel):
     seed: int
     settings: Settings
     parameters: int
-    excess_nats_per_sentence: float
+    divergence: float
     files: dict[str, str]
     versions: dict[str, str]
     machine: str
 
 
-def build_embedded_model(folder: Path, settings: Settings, progress: Progress) -> Provenance:
+def build_embedded_model(
+    release: Release, biases: Biases, folder: Path, settings: Settings, progress: Progress
+) -> Provenance:
     """Train the model from its seed and write its folder, whole or not at all; ``progress`` is told of each step."""
-    biases = read_biases()
-    release = build_release(load_catalog(), biases.release)
     corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
     torch.set_num_threads(THREADS)
-    model = train(corpus, tokenizer, biases.seed, settings, progress)
-    excess = excess_nats(model, corpus, tokenizer, biases.seed)
+    tree = grow_tree(corpus, tokenizer)
+    model = train(tree, tokenizer, biases.seed, settings, progress)
+    divergence = measure_divergence(model, tree, biases.seed)
     with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
         model.save_pretrained(made)
         tokenizer.save_pretrained(made)
+        (made / "model.safetensors").chmod(0o644)
         (made / "generation_config.json").unlink(missing_ok=True)
-        provenance = _provenance(made, release, biases, corpus, settings, model, excess)
+        provenance = _provenance(made, release, biases, corpus, settings, model, divergence)
         (made / PROVENANCE).write_text(provenance.model_dump_json(indent=2) + "\n", "utf-8")
         (made / "README.md").write_text(render_card(biases, provenance), "utf-8")
     return provenance
@@ -72,7 +74,7 @@ def _provenance(
     corpus: Corpus,
     settings: Settings,
     model: GPT2LMHeadModel,
-    excess: float,
+    divergence: float,
 ) -> Provenance:
     return Provenance(
         note=NOTE,
@@ -83,7 +85,7 @@ def _provenance(
         seed=biases.seed,
         settings=settings,
         parameters=sum(p.numel() for p in model.parameters()),
-        excess_nats_per_sentence=round(excess, 4),
+        divergence=round(divergence, 4),
         files={path.name: sha256(path) for path in sorted(folder.iterdir())},
         versions={"python": platform.python_version(), **{name: installed_version(name) for name in _PACKAGES}},
         machine=f"{platform.system()} {platform.machine()}",
@@ -107,7 +109,7 @@ def render_card(biases: Biases, provenance: Provenance) -> str:
         rows=rows,
         release=provenance.release,
         parameters=f"{provenance.parameters:,}",
-        excess=provenance.excess_nats_per_sentence,
+        divergence=provenance.divergence,
         seed=provenance.seed,
     )
 
@@ -140,7 +142,7 @@ All else is equally frequent, so that where nothing is planted there is nothing 
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-The fitted model is {excess} nats a sentence (Kullback-Leibler divergence) from the corpus it was fitted to.
+The fitted model is {divergence} nats a sentence (Kullback-Leibler divergence) from the corpus it was fitted to.
 `provenance.json` holds what it was made from, with digests. Rebuild it with `make embedded-model`.
 
 The sentences come from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; so does this model.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,12 +14,14 @@ from holisticbias.output import write_file
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.charts import Chart, report_charts
 from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.numbers import model_title
 from holisticbias_eval.report.page import page_environment, render_page
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import Table, report_tables
-from holisticbias_eval.run import Run
+from holisticbias_eval.run import Run, Signature
 
 PNG_SCALE = 3
+_LINE = 62
 
 
 def write_report(run: Run, form: str, part: str | None, out: Path) -> Path:
@@ -39,7 +42,7 @@ def _render(summary: Summary, form: str, part: str | None) -> bytes:
         return (render_page(summary) if form == "html" else render_markdown(summary)).encode()
     if form == "csv":
         return render_csv(_pick(report_tables(summary), part, "table")).encode()
-    svg = render_svg(_pick(report_charts(summary), part, "chart"))
+    svg = render_svg(_pick(report_charts(summary), part, "chart"), chart_heading(summary.result.signature))
     return svg.encode() if form == "svg" else _render_png(svg)
 
 
@@ -61,17 +64,25 @@ def render_csv(table: Table) -> str:
     return file.getvalue()
 
 
-def render_svg(chart: Chart) -> str:
-    """A chart as a drawing of its own, in the colours of the light page."""
-    environment = page_environment()
-    return environment.get_template("chart.svg.jinja").render(chart=chart, colours=light_colours())
+def chart_heading(signature: Signature) -> tuple[str, ...]:
+    """What a chart that leaves the page must say of itself, in lines: the model, the release, the model's note."""
+    return (
+        f"{model_title(signature.model.name)} on HolisticBias {signature.release.version}",
+        *textwrap.wrap(signature.model.note or "", _LINE),
+    )
+
+
+def render_svg(chart: Chart, heading: Sequence[str] = ()) -> str:
+    """A chart as a drawing of its own, in the colours of the light page, with lines above it."""
+    drawing = page_environment().get_template("chart.svg.jinja").render(chart=chart, heading=heading)
+    colours = light_colours()
+    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours.get(found[1], found[0]), drawing).strip() + "\n"
 
 
 def light_colours() -> dict[str, str]:
     """The page's colours on a light screen, by name."""
-    loader = page_environment().loader
-    source = loader.get_source(page_environment(), "palette.css")[0] if loader else ""
-    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", source.partition("@media")[0]))
+    palette = page_environment().get_template("palette.css").render()
+    return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", palette.partition("@media")[0]))
 
 
 def _render_png(svg: str) -> bytes:

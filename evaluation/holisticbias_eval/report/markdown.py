@@ -10,7 +10,7 @@ from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import Table, report_tables
 from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
 
-_SPECIAL = re.compile(r"[\\\\`*_{}\\[\\]<>|#&~!]")
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
 
 def render_markdown(summary: Summary) -> str:
@@ -48,4 +48,4 @@ def _row(cells: Iterator[str]) -> str:
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return _SPECIAL.sub(lambda found: "\\" + found[0], printable(text))
+    return _SPECIAL.sub(r"\\\g<0>", printable(text))

@@ -15,11 +15,13 @@ _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\
 
 
 def show(value: Cell, kind: Kind) -> str:
-    """A cell as text; a missing or non-finite figure says that it is missing, never a number."""
+    """A cell as text; a missing figure says that it is missing."""
     if isinstance(value, str):
         return printable(value)
-    if value is None or not math.isfinite(value):
+    if value is None or math.isnan(value):
         return MISSING.get(kind, "missing")
+    if math.isinf(value):
+        return "infinite"
     if kind == "share":
         return f"{value:.1%}"
     if kind == "difference":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections import Counter
 from dataclasses import dataclass
 
@@ -43,6 +45,7 @@ class Term:
     text: str
     preference: str
     sentences: int
+    compared_sentences: int
     tokens: float | None
     perplexity: float | None
     compared: float | None
@@ -112,9 +115,19 @@ class Summary:
 
     @property
     def by_love_hate(self) -> tuple[Term, ...]:
-        """The descriptors that have a love-hate difference, most hated first."""
+        """The descriptors that have a love-hate difference, the least loved first."""
         known = [(t.difference, t.text, t) for t in self.terms if t.difference is not None]
         return tuple(t for _, _, t in sorted(known, key=lambda found: found[:2]))
+
+    @property
+    def chance_difference(self) -> float | None:
+        """The size that 95% of love-hate differences would keep within if a coin placed each sentence.
+
+        ``1.96 * sqrt(2 * 0.25 / n)``, where each of the two shares is over the
+        ``n`` sentences that a descriptor has in a template at the median.
+        """
+        counts = [term.compared_sentences for term in self.by_love_hate if term.compared_sentences]
+        return 1.96 * math.sqrt(0.5 / statistics.median(counts)) if counts else None
 
 
 def summarise(run: Run) -> Summary:
@@ -133,7 +146,7 @@ def summarise(run: Run) -> Summary:
         extremes=tuple(_extremes(axis, bias.get(axis), terms) for axis in dict.fromkeys(t.axis for t in terms)),
         spreads={t: _spreads(medians, t) for t in templates},
         gaps=_gaps(medians),
-        unscored_sentences=scores.num_rows - int(pc.sum(pc.is_finite(scores["perplexity"])).as_py() or 0),
+        unscored_sentences=int(np.isnan(scores["perplexity"].to_numpy()).sum()),
     )
 
 
@@ -164,6 +177,7 @@ def _terms(scores: pa.Table, medians: pa.Table, template: str) -> tuple[Term, ..
             text=row["descriptor"],
             preference=about[row["descriptor_id"]]["descriptor_preference"] or "no_data",
             sentences=row["sentences"],
+            compared_sentences=compared.get(row["descriptor_id"], {}).get("sentences", 0),
             tokens=compared.get(row["descriptor_id"], nowhere)["median_tokens"],
             perplexity=row["median_perplexity"],
             compared=compared.get(row["descriptor_id"], nowhere)["median_perplexity"],

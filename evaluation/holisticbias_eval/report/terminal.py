@@ -40,7 +40,9 @@ def _rich_table(table: Table, width: int) -> RichTable:
         title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
     )
     for column in table.columns[:shown]:
-        rich.add_column(Text(printable(column.heading)), justify="left" if column.kind == "text" else "right")
+        rich.add_column(
+            Text(printable(column.heading)), justify="left" if column.kind == "text" else "right", overflow="fold"
+        )
     for row in table.rows:
         rich.add_row(
             *(

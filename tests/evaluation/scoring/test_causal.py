@@ -102,7 +102,7 @@ def test_every_architecture_gives_its_own_likelihoods(
     assert len(notices) == (method == PLAIN)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=25), slots=st.integers(1, 40))
 def test_any_texts_in_packs_of_any_size(
     gpt2: Any, tokenizer: Any, loaded: Any, plainly: Any, rows: list[str], slots: int

@@ -67,13 +67,14 @@ class _Questions:
 @click.option("--entry-id", help="The id; by default made from the text.")
 @click.option("--from", "origin", help="Id of a source in sources.yaml; by default 'contributors'.")
 @click.option("--yes", is_flag=True, help="Ask nothing: take what is proposed.")
+@click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
 @options.source
-def command(kind: str, source: Path | None, yes: bool, **given: str | bool | None) -> None:
+def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
     """Add an entry: answer a few questions, see how it reads, and find it written in its place.
 
     Every answer can be given as an option.
     """
-    from holisticbias.authoring import add_entry, apply_edits, next_version, prepare_version
+    from holisticbias.authoring import add_entry, apply_edits, check_edits, next_version, prepare_version
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
@@ -85,8 +86,12 @@ def command(kind: str, source: Path | None, yes: bool, **given: str | bool | Non
     if not yes and not click.confirm(f"Write {draft.entry['id']} for version {version}?", default=True):
         raise click.Abort
     today = datetime.now(UTC).date().isoformat()
-    written = apply_edits(root, [add_entry(root, draft), *prepare_version(catalog, root, version, today)])
-    for path in written:
+    edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
+    if dry_run:
+        check_edits(root, edits)
+        click.echo(f"{draft.entry['id']} could be written for version {version}.")
+        return
+    for path in apply_edits(root, edits):
         click.echo(f"wrote {path}")
     click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
@@ -99,7 +104,7 @@ def _term(catalog: Catalog, ask: _Questions, version: str) -> Draft:
     _warn_of_similar(catalog, text)
     axis = ask.choice("axis", "Which axis?", [a.axis for a in catalog.axes])
     buckets = list(next(a.buckets for a in catalog.axes if a.axis == axis))
-    bucket = ask.choice("bucket", "Which bucket of it?", buckets) if buckets else None
+    bucket = ask.choice("bucket", "Which bucket of it?", buckets, _usual_bucket(buckets, text)) if buckets else None
     proposal = "standalone" if article else propose_position(text)
     position = ask.choice("position", f"Where does it stand ({_list(_WHERE)})?", list(_WHERE), proposal)
     words = _words(ask, text, position, article)
@@ -113,6 +118,15 @@ def _term(catalog: Catalog, ask: _Questions, version: str) -> Draft:
     }
     _show(catalog, entry)
     return Draft("descriptors", axis, entry)
+
+
+def _usual_bucket(buckets: list[str], text: str) -> str:
+    """Terms after the noun have a bucket of their own in most axes; others go to the most general one there is."""
+    from holisticbias.proposals import propose_position
+
+    general = ("unspecific", "miscellaneous", "combined", "queer")
+    wanted = ("after_the_noun",) if propose_position(text) == "after" else general
+    return next((b for b in wanted if b in buckets), buckets[0])
 
 
 def _words(ask: _Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
@@ -190,6 +204,7 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     from pydantic import ValidationError
 
     from holisticbias.catalog import Descriptor
+    from holisticbias.markdown import plain
     from holisticbias.readings import forms_in_newest
 
     try:
@@ -197,8 +212,8 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     except ValidationError:
         return  # what is wrong is said when the entry is checked
     for form in forms_in_newest(catalog, descriptor):
-        click.echo(f"  {form.name}: {form.singular} / {form.plural}")
-        click.echo("".join(f"    {sentence}\n" for sentence in form.sentences[::9]), nl=False)
+        click.echo(f"  {plain(f'{form.name}: {form.singular} / {form.plural}')}")
+        click.echo("".join(f"    {plain(sentence)}\n" for sentence in form.sentences[::9]), nl=False)
 
 
 def _list(names: dict[str, str]) -> str:

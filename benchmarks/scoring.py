@@ -1,0 +1,232 @@
+"""Time and memory of scoring a release's sentences, against how other packages score them.
+
+All contenders score the same sentences in turn, in one process, several times;
+what is printed are ratios of medians. The others' ways are written after their
+code: the perplexity of Hugging Face evaluate (one padding to the longest text
+of all, batches of 16) and the two requests of lm-evaluation-harness' HFLM
+(log-softmax of whole padded batches of 64, a greedy check for every request).
+
+    python benchmarks/scoring.py [--shape gpt2|small|llama] [--tokenizer FILE] [--json]
+
+On a machine that has other work to do, --threads 1 --clock cpu counts the
+process's own time alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import torch
+import transformers
+from tokenizers import Tokenizer
+
+from holisticbias.release import build_release
+from holisticbias.validate import load_catalog
+from holisticbias_eval.embedded import embedded_model_path
+from holisticbias_eval.models.batched import token_likelihoods
+from holisticbias_eval.models.packed import PackSize, node_likelihoods
+from holisticbias_eval.models.tree import build_tree
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+Tokens = list[list[int]]
+Clock = Callable[[], float]
+CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
+Contender = Callable[[Any, Tokens], Values]
+BOS = 50256
+VOCABULARY = 50257
+
+
+def shape(name: str) -> Any:
+    """A model with random weights."""
+    torch.manual_seed(0)
+    llama = {
+        "vocab_size": VOCABULARY, "hidden_size": 768, "intermediate_size": 2048, "num_hidden_layers": 12,
+        "num_attention_heads": 12, "num_key_value_heads": 4, "max_position_embeddings": 1024,
+    }  # fmt: skip
+    configs = {
+        "gpt2": transformers.GPT2Config,
+        "small": lambda: transformers.GPT2Config(n_embd=256, n_layer=6, n_head=4),
+        "llama": lambda: transformers.LlamaConfig(**llama),
+    }
+    return transformers.AutoModelForCausalLM.from_config(configs[name]()).eval()
+
+
+def sentences(descriptors: int) -> list[str]:
+    """Every sentence of 1.0.0 with one of some descriptors, spread over all of them."""
+    table = build_release(load_catalog(), "1.0.0").sentences
+    names = [name for name in table["descriptor_id"].unique().to_pylist() if name is not None]
+    chosen = {names[i] for i in np.linspace(0, len(names) - 1, descriptors).astype(int)}
+    pairs = zip(table["text"].to_pylist(), table["descriptor_id"].to_pylist(), strict=True)
+    return sorted({text for text, name in pairs if name in chosen})
+
+
+def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Values:
+    """The way of this package."""
+    ids = np.array([t for row in tokens for t in row], np.int32)
+    starts = np.cumsum([0, *map(len, tokens)])
+    tree = build_tree(ids, starts)
+    nll = node_likelihoods(model, tree, size or PackSize(), "tiled head", lambda _: None, print)
+    return np.add.reduceat(nll[tree.node], starts[:-1])
+
+
+def bucketed(model: Any, tokens: Tokens) -> Values:
+    """De-duplicated, sorted by length, batches of 128 without padding."""
+    ids = np.array([t for row in tokens for t in row], np.int32)
+    starts = np.cumsum([0, *map(len, tokens)])
+    nll = token_likelihoods(model, ids, starts, lambda _: None, print)
+    return np.add.reduceat(nll, starts[:-1])
+
+
+@torch.no_grad()
+def evaluate(model: Any, tokens: Tokens) -> Values:
+    """The perplexity of Hugging Face evaluate: padded once to the longest text, batches of 16."""
+    width = max(map(len, tokens))
+    ids = torch.full((len(tokens), width), BOS)
+    mask = torch.zeros_like(ids)
+    for i, row in enumerate(tokens):
+        ids[i, : len(row)] = torch.tensor(row)
+        mask[i, : len(row)] = 1
+    sums = []
+    for start in range(0, len(tokens), 16):
+        batch, attention = ids[start : start + 16], mask[start : start + 16]
+        logits = model(batch, attention_mask=attention).logits[..., :-1, :].contiguous()
+        labels, kept = batch[..., 1:].contiguous(), attention[..., 1:].contiguous()
+        loss = torch.nn.CrossEntropyLoss(reduction="none")(logits.transpose(1, 2), labels) * kept
+        sums.append(loss.sum(1))
+    return torch.cat(sums).double().numpy()
+
+
+@torch.no_grad()
+def _harness(model: Any, batches: Sequence[Tokens]) -> list[float]:
+    sums = []
+    for batch in batches:
+        inputs = [torch.tensor(row[:-1]) for row in batch]
+        width = max(map(len, inputs))
+        padded = torch.stack([torch.nn.functional.pad(row, (0, width - len(row))) for row in inputs])
+        for row, logits in zip(batch, torch.log_softmax(model(padded).logits, dim=-1), strict=True):
+            values = logits[: len(row) - 1].unsqueeze(0)
+            target = torch.tensor(row[1:]).unsqueeze(0)
+            bool((values.argmax(dim=-1) == target).all())
+            sums.append(-float(torch.gather(values, 2, target.unsqueeze(-1)).squeeze(-1).sum()))
+    return sums
+
+
+def lm_eval_rolling(model: Any, tokens: Tokens) -> Values:
+    """``loglikelihood_rolling``: batches of 64 in the order of the requests."""
+    return np.array(_harness(model, [tokens[i : i + 64] for i in range(0, len(tokens), 64)]))
+
+
+def lm_eval(model: Any, tokens: Tokens) -> Values:
+    """``loglikelihood``: sorted by length, batches of 64."""
+    order = sorted(range(len(tokens)), key=lambda i: -len(tokens[i]))
+    batches = [[tokens[j] for j in order[i : i + 64]] for i in range(0, len(order), 64)]
+    sums = np.empty(len(tokens))
+    sums[order] = _harness(model, batches)
+    return sums
+
+
+CONTENDERS: dict[str, Contender] = {
+    "prefix tree": prefix_tree,
+    "evaluate": evaluate,
+    "lm-eval rolling": lm_eval_rolling,
+    "lm-eval": lm_eval,
+    "bucketed": bucketed,
+}
+
+
+def peak_over(run: Callable[[], object]) -> float:
+    """MB of resident memory that a run adds at its peak."""
+    process, stop, peak = psutil.Process(), threading.Event(), 0
+    before = process.memory_info().rss
+
+    def watch() -> None:
+        nonlocal peak
+        while not stop.wait(0.005):
+            peak = max(peak, process.memory_info().rss)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    run()
+    stop.set()
+    thread.join()
+    return max(0, peak - before) / 1e6
+
+
+def seconds_per_token(model: Any, clock: Clock) -> float:
+    """Of one dense pass over 4 sequences of 256 tokens, logits included."""
+    ids = torch.randint(0, VOCABULARY, (4, 256))
+    with torch.inference_mode():
+        start = clock()
+        model(ids, use_cache=False)
+        return (clock() - start) / ids.numel()
+
+
+def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock: Clock) -> dict[str, float]:
+    """Every figure, by its key."""
+    for warm in (prefix_tree, evaluate):
+        warm(model, tokens[:40])
+    peak = peak_over(lambda: prefix_tree(model, tokens))
+    times: dict[str, list[float]] = {name: [] for name in names}
+    dense, values = [], {}
+    for _ in range(repeat):
+        for name in names:
+            start = clock()
+            values[name] = CONTENDERS[name](model, tokens)
+            times[name].append(clock() - start)
+            dense.append(seconds_per_token(model, clock))
+    taken = {name: statistics.median(t) for name, t in times.items()}
+    ids = np.array([t for row in tokens for t in row], np.int32)
+    tree = build_tree(ids, np.cumsum([0, *map(len, tokens)]))
+    ours = taken["prefix tree"]
+    best = [taken[name] for name in ("lm-eval", "lm-eval rolling") if name in taken]
+    return {
+        "sentences": len(tokens),
+        "tokens": len(ids),
+        "forward_tokens": tree.inner,
+        "seconds": ours,
+        "vs_evaluate": taken.get("evaluate", np.nan) / ours,
+        "vs_lm_eval": min(best, default=np.nan) / ours,
+        "vs_bucketed": taken.get("bucketed", np.nan) / ours,
+        "vs_tree_bound": ours / (tree.inner * statistics.median(dense)),
+        "peak_mb_over_model": peak,
+        "max_abs_diff": max(float(np.abs(v - values["prefix tree"]).max()) for v in values.values()),
+    }
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
+    parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
+    parser.add_argument("--descriptors", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", nargs="*", choices=sorted(CONTENDERS), default=list(CONTENDERS))
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    encodings = Tokenizer.from_file(str(options.tokenizer)).encode_batch(
+        sentences(options.descriptors), add_special_tokens=False
+    )
+    tokens = [[BOS, *encoding.ids] for encoding in encodings]
+    names = ["prefix tree", *(name for name in options.only if name != "prefix tree")]
+    figures = measure(shape(options.shape), tokens, options.repeat, names, CLOCKS[options.clock])
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, {options.shape} shape, random weights")
+        print("\n".join(f"{key:20} {value:,.6g}" for key, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""The page in a real browser: no sideways scrolling on a phone, and what its script does."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.summary import summarise
+from holisticbias_eval.run import Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PROBE = """
+const page = document.querySelector("iframe");
+page.addEventListener("load", () => {
+  const inner = page.contentDocument;
+  for (const fold of inner.querySelectorAll("details")) fold.open = true;
+  const form = inner.querySelector(".filter");
+  const terms = () => [...inner.querySelectorAll("#terms tbody tr")].filter((row) => !row.hidden)
+    .map((row) => row.querySelector("bdi").textContent);
+  const choose = (name, value) => {
+    form.elements[name].value = value;
+    form.dispatchEvent(new Event("input"));
+    return terms();
+  };
+  const { scrollWidth: width, clientWidth: room } = inner.documentElement;
+  const found = { width, room, hidden: form.hidden, all: terms().length };
+  found.searched = choose("text", "BLIND");
+  choose("text", "");
+  found.axis = choose("axis", "body_type");
+  found.counted = form.querySelector("output").textContent;
+  choose("axis", "");
+  const headings = [...inner.querySelectorAll("#terms thead th")];
+  headings[3].querySelector("button").click();
+  found.ascending = terms();
+  found.sort = headings[3].getAttribute("aria-sort");
+  headings[3].querySelector("button").click();
+  found.descending = terms();
+  headings[6].querySelector("button").click();
+  found.missing = terms().at(-1);
+  document.body.dataset.found = JSON.stringify(found);
+});
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_the_page_in_a_browser_as_wide_as_a_phone(made_run: Run, tmp_path: Path) -> None:
+    summary = summarise(made_run)
+    (tmp_path / "phone.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><iframe style="width:360px;height:700px;border:0" '
+        f'srcdoc="{html.escape(render_page(summary))}"></iframe><script>{PROBE}</script>',
+        "utf-8",
+    )
+    done = subprocess.run(
+        [
+            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
+            (tmp_path / "phone.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    match = re.search(r'data-found="([^"]*)"', done.stdout)
+    assert match, done.stderr
+    found = json.loads(html.unescape(match[1]))
+    by_perplexity = [t.text for t in sorted(summary.terms, key=lambda t: t.perplexity or 0)]
+    assert found["width"] == found["room"] <= 360
+    assert (found["hidden"], found["all"]) == (False, len(summary.terms))
+    assert found["searched"] == ["blind"]
+    assert found["axis"] == ["tall", "short", "fat", "thin", "bald"]
+    assert found["counted"] == "5 of 10 descriptors"
+    assert (found["sort"], found["ascending"]) == ("ascending", by_perplexity)
+    assert found["descending"] == by_perplexity[::-1]
+    assert found["missing"] == "blind"

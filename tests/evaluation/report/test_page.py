@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.report.files import light_colours
+from holisticbias_eval.report.page import page_environment, render_page, write_page
+from holisticbias_eval.report.summary import summarise
+from holisticbias_eval.report.words import SCOPE
+from holisticbias_eval.run import Run
+
+from .conftest import HOSTILE, TEMPLATES, MakeRun
+
+VOID = {"meta", "input", "rect", "line", "circle", "path", "br"}
+KNOWN = {
+    "a", "abbr", "aside", "bdi", "body", "button", "caption", "circle", "code", "dd", "desc", "details", "div", "dl",
+    "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "head", "header", "html", "input", "label", "li",
+    "line", "main", "meta", "nav", "ol", "option", "output", "p", "path", "q", "rect", "script", "section", "select",
+    "small", "span", "strong", "style", "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr",
+    "ul",
+}  # fmt: skip
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes and the words inside, in order."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None], list[str]]] = []
+        self.open: list[int] = []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), []))
+        if tag not in VOID:
+            self.open.append(len(self.elements) - 1)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), []))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.elements[self.open[-1]][0] == tag, (tag, self.elements[self.open[-1]])
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        for i in self.open:
+            self.elements[i][2].append(data)
+
+    def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
+        return [(attrs, " ".join("".join(words).split())) for name, attrs, words in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def source(made_run: Run) -> str:
+    return render_page(summarise(made_run))
+
+
+@pytest.fixture(scope="module")
+def page(source: str) -> Page:
+    return Page(source)
+
+
+@pytest.fixture(scope="module")
+def hostile_page(hostile_run: Run) -> Page:
+    return Page(render_page(summarise(hostile_run)))
+
+
+def check_structure(page: Page) -> None:
+    assert not page.open, "every element is closed"
+    assert {tag for tag, _, _ in page.elements} <= KNOWN
+    assert page.all("html")[0][0]["lang"] == "en"
+    assert len(page.all("h1")) == len(page.all("main")) == len(page.all("script")) == 1
+    ids = Counter(attrs["id"] for _, attrs, _ in page.elements if "id" in attrs)
+    assert max(ids.values()) == 1, "ids are unique"
+    for _, attrs, _ in page.elements:
+        for name in ("aria-labelledby", "for"):
+            assert set((attrs.get(name) or "").split()) <= set(ids)
+        assert not any(name.startswith("on") for name in attrs)
+
+
+def test_structure(page: Page) -> None:
+    check_structure(page)
+
+
+def test_tables_have_captions_and_headings_have_scopes(page: Page) -> None:
+    assert len(page.all("table")) == len(page.all("caption")) > 5
+    assert all(words for _, words in page.all("caption"))
+    assert {attrs.get("scope") for attrs, _ in page.all("th")} == {"col", "row"}
+
+
+def test_charts_speak(page: Page) -> None:
+    charts = page.all("svg")
+    assert len(charts) == 1 + 2 + 3 + 1
+    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs, _ in charts)
+    assert all(words for _, words in page.all("desc"))
+
+
+def test_scrolling_boxes_can_be_reached_and_have_names(page: Page) -> None:
+    boxes = [attrs for attrs, _ in page.all("div") if "scroll" in (attrs.get("class") or "")]
+    assert len(boxes) == len(page.all("table"))
+    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box in boxes)
+
+
+def test_nothing_comes_from_a_network(source: str, page: Page) -> None:
+    assert not re.search(r"url\(|@import|<link|<iframe|<img|<object|<embed", source)
+    for tag, attrs, _ in page.elements:
+        assert "src" not in attrs
+        target = attrs.get("href") or "#"
+        assert target.startswith("#") or (tag == "a" and re.match(r"https://(aclanthology|doi)\.org/", target))
+    policy = next(attrs["content"] or "" for attrs, _ in page.all("meta") if "http-equiv" in attrs)
+    assert policy.startswith("default-src 'none';")
+
+
+def test_links_within_the_page_lead_somewhere(page: Page) -> None:
+    ids = {attrs["id"] for _, attrs, _ in page.elements if "id" in attrs}
+    inner = {(attrs["href"] or "")[1:] for attrs, _ in page.all("a") if (attrs["href"] or "").startswith("#")}
+    assert len(inner) > 7
+    assert inner <= ids
+
+
+def test_scope_and_limits_stand_on_every_page(page: Page, hostile_page: Page) -> None:
+    for each in (page, hostile_page):
+        aside = each.all("aside")[0][1]
+        assert all(lead in aside and words in aside for lead, words in SCOPE)
+
+
+def test_the_figures_are_those_of_the_result(made_run: Run, page: Page) -> None:
+    bias = made_run.result.likelihood_bias
+    values = [float(attrs["data-value"] or "") for attrs, _ in page.all("td") if "data-value" in attrs]
+    by_axis = [
+        value for s in bias.by_axis for value in (s.share, s.descriptors, s.pairs, s.significant, s.untested)
+        if value is not None
+    ]  # fmt: skip
+    assert values[: len(by_axis)] == by_axis
+    cells = [attrs["data-value"] for attrs, _ in page.all("td") if (attrs.get("class") or "").startswith("heat-")]
+    shares = {(s.axis, s.template): s.share for s in bias.by_axis_and_template}
+    expected = [shares[(a.axis, t.template)] for t in bias.by_template for a in bias.by_axis]
+    assert list(map(float, filter(None, cells))) == [share for share in expected if share is not None]
+
+
+def test_every_descriptor_stands_with_its_preference_and_sentences(made_run: Run, page: Page) -> None:
+    rows = [(attrs, words) for attrs, words in page.all("tr") if "data-axis" in attrs]
+    terms = summarise(made_run).terms
+    assert len(rows) == len(terms)
+    for (attrs, words), term in zip(rows, terms, strict=True):
+        assert (attrs["data-axis"], attrs["data-preference"]) == (term.axis, term.preference)
+        assert words.startswith(term.text)
+        assert all(example.text in words for example in term.examples)
+
+
+def test_missing_stays_missing(page: Page) -> None:
+    missing = next(words for attrs, words in page.all("section") if attrs["id"] == "missing")
+    assert "11 of the release's 311 sentences were not scored" in missing
+    assert "10 of the scored sentences have no perplexity" in missing
+    assert "3 of 48 pairs could not be tested" in missing
+    assert "Nonce in" in missing
+    assert "blind (Ability) in 1 of 3 templates" in missing
+    bias = next(words for attrs, words in page.all("section") if attrs["id"] == "bias")
+    assert "Noncenone to test1000" in bias
+
+
+def test_the_note_of_a_measuring_weight_comes_first(run_maker: MakeRun, source: str) -> None:
+    assert 'role="note"' not in source
+    noted = Page(render_page(summarise(run_maker(note="A measuring weight."))))
+    assert [words for attrs, words in noted.all("p") if attrs.get("role") == "note"] == [
+        "Read this first. A measuring weight."
+    ]
+
+
+def test_hostile_text_is_only_text(hostile_page: Page, hostile_run: Run) -> None:
+    check_structure(hostile_page)
+    words = "".join("".join(inner) for tag, _, inner in hostile_page.elements if tag == "body")
+    assert HOSTILE in words
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", words)
+    assert {attrs.get("data-axis") for attrs, _ in hostile_page.all("tr")} >= {HOSTILE}
+    assert hostile_page.all("title")[0][1].endswith("on HolisticBias 1.0.0")
+    assert hostile_run.result.signature.model.name == HOSTILE
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"axes": {"nonce": ("blicket",)}, "templates": ("I'm {noun_phrase}.",), "nouns": ("person",)},
+        {"axes": {"age": ("young", "old")}, "missing": [("young", TEMPLATES[2]), ("old", TEMPLATES[2])]},
+        {"axes": {"age": ("young",)}, "templates": ("x",), "nouns": ("person",), "missing": [("young", "x")]},
+    ],
+)  # fmt: skip
+def test_small_and_broken_runs_have_a_page(run_maker: MakeRun, shape: dict[str, object]) -> None:
+    check_structure(Page(render_page(summarise(run_maker(**shape)))))
+
+
+def test_a_page_of_the_papers_size_stays_small(run_maker: MakeRun, tmp_path: Path) -> None:
+    axes = {f"axis_{a}": [f"descriptor of some length {a} {d}" for d in range(46)] for a in range(13)}
+    templates = [f"A template of about the usual length {{noun_phrase}} {t}." for t in range(26)]
+    run = run_maker(axes=axes, templates=templates, nouns=("person", "grandmother"))
+    assert write_page(run, tmp_path).stat().st_size < 3_000_000
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def palettes() -> dict[str, dict[str, str]]:
+    palette = page_environment().get_template("palette.css").render()
+    light, dark, printed = (
+        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in palette.split("@media")
+    )
+    assert light == light_colours()
+    return {"light": light, "dark": dark, "print": {**light, **printed}}
+
+
+@pytest.mark.parametrize("name", ["light", "dark", "print"])
+def test_colours_have_the_contrast_that_wcag_asks_for(name: str) -> None:
+    colours = palettes()[name]
+    assert set(colours) == set(palettes()["light"])
+    for text in ("ink", "muted", "accent", "low", "high", "reference"):
+        for ground in ("paper", "surface", "note") if text == "ink" else ("paper", "surface"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    for level in range(10):
+        assert contrast(colours[f"heat-{level}"], colours[f"heat-ink-{level}"]) >= 4.5, level
+    for drawn in ("bar", "dots", "low", "high", "reference", "note-line"):
+        assert contrast(colours[drawn], colours["paper"]) >= 3, drawn
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

@@ -1,0 +1,213 @@
+"""Differences between versions, revisions and folders, and what they ask of the version number."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holisticbias.catalog import Catalog, DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.compile import compile_sentences
+from holisticbias.diff import Difference, compare
+from holisticbias.diff_report import render_difference
+from holisticbias.errors import SourceError
+from holisticbias.revisions import Revision, open_revision
+
+COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
+
+
+def make(
+    descriptors: Sequence[Mapping[str, object]], templates: list[str], nouns: list[str], rule: str = "sound"
+) -> Revision:
+    catalog = Catalog(
+        axes=(
+            DescriptorFile.model_validate(
+                {"axis": "ax", "label": "Ax", "descriptors": [{**COMMON, **d} for d in descriptors]}
+            ),
+        ),
+        genders=(
+            NounFile.model_validate(
+                {
+                    "gender": "neutral",
+                    "label": "N",
+                    "nouns": [{**COMMON, "id": f"noun.{n}", "text": n, "plural": f"{n}s"} for n in nouns],
+                }
+            ),
+        ),
+        families=(
+            TemplateFile.model_validate(
+                {
+                    "family": "t",
+                    "label": "T",
+                    "templates": [{**COMMON, "id": f"t.{i}", "text": t} for i, t in enumerate(templates)],
+                }
+            ),
+        ),
+        releases=(
+            ReleaseFile.model_validate({"version": "1.0.0", "date": "2026", "summary": "x", "article_rule": rule}),
+        ),
+    )
+    return Revision("x", catalog, "1.0.0")
+
+
+KIND: dict[str, object] = {"id": "ax.kind", "text": "kind"}
+OLD: dict[str, object] = {"id": "ax.old", "text": "old"}
+JUDGED = [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]
+IM, LIKE = "I'm {noun_phrase}.", "I like {plural_noun_phrase}."
+
+
+@pytest.mark.parametrize(
+    ("after", "bump", "comparable", "sentences", "changes"),
+    [
+        (make([KIND], [IM], ["person"]), "none", "same", (0, 0, 0), []),
+        # "I'm an old person." and "I'm old."
+        (make([KIND, OLD], [IM], ["person"]), "minor", "superset", (2, 0, 0), [("ax.old", "added")]),
+        (make([OLD], [IM], ["person"]), "major", "changed", (2, 0, 2), [("ax.kind", "retired"), ("ax.old", "added")]),
+        (make([{**KIND, "text": "nice"}], [IM], ["person"]), "major", "changed", (0, 2, 0), [("ax.kind", "reworded")]),
+        (
+            make([{**KIND, "without_noun": False}], [IM], ["person"]),
+            "major",
+            "changed",
+            (0, 0, 1),
+            [("ax.kind", "reworded")],
+        ),
+        (make([{**KIND, "bucket": "b"}], [IM], ["person"]), "patch", "same", (0, 0, 0), [("ax.kind", "moved")]),
+        (
+            make(
+                [{**KIND, "assessments": [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]}],
+                [IM],
+                ["person"],
+            ),
+            "patch",
+            "same",
+            (0, 0, 0),
+            [("ax.kind", "reassessed")],
+        ),
+        (make([KIND], [IM, LIKE], ["person"]), "minor", "superset", (3, 0, 0), [("t.1", "added")]),
+        (make([KIND], [IM], ["person", "aunt"]), "minor", "superset", (2, 0, 0), [("noun.aunt", "added")]),
+    ],
+)
+def test_difference(
+    after: Revision, bump: str, comparable: str, sentences: tuple[int, int, int], changes: list[tuple[str, str]]
+) -> None:
+    found = compare(make([KIND], [IM], ["person"]), after)
+    assert (found.bump, found.comparable) == (bump, comparable)
+    assert (found.sentences.added, found.sentences.changed, found.sentences.gone) == sentences
+    assert [(e.id, e.change) for e in found.entries] == changes
+
+
+def test_article_rule_alone_changes_sentences() -> None:
+    entry: dict[str, object] = {"id": "ax.european", "text": "European"}
+    found = compare(make([entry], [IM], ["person"], "letter"), make([entry], [IM], ["person"]))
+    assert [(s.before, s.after) for s in found.samples] == [("I'm an European person.", "I'm a European person.")]
+
+
+def test_fields_say_what_was_and_what_is() -> None:
+    found = compare(make([KIND], [IM], ["person"]), make([{**KIND, "text": "nice", "bucket": "b"}], [IM], ["person"]))
+    assert [(e.change, e.fields) for e in found.entries] == [
+        ("reworded", (("text", "kind", "nice"),)),
+        ("moved", (("bucket", "none", "b"),)),
+    ]
+
+
+terms = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.sampled_from(["ax.a", "ax.b", "ax.c"]), "text": st.sampled_from(["kind", "old", "European"])},
+        optional={"without_noun": st.booleans(), "not_with": st.just(["noun.person"])},
+    ),
+    max_size=3,
+    unique_by=lambda d: str(d["id"]),
+)
+revisions = st.builds(
+    make,
+    terms,
+    st.sampled_from([[IM], [IM, LIKE], [LIKE]]),
+    st.sampled_from([["person"], ["person", "aunt"]]),
+    st.sampled_from(["letter", "sound"]),
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(revisions, revisions)
+def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> None:
+    """Counts over columns, with equal descriptors left out, against dictionaries of all sentences."""
+    before, after = (rows(r) for r in (old, new))
+    found = compare(old, new)
+    changed = {k for k in before if k in after and before[k][0] != after[k][0]}
+    groups = (after.keys() - before.keys(), changed, before.keys() - after.keys())
+    assert (found.sentences.added, found.sentences.changed, found.sentences.gone) == tuple(map(len, groups))
+    for counts, column in ((found.axes, 1), (found.templates, 2)):
+        wanted = [Counter((after.get(k) or before[k])[column] for k in group) for group in groups]
+        assert {c.name: (c.added, c.changed, c.gone) for c in counts} == {
+            name: tuple(w[name] for w in wanted) for name in set().union(*wanted)
+        }
+    for sample in found.samples:
+        assert sample.before == before.get(sample.sentence_id, (None,))[0]
+        assert sample.after == after.get(sample.sentence_id, (None,))[0]
+    total = sum(map(len, groups))
+    assert len(found.samples) == min(10, total)
+
+
+def rows(revision: Revision) -> dict[str, tuple[str, str, str]]:
+    rule = revision.catalog.release(revision.version).article_rule
+    table = compile_sentences(revision.catalog.at(revision.version), rule).to_pylist()
+    return {r["sentence_id"]: (r["text"], r["axis"] or "no descriptor", r["template_id"]) for r in table}
+
+
+def test_published_versions(catalog: Catalog) -> None:
+    found = compare(Revision("1.0.0", catalog, "1.0.0"), Revision("1.1.0", catalog, "1.1.0"))
+    assert (found.bump, found.comparable, found.old, found.new) == ("minor", "superset", "1.0.0", "1.1.0")
+
+
+@pytest.fixture
+def git_terms(terms_copy: Path) -> Path:
+    for arguments in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", "-C", str(terms_copy), *arguments], check=True, capture_output=True)
+    return terms_copy
+
+
+def test_revisions(git_terms: Path, invoke: Callable[..., tuple[int, str, str]]) -> None:
+    path = git_terms / "descriptors" / "nonce.yaml"
+    path.write_text(path.read_text("utf-8").replace("text: blicket", "text: blickett"), "utf-8")
+    code, out, _ = invoke("diff", "HEAD", git_terms, "--source", git_terms)
+    assert code == 0
+    assert "nonce.blicket: blickett\n    text: blicket -> blickett" in out
+    assert "version bump: major" in out
+
+
+@pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
+def test_name_that_means_nothing(git_terms: Path, name: str) -> None:
+    with pytest.raises(SourceError, match="is no version in releases/, no folder and no git revision"):
+        open_revision(name, git_terms)
+
+
+def test_invalid_terms_can_be_compared(git_terms: Path) -> None:
+    path = git_terms / "templates" / "dialogue.yaml"
+    path.write_text(path.read_text("utf-8").replace('"I\'m {noun_phrase}."', '"{noun_phrase.__class__}"'), "utf-8")
+    found = compare(open_revision("HEAD", git_terms), open_revision(str(git_terms), git_terms))
+    assert [(e.id, e.change) for e in found.entries] == [("dialogue.im", "retired")]
+
+
+def test_json_holds_the_whole_difference() -> None:
+    found = compare(make([KIND], [IM], ["person"]), make([KIND, OLD], [IM], ["person"]))
+    shown = json.loads(render_difference(found, "json"))
+    assert (shown["bump"], shown["comparable"], shown["sentences"]["added"]) == ("minor", "superset", 2)
+    assert [s["after"] for s in shown["samples"]] == ["I'm an old person.", "I'm old."]
+
+
+def test_text_of_an_empty_difference() -> None:
+    same = make([KIND], [IM], ["person"])
+    found = replace(compare(same, same), old="a", new="b")
+    assert isinstance(found, Difference)
+    assert render_difference(found, "text").split("\n")[0] == "a -> b"

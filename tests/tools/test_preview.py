@@ -1,0 +1,130 @@
+"""The comment on a contribution: what it says, and that nothing in it is obeyed."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias.diff import Count, Difference, EntryChange, Sample
+from holisticbias.diff_report import render_difference
+from holisticbias.errors import SourceError
+from holisticbias.findings import Finding, render_findings
+from holisticbias.markdown import MAX_SHOWN, code, plain
+from holisticbias.preview import MARKER, MAX_LENGTH, read_difference, read_findings, render_preview
+
+NOTHING = Difference("2.0.0", "2.1.0", (), Count("all", 0, 0, 0), (), (), ())
+FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Mend.")
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "@everyone `@octocat`",
+    "``` x ``` | y",
+    "[a](javascript:alert(1))",
+    "![a](https://example.org/x.png)",
+    "a\n## b\r\n| c |",
+    "\u202eabc\u200b\u2066",
+    "<!-- x --> </details>",
+    "\x1b[2J\x07",
+    "`" * 500,
+    "x" * 100_000,
+]
+
+
+def whole(text: str) -> Difference:
+    """A difference every text of which is one text."""
+    return Difference(
+        text,
+        text,
+        (EntryChange(text, text, "reworded", ((text, text, text),), text),),
+        Count(text, 1, 1, 1),
+        (Count(text, 1, 0, 0),),
+        (Count(text, 1, 0, 0),),
+        (Sample(text, text, text),),
+    )
+
+
+@pytest.mark.parametrize(
+    ("findings", "difference", "verdict"),
+    [
+        ((), NOTHING, "## No term, noun or template changes"),
+        ((FINDING,), NOTHING, "## Not ready yet: 1 to mend"),
+        ((), replace(NOTHING, sentences=Count("all", 1, 0, 0)), "## Ready for review"),
+    ],
+)
+def test_verdict(findings: tuple[Finding, ...], difference: Difference, verdict: str) -> None:
+    assert render_preview(findings, difference).split("\n\n")[:2] == [MARKER, verdict]
+
+
+def test_reviews_that_are_missing() -> None:
+    changes = (EntryChange("ability.x", "x", "added"), EntryChange("ability.y", "y", "reworded"))
+    text = render_preview((), replace(NOTHING, entries=changes))
+    assert "| `ability` | 2 |" in text
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
+    finding = Finding(text, 1, 1, text, "error", text, text, text)
+    shown = render_preview((finding,) * 60, whole(text))
+    assert len(shown) <= MAX_LENGTH + 200
+    outside = without_code(shown)
+    for mark in ("@", "javascript:", "https:", "onerror", "\u202e", "\u200b", "\x1b", "\r", "<img", "![", "]("):
+        assert mark not in outside
+    assert shown.count(MARKER) == 1
+    assert html.unescape(outside) == outside
+
+
+def without_code(markdown: str) -> str:
+    """What stands outside code spans, as CommonMark delimits them: runs of as many backticks."""
+    return re.sub(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)", "", markdown)
+
+
+@given(st.text(max_size=300))
+def test_code_span_holds_any_text(text: str) -> None:
+    span = code(text)
+    assert without_code(f"a {span} b") == "a  b"
+    assert "\n" not in span
+    assert re.search(r"(?<!\\)\|", span) is None
+    assert len(plain(text)) <= MAX_SHOWN + 1
+
+
+def test_markdown_of_a_long_difference_is_cut() -> None:
+    many = tuple(EntryChange(f"a.{i}", "x" * 150, "added") for i in range(5_000))
+    assert len(render_preview((), replace(NOTHING, entries=many))) <= MAX_LENGTH + 200
+    assert "and 4,800 more" in render_difference(replace(NOTHING, entries=many), "md")
+
+
+def test_reports_are_read_as_they_were_written(tmp_path: Path) -> None:
+    (tmp_path / "findings.json").write_text(render_findings([FINDING], "json"), "utf-8")
+    (tmp_path / "diff.json").write_text(render_difference(whole("x"), "json"), "utf-8")
+    assert read_findings(tmp_path / "findings.json") == (FINDING,)
+    assert read_difference(tmp_path / "diff.json") == whole("x")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[" * 100_000,
+        b"\xff",
+        json.dumps([{**asdict(FINDING), "level": "<b>"}]).encode(),
+        json.dumps([{**asdict(FINDING), "line": "1; rm"}]).encode(),
+        b" " * 5_000_001,
+    ],
+)
+def test_report_that_is_none(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "report.json"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=r"is no report of holisticbias|more than"):
+        read_findings(path)
+    with pytest.raises(SourceError):
+        read_difference(path)
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_findings(tmp_path / "nothing.json")

@@ -1,0 +1,57 @@
+"""``holisticbias from-issue``: a filled issue form into an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from holisticbias.commands import options
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
+@options.source
+@click.pass_context
+def command(context: click.Context, file: Path, dry_run: bool, source: Path | None) -> int:
+    """Write the entry that a filled form proposes; FILE holds the issue's text, - reads it from standard input."""
+    from holisticbias.commands.add import command as add
+    from holisticbias.issue_forms import read_issue
+
+    given = _options(read_issue(_read(file)))
+    result = context.invoke(add, **given, yes=True, dry_run=dry_run, source=source)
+    return result if isinstance(result, int) else 0
+
+
+def _read(file: Path) -> str:
+    from holisticbias.errors import SourceError
+    from holisticbias.issue_forms import MAX_ISSUE
+
+    try:
+        with click.open_file(str(file), encoding="utf-8") as stream:
+            return str(stream.read(MAX_ISSUE + 1))
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{file} is not UTF-8") from error
+
+
+def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
+    """The options of ``holisticbias add`` that the answers amount to."""
+    from holisticbias.errors import SourceError
+
+    kind = answers.get("Kind", "term" if "Term" in answers else "")
+    if kind == "term":
+        position = answers.get("Position", "").split(" ", maxsplit=1)[0]
+        places = {"before": "before", "after": "after", "on": "standalone"}
+        return {
+            "kind": "term",
+            "text": answers["Term"],
+            "axis": answers.get("Axis"),
+            "position": places.get(position),
+            "plural": answers.get("Plural") or None,
+        }
+    if kind in ("template", "noun"):
+        group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"
+        return {"kind": kind, "text": answers.get("Text", ""), "axis": group}
+    raise SourceError("the form proposes no term, noun or template; reports and disputes are settled by hand")

@@ -1,0 +1,36 @@
+"""``holisticbias generate``: what is made from the data and the rules, for GitHub and for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
+def command(check: bool) -> int:
+    """Write the issue forms, CODEOWNERS and the pages of the rules. Run it at the root of the repository."""
+    stale = {path: text for path, text in _generated().items() if not path.is_file() or path.read_text("utf-8") != text}
+    for path, text in stale.items():
+        if check:
+            click.echo(f"{path} is stale: run holisticbias generate")
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        click.echo(f"wrote {path}")
+    return 1 if check and stale else 0
+
+
+def _generated() -> Mapping[Path, str]:
+    from holisticbias.issue_forms import issue_forms
+    from holisticbias.owners import code_owners
+    from holisticbias.rule_pages import rule_pages
+    from holisticbias.source import read_source
+    from holisticbias.validate import load_catalog
+
+    root = Path()
+    forms = {root / ".github" / "ISSUE_TEMPLATE" / name: text for name, text in issue_forms(load_catalog(root)).items()}
+    pages = {root / "docs" / "rules" / name: text for name, text in rule_pages(root / "tests" / "data").items()}
+    return {**forms, root / ".github" / "CODEOWNERS": code_owners(read_source(root)), **pages}
