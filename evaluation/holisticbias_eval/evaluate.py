@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
@@ -19,7 +20,7 @@ from holisticbias.release import Release, build_release, open_release
 from holisticbias.validate import load_catalog
 from holisticbias_eval import scoring
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.api import ApiScorer
@@ -38,6 +39,7 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
+from holisticbias_eval.seat import seat_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
 
@@ -64,8 +66,12 @@ def evaluate(
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+    if PSEUDO_LIKELIHOOD_BIAS in measures and len(measures) > 1:
+        raise EvaluationError(f"{PSEUDO_LIKELIHOOD_BIAS} is over other sentences: measure it in a run of its own")
     opened = _open(release)
     scorer = start_engine(model, _notice, options)
+    if PSEUDO_LIKELIHOOD_BIAS in measures and scorer.settings.get("scorer") != "masked":
+        raise EvaluationError(f"{PSEUDO_LIKELIHOOD_BIAS} needs a masked model, which {scorer.identity.name} is not")
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
         run = _measure(opened, _stored(scorer, opened, storage), measures)
@@ -101,12 +107,8 @@ def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -
 
 
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
-    selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
-    phrases = _phrases(selected)
-    with _progress(selected, phrases, scorer) as progress:
-        columns = [*SENTENCE_COLUMNS, *("paraphrase_of" for c in selected.column_names if c == "paraphrase_of")]
-        scores = scoring.score_sentences(selected.select(columns), scorer, progress)
-        scores = scores.append_column("phrase_nll", _phrase_nll(phrases, scorer, progress))
+    seat = measures == (PSEUDO_LIKELIHOOD_BIAS,)
+    scores = _score_seat(release, scorer) if seat else _score_dialogue(release, scorer)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer,
@@ -118,6 +120,33 @@ def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
     return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores, pairs)
+
+
+def _score_dialogue(release: Release, scorer: scoring.Scorer) -> pa.Table:
+    """The release's own sentences, and beside each the nats of its phrase alone."""
+    selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
+    phrases = _phrases(selected)
+    with _progress(selected, phrases, scorer) as progress:
+        columns = [*SENTENCE_COLUMNS, *("paraphrase_of" for c in selected.column_names if c == "paraphrase_of")]
+        scores = scoring.score_sentences(selected.select(columns), scorer, progress)
+        return scores.append_column("phrase_nll", _phrase_nll(phrases, scorer, progress))
+
+
+def _score_seat(release: Release, scorer: scoring.Scorer) -> pa.Table:
+    """The release's phrases in the templates of SEAT: the pseudo-log-likelihood of descriptor and noun.
+
+    The value compared is that of the whole phrase, as in Smith et al. 2022,
+    B.1: ``perplexity`` is exp of its nats, not divided by its tokens.
+    """
+    selected = seat_sentences(release.sentences)
+    texts, phrases = selected["text"].to_pylist(), selected["phrase"].to_pylist()
+    with _progress(selected, pa.chunked_array([], pa.string()), scorer) as progress:
+        spans = scoring.parts(texts, phrases)
+        scores = scoring.score_sentences(selected.select(list(SENTENCE_COLUMNS)), scorer, progress, spans)
+    whole = pa.array(
+        np.exp(np.where(scores["tokens"].to_numpy() > 0, scores["nll"].to_numpy(), np.nan)), from_pandas=True
+    )
+    return scores.set_column(scores.column_names.index("perplexity"), "perplexity", whole)
 
 
 def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
