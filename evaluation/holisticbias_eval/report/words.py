@@ -27,7 +27,8 @@ SCOPE = (
     (
         "What communities prefer to be called is theirs to say.",
         "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
-        "communities, and they are revised.",
+        "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
+        "write them and models learn from that.",
     ),
 )
 

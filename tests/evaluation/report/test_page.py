@@ -219,6 +219,7 @@ def palettes() -> dict[str, dict[str, str]]:
         dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in palette.split("@media")
     )
     assert light == light_colours()
+    assert "@media screen and (prefers-color-scheme: dark)" in palette, "a page is printed light"
     return {"light": light, "dark": dark, "print": {**light, **printed}}
 
 
