@@ -4,7 +4,16 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-TERMS = ("descriptors", "nouns", "templates", "releases", "subsets", "sources.yaml", "waivers.yaml")
+TERMS = (
+    "descriptors",
+    "nouns",
+    "templates",
+    "releases",
+    "subsets",
+    "sources.yaml",
+    "waivers.yaml",
+    "intersections.yaml",
+)
 
 
 class TermsHook(BuildHookInterface[Any]):

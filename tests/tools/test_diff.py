@@ -57,8 +57,8 @@ def make(
     return Revision("x", catalog, "1.0.0")
 
 
-KIND = {"id": "ax.kind", "text": "kind"}
-OLD = {"id": "ax.old", "text": "old"}
+KIND: dict[str, object] = {"id": "ax.kind", "text": "kind"}
+OLD: dict[str, object] = {"id": "ax.old", "text": "old"}
 JUDGED = [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]
 IM, LIKE = "I'm {noun_phrase}.", "I like {plural_noun_phrase}."
 
@@ -104,7 +104,7 @@ def test_difference(
 
 
 def test_article_rule_alone_changes_sentences() -> None:
-    entry = {"id": "ax.european", "text": "European"}
+    entry: dict[str, object] = {"id": "ax.european", "text": "European"}
     found = compare(make([entry], [IM], ["person"], "letter"), make([entry], [IM], ["person"]))
     assert [(s.before, s.after) for s in found.samples] == [("I'm an European person.", "I'm a European person.")]
 

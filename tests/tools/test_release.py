@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.compile import TABLES
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
+from holisticbias.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
 from holisticbias.release import Release, open_release, write_release
 
 datasets = pytest.importorskip("datasets")
 
-BOOLEANS = {"first_turn_only", "must_be_noun"}
+TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # of a part; the whole has two more
+WHOLE = (*TABLES, "small", "history")
+BOOLEANS = {"first_turn_only", "must_be_noun", "without_noun"}
 AXES = 13
 SMALL_DIGEST = "8e30f1d24b61323575bbe00843db0b2a27107aa2c315a34763c20a1f78d38c89"
 
@@ -46,8 +49,7 @@ def expected_features(table: pa.Table) -> dict[str, Any]:
     features = {name: flag if name in BOOLEANS else text for name in table.column_names}
     if axes:
         features["axis"] = datasets.ClassLabel(names=[axis for axis in axes if axis is not None])
-    if "sources" in features:
-        features["sources"] = datasets.List(text)
+    features |= {name: datasets.List(text) for name in ("sources", "not_with") if name in features}
     if "assessments" in features:
         fields = ("judgement", "community", "locale", "reviewer", "source", "date")
         features["assessments"] = datasets.List(dict.fromkeys(fields, text))
@@ -108,10 +110,10 @@ def test_card_says_what_datasets_would_write(
     from huggingface_hub import DatasetCard
 
     card = DatasetCard.load(release_folder / "README.md").data.to_dict()
-    assert [config["config_name"] for config in card["configs"]] == list(TABLES)
+    assert [config["config_name"] for config in card["configs"]] == list(WHOLE)
     assert (card["license"], card["language"], card["size_categories"]) == ("cc-by-sa-4.0", ["en"], ["100K<n<1M"])
     infos = datasets.info.DatasetInfosDict.from_directory(str(release_folder))
-    for name, info in zip(TABLES, card["dataset_info"], strict=True):
+    for name, info in zip(WHOLE, card["dataset_info"], strict=True):
         features = datasets.Features(expected_features(release.tables[name]))
         assert info["config_name"] == name
         assert info["features"] == features._to_yaml_list()
@@ -125,9 +127,18 @@ def test_class_named_null_or_no_stays_text(tmp_path: Path) -> None:
     from holisticbias.card import render_card
 
     (tmp_path / "data").mkdir()
-    tables = {"sentences": pa.table({"text": ["a", "b"], "axis": ["null", "no"]})}
-    pq.write_table(tables["sentences"], tmp_path / "data" / "sentences.parquet")
-    (tmp_path / "README.md").write_text(render_card("1.0.0", tables, tmp_path, ["null", "no"]), "utf-8")
+    axes = pa.table({"text": ["a", "b"], "axis": ["null", "no"]})
+    pq.write_table(axes, tmp_path / "data" / "sentences.parquet")
+    no_judgement = {"axis_label": ["a", "b"], "descriptor_preference": ["no_data"] * 2, "assessments": [[], []]}
+    tables = {
+        "descriptors": pa.table({"axis": ["null", "no"], **no_judgement}),
+        "nouns": pa.table({"noun_gender": ["female"]}),
+        "templates": pa.table({"family": ["dialogue"]}),
+    }
+    entry = {"files": ["data/sentences.parquet"], "rows": 2, "digest": "0" * 64}
+    head = {"version": "1.0.0", "digest": "0" * 64, "tables": {"sentences": entry}, "written_with": {}}
+    card = render_card(Manifest.model_validate(head), tables, tmp_path)
+    (tmp_path / "README.md").write_text(card, "utf-8")
     info = datasets.info.DatasetInfosDict.from_directory(str(tmp_path))["sentences"]
     assert info.features["axis"].names == ["null", "no"]
 
@@ -141,14 +152,14 @@ def test_open_release_gives_back_what_was_written(which: str, request: pytest.Fi
     opened = open_release(request.getfixturevalue("release_folder" if which == "release" else "small_folder"))
     assert (opened.version, opened.digest) == (made.version, made.digest)
     digests = {name: table_digest(table) for name, table in opened.tables.items()}
-    assert release_digest(digests) == opened.digest
+    assert release_digest({name: digest for name, digest in digests.items() if name in DIGESTED}) == opened.digest
     assert {name: entry.digest for name, entry in opened.manifest.tables.items()} == digests
 
 
 def test_manifest_says_what_is_there(small_folder: Path, small_release: Release) -> None:
     manifest = json.loads((small_folder / "manifest.json").read_text("utf-8"))
     there = {p.relative_to(small_folder).as_posix() for p in small_folder.rglob("*") if p.is_file()}
-    assert set(manifest["files"]) == there - {"manifest.json"}
+    assert set(manifest["files"]) == there - {"manifest.json", "SHA256SUMS"}
     assert manifest["subset"] == "small"
     assert {n: t["rows"] for n, t in manifest["tables"].items()} == {
         n: t.num_rows for n, t in small_release.tables.items()
@@ -227,15 +238,15 @@ def test_open_release_refuses(copy: Path, spoil: Callable[[Path], None], message
 @pytest.mark.parametrize(
     ("keys", "value", "message"),
     [
-        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"names '../outside.txt', which is no file of"),
-        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "which is no file of a release"),
-        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "which is no file of a release"),
-        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "which is no file of a release"),
-        (["tables", "nouns", "file"], "../outside.parquet", "gives no checksum for ../outside.parquet"),
-        (["tables", "nouns", "file"], "data/nouns2.parquet", "gives no checksum for data/nouns2.parquet"),
-        (["tables", "nouns", "file"], "README.md", "a table cannot be read"),
-        (["tables", "nouns", "rows"], 7, "nouns.parquet has 30 rows, not 7"),
-        (["tables", "verbs"], {"file": "README.md", "rows": 1, "digest": "0"}, "does not list the tables sentences, "),
+        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"'../outside.txt' is no plain path inside"),
+        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
+        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
+        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
+        (["tables", "nouns", "files"], ["../outside.parquet"], "is no plain path inside the release"),
+        (["tables", "nouns", "files"], ["data/nouns2.parquet"], "gives no checksum for data/nouns2.parquet"),
+        (["tables", "nouns", "files"], ["README.md"], "a table cannot be read"),
+        (["tables", "nouns", "rows"], 7, "the table nouns has 30 rows, not 7"),
+        (["tables", "verbs"], {"files": ["README.md"], "rows": 1, "digest": "0" * 64}, "a table cannot be read"),
         (["tables"], {}, "does not list the tables sentences, "),
         (["name"], "bold", "is no manifest of a release: name"),
         (["licence"], "none", "is no manifest of a release: licence"),
@@ -250,6 +261,8 @@ def test_open_release_refuses_a_manifest(copy: Path, keys: list[str], value: Any
     inner[keys[-1]] = value
     path.write_text(json.dumps(manifest), "utf-8")
     (copy.parent / "outside.txt").write_text("x")
+    with suppress(ReleaseError):
+        (copy / CHECKSUMS).write_text(checksums(read_manifest(copy), file_entry(copy / MANIFEST)), "utf-8")
     with pytest.raises(ReleaseError, match=message):
         open_release(copy)
 

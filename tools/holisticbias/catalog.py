@@ -25,6 +25,7 @@ Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
 Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
+Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
 T = TypeVar("T")
 Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]
 
@@ -137,8 +138,9 @@ class Descriptor(Entry):
 
     @property
     def preference(self) -> Preference:
-        """The label that the assessments give, the most critical judgement first."""
-        judgements = {a.judgement for a in self.assessments}
+        """The label that the assessments give, the most critical judgement first; of a reviewer the newest counts."""
+        newest = {(a.reviewer, a.locale): a.judgement for a in self.assessments if a.reviewer is not None}
+        judgements = {*newest.values(), *(a.judgement for a in self.assessments if a.reviewer is None)}
         if len(judgements) > 1 or "polarizing" in judgements:
             return "polarizing"
         if "dispreferred" in judgements:
@@ -230,6 +232,21 @@ class WaiversFile(Record):
     waivers: dict[Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")], tuple[Id, ...]]
 
 
+class Exclusion(Record):
+    """Pairs of descriptors that contradict each other: one of ``these`` with one of ``those``."""
+
+    these: tuple[Selector, ...] = Field(min_length=1)
+    those: tuple[Selector, ...] = Field(min_length=1)
+    reason: Prose
+
+
+class IntersectionsFile(Record):
+    """``intersections.yaml``: how two descriptors stand together, and which contradict each other."""
+
+    order: tuple[Key, ...] = Field(description="the axes as their terms stand before a noun, the nearest last")
+    exclusions: tuple[Exclusion, ...] = ()
+
+
 class SubsetFile(Record):
     """``subsets/*.yaml``: a fixed selection of descriptors."""
 
@@ -248,6 +265,7 @@ class Catalog:
     releases: tuple[ReleaseFile, ...]
     sources: tuple[Source, ...] = ()
     subsets: tuple[SubsetFile, ...] = ()
+    intersections: IntersectionsFile | None = None
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -288,6 +306,7 @@ class Catalog:
             releases=self.releases,
             sources=self.sources,
             subsets=self.subsets,
+            intersections=self.intersections,
         )
 
     def subset(self, name: str) -> SubsetFile:

@@ -22,10 +22,12 @@ BUILT_IN = (
     "from-issue",
     "generate",
     "preview",
+    "publish",
     "releases",
     "schema",
     "show",
     "validate",
+    "verify",
 )
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130

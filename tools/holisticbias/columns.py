@@ -30,6 +30,17 @@ def booleans(values: Sequence[bool]) -> pa.BooleanArray:
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
 
 
+def repeated(value: bool, size: int) -> pa.BooleanArray:
+    """One truth value, as often as asked for."""
+    return pa.Array.from_buffers(pa.bool_(), size, [None, pa.py_buffer(bytes([255 * value]) * ((size + 7) // 8))])
+
+
+def optional_booleans(values: Sequence[bool | None]) -> pa.BooleanArray:
+    """True and false, with missing values where there is none."""
+    bits = np.packbits(np.fromiter((v is True for v in values), bool, len(values)), bitorder="little")
+    return pa.Array.from_buffers(pa.bool_(), len(values), [_validity(values), pa.py_buffer(bits)])
+
+
 def integers(values: npt.NDArray[np.int32]) -> pa.Int32Array:
     """32-bit whole numbers, none missing."""
     contiguous = np.ascontiguousarray(values, np.int32)
@@ -42,6 +53,18 @@ def codes(values: Sequence[str | None]) -> pa.DictionaryArray:
     indices = np.fromiter((0 if v is None else places[v] for v in values), np.int32, len(values))
     array = pa.Array.from_buffers(pa.int32(), len(values), [_validity(values), pa.py_buffer(indices)])
     return pa.DictionaryArray.from_arrays(array, strings(list(places)))
+
+
+def coded(places: npt.NDArray[np.int32], among: Sequence[str | None]) -> pa.DictionaryArray:
+    """The texts at those places among others, missing at a place below 0 and where the other is missing."""
+    distinct = {v: i for i, v in enumerate(dict.fromkeys(v for v in among if v is not None))}
+    remap = np.array([*(-1 if v is None else distinct[v] for v in among), -1], np.int32)
+    indices = remap[places]  # a place of -1 is the last
+    present = indices >= 0
+    validity = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
+    kept = pa.py_buffer(np.maximum(indices, 0))
+    array = pa.Array.from_buffers(pa.int32(), len(indices), [validity, kept])
+    return pa.DictionaryArray.from_arrays(array, strings(list(distinct)))
 
 
 def constant(value: int, among: Sequence[str], size: int) -> pa.DictionaryArray:

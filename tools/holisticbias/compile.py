@@ -24,7 +24,6 @@ from holisticbias.columns import booleans, codes, constant, integers, lists, lis
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
 
-TABLES = ("sentences", "descriptors", "nouns", "templates")
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
 
 
@@ -42,28 +41,46 @@ class Phrase:
 
 
 def compile_tables(catalog: Catalog, version: str, subset: str | None = None) -> Mapping[str, pa.Table]:
-    """The tables ``sentences``, ``descriptors``, ``nouns`` and ``templates`` of one version.
+    """The tables ``sentences``, ``descriptors``, ``nouns``, ``templates`` and ``noun_phrases`` of one version.
 
     Raises ``UnknownVersionError`` for a version or subset that is not there,
     and ``ReleaseError`` where nothing would be left.
     """
     release = catalog.release(version)
     held = catalog.at(version, subset)
+    columns, templates = _parts(held, release.article_rule)
     return {
-        "sentences": compile_sentences(held, release.article_rule),
-        "descriptors": _descriptors(held.axes, release.layout),
+        "sentences": _sentences(columns, templates),
+        **_entries(held, release.layout),
+        "noun_phrases": _noun_phrases(columns),
+    }
+
+
+def compile_entries(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
+    """The tables ``descriptors``, ``nouns`` and ``templates`` of one version."""
+    return _entries(catalog.at(version), catalog.release(version).layout)
+
+
+def _entries(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
+    return {
+        "descriptors": _descriptors(held.axes, layout),
         "nouns": _nouns(held.genders),
-        "templates": _templates(held.families, release.layout),
+        "templates": _templates(held.families, layout),
     }
 
 
 def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
     """The table ``sentences`` of what a catalog holds in one version; ``ReleaseError`` where there would be none."""
+    return _sentences(*_parts(held, rule))
+
+
+def _parts(held: Catalog, rule: ArticleRule) -> tuple[dict[str, pa.Array], tuple[Template, ...]]:
+    """The phrases' columns and the templates that they fill."""
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
         raise ReleaseError("the version would have no sentence")
-    return _sentences(phrases, templates)
+    return _phrase_columns(phrases), templates
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
@@ -84,16 +101,22 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
         yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
 
 
-def _sentences(phrases: tuple[Phrase, ...], templates: tuple[Template, ...]) -> pa.Table:
+def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...]) -> pa.Table:
     """Every template over every phrase that can fill it, template by template."""
-    columns = _phrase_columns(phrases)
-    nounlike = integers(np.flatnonzero([p.kind != "descriptor" for p in phrases]).astype(np.int32))
+    bare = pc.equal(columns["noun_phrase_type"].dictionary_decode(), strings(["descriptor"])[0])
+    nounlike = integers(np.flatnonzero(~bare.to_numpy(zero_copy_only=False)).astype(np.int32))
     with_noun = {name: column.take(nounlike) for name, column in columns.items()}
     batches = [
         _template_batch(i, templates, with_noun if template.must_be_noun else columns)
         for i, template in enumerate(templates)
     ]
     return pa.concat_tables(batches)
+
+
+def _noun_phrases(columns: Mapping[str, pa.Array]) -> pa.Table:
+    """Every phrase that can fill a slot, one a row; its id is what the ids of its sentences end with."""
+    first = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type")
+    return table({name: columns[name] for name in (*first, *(n for n in columns if n not in first))})
 
 
 def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:

@@ -31,3 +31,11 @@ class ReleaseError(HolisticBiasError):
 
 class OutputError(HolisticBiasError):
     """A folder that cannot be written."""
+
+
+class HubError(HolisticBiasError):
+    """The Hugging Face Hub cannot be reached, refuses, or does not have what was asked for."""
+
+
+class PublishError(HolisticBiasError):
+    """A release that is not published, because of what it is or of what is published already."""

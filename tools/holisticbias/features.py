@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 Feature = dict[str, Any]
+AXES = ("axis", "axis_1", "axis_2")
 
 
 def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes]:
@@ -18,7 +19,7 @@ def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes
 
 
 def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
-    if name == "axis":
+    if name in AXES:
         return {"names": list(axes), "_type": "ClassLabel"}
     if pa.types.is_list(kind):
         return {"feature": _feature(kind.value_type, "", axes), "_type": "List"}
@@ -33,7 +34,7 @@ def card_features(schema: pa.Schema, axes: Sequence[str]) -> list[Feature]:
 
 
 def _card_feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
-    if name == "axis":
+    if name in AXES:
         return {"name": name, "dtype": {"class_label": {"names": {str(i): axis for i, axis in enumerate(axes)}}}}
     if pa.types.is_list(kind):
         inner = kind.value_type

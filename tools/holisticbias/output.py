@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -9,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from holisticbias.errors import OutputError
+
+PLAN = ".plan.json"
 
 
 @contextmanager
@@ -31,6 +34,53 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
+    """A folder to fill over several runs, which takes the target's place when the block ends well.
+
+    It lies beside the target and is kept on failure: the next run with the same
+    ``plan`` finds it as it was, one with another begins anew. Only one run at a
+    time may fill it. Raises ``OutputError``.
+    """
+    target = target.absolute()
+    _refuse(target, may_replace)
+    part = target.parent / f".{target.name}.part"
+    try:
+        part.mkdir(parents=True, exist_ok=True)
+        with _only_one(part, target):
+            if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
+                for old in part.iterdir():
+                    shutil.rmtree(old) if old.is_dir() else old.unlink()
+                (part / PLAN).write_text(plan, "utf-8")
+            yield part
+            (part / PLAN).unlink()
+            _refuse(target, may_replace)
+            _swap(part, target)
+    except OSError as error:
+        done = f"; what is done is kept in {part}, and the same command goes on from there"
+        raise OutputError(f"cannot write {target}: {error.strerror or error}{done}") from error
+
+
+@contextmanager
+def _only_one(folder: Path, target: Path) -> Iterator[None]:
+    """Holds the folder's lock, where the system has such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(handle)
+        raise OutputError(f"another build is writing {target}: wait until it is done") from error
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_file(target: Path, content: bytes) -> None:

@@ -47,6 +47,7 @@ RULES: dict[str, Rule] = {
     "known-replacement": Rule("What replaces an entry exists.", "name an id that exists"),
     "known-version": Rule("A version is listed in releases/.", "use a version that has a file in releases/"),
     "known-descriptor": Rule("A subset lists descriptors that exist.", "name a descriptor's id"),
+    "known-selector": Rule("intersections.yaml names what exists.", "name an axis, an id, or axis/bucket"),
     "assessment-source": Rule("A judgement is attributed.", "name the reviewer or the source of the judgement"),
     "known-noun": Rule("What contradicts a term is a noun or a gender.", "name a noun's id or a gender of nouns/"),
     "known-template": Rule("A paraphrase names a template that is none.", "name the template that it paraphrases"),

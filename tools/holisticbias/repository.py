@@ -13,6 +13,7 @@ from holisticbias.catalog import (
     Catalog,
     DescriptorFile,
     Entry,
+    IntersectionsFile,
     LockFile,
     NounFile,
     Record,
@@ -35,6 +36,7 @@ MODELS: Mapping[Kind, type[Record]] = {
     "subsets": SubsetFile,
     "sources": SourcesFile,
     "waivers": WaiversFile,
+    "intersections": IntersectionsFile,
 }
 _MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # no editor opens a lock: it needs no schema
 
@@ -78,12 +80,14 @@ class Repository:
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
     waivers: tuple[Located[WaiversFile], ...]
+    intersections: tuple[Located[IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file but the locks."""
-        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *self.sources, *self.waivers)
+        more: tuple[Located[Any], ...] = (*self.sources, *self.waivers, *self.intersections)
+        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *more)
         return (*self.axes, *self.genders, *self.families, *named)
 
     @property
@@ -105,6 +109,7 @@ class Repository:
             releases=tuple(f.record for f in self.releases),
             sources=tuple(s for f in self.sources for s in f.record.sources),
             subsets=tuple(f.record for f in self.subsets),
+            intersections=next((f.record for f in self.intersections), None),
         )
 
 
@@ -124,6 +129,7 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
         waivers=_of(parsed["waivers"], WaiversFile),
+        intersections=_of(parsed["intersections"], IntersectionsFile),
         locks=_of(parsed["locks"], LockFile),
     )
     return repository, tuple(findings)

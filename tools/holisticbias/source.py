@@ -10,10 +10,12 @@ from typing import Literal
 from holisticbias.document import Document, read_document, read_json
 from holisticbias.errors import SourceError
 
-Kind = Literal["descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "locks"]
+Kind = Literal[
+    "descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "intersections", "locks"
+]
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
-SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers")
+SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
 SOURCES_FILE = "sources.yaml"
 LOCK_SUFFIX = ".lock.json"
 
@@ -79,7 +81,7 @@ def kind_of(path: Path, document: Document) -> Kind:
         return "locks"
     if path.parent.name in FOLDERS:
         return next(kind for kind in FOLDERS if kind == path.parent.name)
-    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources", "waivers")
+    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources", "waivers", "intersections")
     held = document.data if isinstance(document.data, dict) else {}
     marks = {
         "subsets": "subset",
@@ -88,6 +90,7 @@ def kind_of(path: Path, document: Document) -> Kind:
         "templates": "templates",
         "sources": "sources",
         "waivers": "waivers",
+        "intersections": "exclusions",
     }
     for kind in keys:
         if marks[kind] in held:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from holisticbias.draws import random_words
 from holisticbias.errors import HolisticBiasError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT
 
@@ -26,34 +26,18 @@ def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_varian
     """
     if not 0 <= n <= sentences.num_rows:
         raise HolisticBiasError(f"cannot draw {n:,} sentences from {sentences.num_rows:,}")
-    rows = np.argsort(_random_words(seed, 0, sentences.num_rows), kind="stable")[:n]
+    rows = np.argsort(random_words(seed, 0, sentences.num_rows), kind="stable")[:n]
     sample = sentences.take(pa.array(rows))
     if not stylistic_variants:
         return sample
     drawn = {
-        name: _random_words(seed, stream, sentences.num_rows)[rows] >> np.uint64(63)
+        name: random_words(seed, stream, sentences.num_rows)[rows] >> np.uint64(63)
         for stream, name in enumerate(VARIANTS, 1)
     }
     changed = [_vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())]
     texts = pa.array([text for text, _ in changed], pa.string())
     names = pa.array([applied for _, applied in changed], pa.list_(pa.string()))
     return sample.set_column(sample.schema.get_field_index("text"), "text", texts).append_column("variants", names)
-
-
-def _random_words(seed: int, stream: int, size: int) -> npt.NDArray[np.uint64]:
-    """64 random bits a row: SplitMix64 (Steele et al. 2014), counting from the seed and the stream."""
-    start = np.array([seed % 2**64, stream], np.uint64)
-    state = _mix(start[:1] + _GOLDEN * (start[1:] + np.uint64(1)))
-    return _mix(state + _GOLDEN * np.arange(1, size + 1, dtype=np.uint64))
-
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 def _vary(row: Row, drawn: list[str]) -> tuple[str, list[str]]:

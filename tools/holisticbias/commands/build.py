@@ -9,17 +9,65 @@ import click
 from holisticbias.commands import options
 
 
-@click.command(short_help="Compile a version into a release.")
+@click.command()
 @click.option("--version", help="Version to build; by default the newest.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write the release to.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write the release to.")
 @click.option("--small", is_flag=True, help="Only the 100 descriptors of subsets/small.yaml.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="KEY=VALUE,...",
+    help="Only what has one of the values; KEY is axis, bucket, preference, gender, family or first_turn_only.",
+)
+@click.option("--intersections", metavar="AXES", help="Sentences with two descriptors: 'ability x age', or 'all' axes.")
+@click.option("--sample", type=click.IntRange(min=1), help="So many of the intersections, evenly over the pairs.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
+@click.option("--count", is_flag=True, help="Only say how many intersections there are.")
 @options.source
-def command(version: str | None, out: Path, small: bool, source: Path | None) -> None:
+def command(
+    version: str | None,
+    out: Path | None,
+    small: bool,
+    where: tuple[str, ...],
+    intersections: str | None,
+    sample: int | None,
+    seed: int,
+    count: bool,
+    source: Path | None,
+) -> None:
     """Compile a version of the terms into a release that Hugging Face datasets loads."""
-    from holisticbias.release import build_release, write_release
+    _check(out, small=small, intersections=intersections, sample=sample, count=count)
+    from holisticbias.origin import source_commit
+    from holisticbias.release import build_release, newest, write_release
+    from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
-    release = build_release(load_catalog(source), version, "small" if small else None)
-    manifest = write_release(release, out)
+    root = source or find_source()
+    catalog = load_catalog(root)
+    version = newest(catalog) if version is None else version
+    if intersections is not None:
+        from holisticbias.intersect import Request, count_intersections, write_intersections
+
+        request = Request(version, intersections, sample, seed, where, source_commit(root))
+        if count:
+            pairs, sentences = count_intersections(catalog, request)
+            click.echo(
+                f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences"
+            )
+            return
+        manifest = write_intersections(catalog, request, out or Path())
+    else:
+        release = build_release(catalog, version, "small" if small else None, where, source_commit(root))
+        manifest = write_release(release, out or Path())
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
-    click.echo(f"{out}: HolisticBias {manifest.version}{' (small)' if small else ''}, {rows}; digest {manifest.digest}")
+    part = f" ({manifest.part})" if manifest.part else ""
+    click.echo(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}")
+
+
+def _check(out: Path | None, *, small: bool, intersections: str | None, sample: int | None, count: bool) -> None:
+    if intersections is None and (sample is not None or count):
+        raise click.UsageError("--sample and --count go with --intersections")
+    if small and intersections is not None:
+        raise click.UsageError("--small does not go with --intersections: name what to take with --where")
+    if out is None and not count:
+        raise click.UsageError("Missing option '--out'.")

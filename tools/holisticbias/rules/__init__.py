@@ -21,6 +21,7 @@ CHECKS: dict[str, Check] = {
     "assessment-source": references.assessment_source,
     "known-replacement": references.known_replacement,
     "known-descriptor": references.known_descriptor,
+    "known-selector": references.known_selector,
     "known-noun": references.known_noun,
     "known-template": references.known_template,
     "clean-text": language.clean_text,

@@ -135,3 +135,20 @@ def known_template(repository: Repository) -> Iterator[Finding]:
             if template.paraphrase_of is not None and template.paraphrase_of not in known:
                 message = f"No template that is not a paraphrase itself has the id {template.paraphrase_of!r}."
                 yield file.report_entry("known-template", i, ("paraphrase_of",), message)
+
+
+def known_selector(repository: Repository) -> Iterator[Finding]:
+    """What an exclusion names, and each axis in the order."""
+    axes = {f.record.axis for f in repository.axes}
+    known = {d.id for f in repository.axes for d in f.record.descriptors}
+    known |= {f"{f.record.axis}/{bucket}" for f in repository.axes for bucket in f.record.buckets}
+    for file in repository.intersections:
+        for i, exclusion in enumerate(file.record.exclusions):
+            for side in ("these", "those"):
+                for k, name in enumerate(getattr(exclusion, side)):
+                    if name not in known:
+                        message = f"No descriptor has the id {name!r}, and no axis that bucket."
+                        yield file.report("known-selector", ("exclusions", i, side, k), message)
+        for k, axis in enumerate(file.record.order):
+            if axis not in axes:
+                yield file.report("known-selector", ("order", k), f"No file has the axis {axis!r}.")

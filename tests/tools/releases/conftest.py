@@ -1,0 +1,65 @@
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.release import build_release, write_release
+from holisticbias.validate import load_catalog
+from loopback_hub import Hub, User, serve
+
+TERMS = Path(__file__).parents[2] / "data" / "two-versions"
+Build = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def terms() -> Path:
+    return TERMS
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return load_catalog(TERMS)
+
+
+@pytest.fixture
+def build(catalog: Catalog, tmp_path: Path) -> Build:
+    """Writes a version of a few terms to a folder of that name."""
+
+    def write(name: str = "release", version: str = "1.1.0", subset: str | None = None) -> Path:
+        write_release(build_release(catalog, version, subset), tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    """A Hub to write to, and this process set up as a client of it, with ann's token and an empty cache."""
+    users = {"hf_ann": User("ann", frozenset({"ann", "org"})), "hf_bob": User("bob", frozenset({"bob"}))}
+    with serve(Hub(users=users)) as hub:
+        client = {
+            "ENDPOINT": hub.url,
+            "HUGGINGFACE_CO_URL_TEMPLATE": hub.url + "/{repo_id}/resolve/{revision}/{filename}",
+            "HF_HUB_CACHE": str(tmp_path / "hub-cache"),
+            "HF_TOKEN_PATH": str(tmp_path / "no-token"),
+            "HF_STORED_TOKENS_PATH": str(tmp_path / "no-tokens"),
+            "HF_HUB_DISABLE_XET": True,
+            "HF_HUB_DISABLE_TELEMETRY": True,
+            "HF_HUB_OFFLINE": False,
+        }
+        for name, value in client.items():
+            monkeypatch.setattr(huggingface_hub.constants, name, value)
+        monkeypatch.setenv("HF_TOKEN", "hf_ann")
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+        yield hub
+
+
+@pytest.fixture
+def client_environment(hub: Hub, tmp_path: Path) -> dict[str, str]:
+    """What makes another process a client of the same Hub."""
+    ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_TOKEN": "hf_ann"}
+    return {**os.environ, **ours}

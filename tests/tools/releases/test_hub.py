@@ -1,0 +1,318 @@
+"""Publishing to, and loading from, a Hub that the tests start, with the real clients."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.cli import main
+from holisticbias.errors import HolisticBiasError, HubError, PublishError, ReleaseError
+from holisticbias.hub import hub_address
+from holisticbias.publish import publish_release
+from holisticbias.release import Release, build_release, open_release, write_release
+from loopback_hub import Fault, Hub, Repository, Stored
+
+Build = Callable[..., Path]
+REPO = "org/holisticbias"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def held(hub: Hub, tag: str) -> dict[str, bytes]:
+    repository = hub.repositories[REPO]
+    files = repository.commits[repository.tags[tag]]
+    return {name: file.content for name, file in files.items() if name != ".gitattributes"}
+
+
+def few_files(folder: Path) -> Path:
+    """The same release without the tables that follow from the others: fewer requests to fail."""
+    release = open_release(folder)
+    names = ("sentences", "descriptors", "nouns", "templates")
+    tables = {name: release.manifest.tables[name] for name in names}
+    manifest = release.manifest.model_copy(update={"tables": tables})
+    few = Release(manifest, {name: release.tables[name] for name in names})
+    write_release(few, folder.parent / "few")
+    return folder.parent / "few"
+
+
+def test_publish_commits_tags_and_reads_back(hub: Hub, build: Build) -> None:
+    folder = build(version="1.0.0")
+    planned = publish_release(folder, REPO, dry_run=True)
+    assert planned.outcome == "planned"
+    assert not hub.repositories
+    done = publish_release(folder, REPO)
+    assert done.outcome == "published"
+    assert held(hub, "v1.0.0") == contents(folder)
+    assert len(hub.repositories[REPO].log) == 2
+    again = publish_release(folder, REPO)
+    assert (again.outcome, again.commit) == ("already published", done.commit)
+    assert len(hub.repositories[REPO].log) == 2
+
+
+def test_the_next_version_replaces_all_files_and_leaves_the_last_as_it_was(hub: Hub, build: Build) -> None:
+    first, second = build("first", "1.0.0"), build("second", "1.1.0")
+    publish_release(first, REPO)
+    repository = hub.repositories[REPO]
+    repository.add({**repository.commits[repository.log[-1]], "data/old.parquet": Stored(b"x", False)}, "by hand")
+    planned = publish_release(second, REPO, dry_run=True)
+    assert planned.deleted == ("data/old.parquet",)
+    publish_release(second, REPO)
+    assert held(hub, "v1.0.0") == contents(first)
+    assert held(hub, "v1.1.0") == contents(second)
+    assert len(repository.log) == 4
+
+
+def test_a_published_version_is_never_written_over(hub: Hub, build: Build, catalog: Catalog, tmp_path: Path) -> None:
+    folder = build("first", "1.1.0")
+    publish_release(folder, REPO)
+    before = dict(hub.repositories[REPO].tags)
+    fewer = [a for a in catalog.axes if a.axis != "ability"]
+    other = Catalog(tuple(fewer), catalog.genders, catalog.families, catalog.releases, catalog.sources)
+    write_release(build_release(other, "1.1.0"), tmp_path / "other")
+    with pytest.raises(PublishError, match=r"has v1\.1\.0 with other content"):
+        publish_release(tmp_path / "other", REPO)
+    rewritten = open_release(folder)
+    again = rewritten.manifest.model_copy(update={"source_commit": "0" * 40})
+    write_release(Release(again, rewritten.tables), tmp_path / "again")
+    assert publish_release(tmp_path / "again", REPO).outcome == "already published"
+    assert hub.repositories[REPO].tags == before
+
+
+def test_only_a_whole_release_is_published(hub: Hub, build: Build) -> None:
+    with pytest.raises(PublishError, match="a part of version"):
+        publish_release(build("small", subset="small"), REPO)
+    folder = build()
+    (folder / "data" / "nouns.parquet").unlink()
+    with pytest.raises(ReleaseError, match=r"nouns\.parquet is missing"):
+        publish_release(folder, REPO)
+    assert hub.requests == []
+
+
+REFUSALS: dict[str, tuple[str | None, str, str]] = {
+    "no token": (None, REPO, "there is no token"),
+    "wrong token": ("hf_forged", REPO, "refused the token"),
+    "no rights": ("hf_bob", REPO, "has no right"),
+    "not a name": ("hf_ann", "a/b/c", "is no name of a dataset"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refusals_are_one_line(
+    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], case: str
+) -> None:
+    token, repo, expected = REFUSALS[case]
+    if token is None:
+        monkeypatch.delenv("HF_TOKEN")
+    else:
+        monkeypatch.setenv("HF_TOKEN", token)
+    assert main(["publish", str(build()), repo]) == 2
+    lines = [line for line in capfd.readouterr().err.splitlines() if line.startswith("holisticbias:")]
+    assert len(lines) == 1
+    assert expected in lines[0]
+
+
+def test_no_network_is_one_line(build: Build, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(HubError, match=r"the Hub at http://127\.0\.0\.1:9 cannot be reached"):
+        publish_release(build(), REPO)
+
+
+def test_private_is_private_and_a_public_repository_is_not_taken_for_one(
+    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_release(build(), REPO, private=True)
+    assert hub.repositories[REPO].private
+    monkeypatch.setenv("HF_TOKEN", "hf_bob")
+    with pytest.raises(HubError, match="there is no dataset"):
+        open_release(f"{REPO}@1.1.0")
+    monkeypatch.setenv("HF_TOKEN", "hf_ann")
+    assert open_release(f"{REPO}@1.1.0").version == "1.1.0"
+    hub.repositories["ann/public"] = Repository("ann/public")
+    hub.repositories["ann/public"].add({}, "initial commit")
+    with pytest.raises(PublishError, match="exists and is public"):
+        publish_release(build(), "ann/public", private=True)
+
+
+def test_open_release_is_exact_online_and_offline(hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        publish_release(build(version, version), REPO)
+    assert open_release(f"{REPO}@1.0.0").sentences.equals(build_of(build("1.0.0", "1.0.0")))
+    assert main(["verify", f"{REPO}@v1.0.0"]) == 0
+    with pytest.raises(HubError, match=r"has no version 9\.9\.9 \(tag v9\.9\.9\); its tags: v1\.0\.0, v1\.1\.0"):
+        open_release(f"{REPO}@9.9.9")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    assert open_release(f"{REPO}@1.0.0").version == "1.0.0"
+    for version in ("1.1.0", "9.9.9"):
+        with pytest.raises(HubError, match=rf"@{version} is not in the cache, whole"):
+            open_release(f"{REPO}@{version}")
+
+
+def build_of(folder: Path) -> object:
+    return open_release(folder).sentences
+
+
+def test_a_tag_that_holds_another_version_does_not_open(hub: Hub, build: Build) -> None:
+    publish_release(build(version="1.0.0"), REPO)
+    repository = hub.repositories[REPO]
+    repository.tags["v1.1.0"] = repository.tags["v1.0.0"]
+    with pytest.raises(ReleaseError, match=r"is a release of version 1\.0\.0, not of 1\.1\.0"):
+        open_release(f"{REPO}@1.1.0")
+    assert main(["verify", f"{REPO}@1.1.0"]) == 1
+
+
+def test_a_damaged_cache_is_fetched_again_and_fails_offline(
+    hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    publish_release(build(), REPO)
+    rows = open_release(f"{REPO}@1.1.0").sentences.num_rows
+    damage(tmp_path / "hub-cache")
+    assert open_release(f"{REPO}@1.1.0").sentences.num_rows == rows
+    damage(tmp_path / "hub-cache")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ReleaseError, match=r"sentences\.parquet is not the file"):
+        open_release(f"{REPO}@1.1.0")
+
+
+def damage(cache: Path) -> None:
+    (file,) = cache.rglob("snapshots/*/data/sentences.parquet")
+    file = file.resolve()
+    file.write_bytes(b"PAR0" + file.read_bytes()[4:])
+
+
+def test_an_address_is_a_repository_and_a_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert hub_address("org/name@1.10.0") == ("org/name", "1.10.0")
+    assert hub_address("org/name@v1.0.0") == ("org/name", "1.0.0")
+    for text in ("org/name", "name@1.0.0", "org/name@1.0", "org/name@main", "a/b/c@1.0.0", "../x@1.0.0x"):
+        assert hub_address(text) is None
+    (tmp_path / "org").mkdir()
+    (tmp_path / "org" / "name@1.0.0").mkdir()
+    assert hub_address("org/name@1.0.0") is None
+
+
+FAULTS: dict[Fault, Callable[[str, str], bool]] = {
+    "cut before": lambda method, path: True,
+    "cut after": lambda method, path: method in ("POST", "PUT"),
+    "500": lambda method, path: "/resolve/" not in path,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_failing_request_is_survived_or_finished_by_the_next_run(hub: Hub, build: Build, fault: Fault) -> None:
+    folder = few_files(build())
+    publish_release(folder, REPO)
+    chosen = [number for number, request in enumerate(hub.requests) if FAULTS[fault](*request)]
+    assert len(chosen) >= 9
+    failing = -1
+    hub.fault = lambda number, method, path: fault if number == failing else None
+    for failing in chosen:
+        hub.repositories.clear()
+        hub.blobs.clear()
+        hub.requests.clear()
+        try:
+            publish_release(folder, REPO)
+        except HubError:
+            publish_release(folder, REPO)
+        assert held(hub, "v1.1.0") == contents(folder), hub.requests[failing]
+        assert len(hub.repositories[REPO].log) == 2, hub.requests[failing]
+
+
+@pytest.mark.parametrize("versions", [("1.1.0", "1.1.0"), ("1.0.0", "1.1.0")])
+def test_two_publishers_at_once_both_end_well(hub: Hub, build: Build, versions: tuple[str, str]) -> None:
+    folders = [build(f"{i}", version) for i, version in enumerate(versions)]
+    both = threading.Barrier(2, timeout=20)
+    waited: set[int] = set()
+
+    def meet(method: str, path: str) -> None:
+        if "/commit/" in path and len(waited) < 2:
+            waited.add(len(waited))
+            both.wait()
+
+    hub.before = meet
+    failures: list[Exception] = []
+
+    def publish(folder: Path) -> None:
+        try:
+            publish_release(folder, REPO)
+        except HolisticBiasError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=publish, args=(folder,)) for folder in folders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    for folder, version in zip(folders, versions, strict=True):
+        assert held(hub, f"v{version}") == contents(folder)
+    assert len(hub.repositories[REPO].log) == 1 + len(set(versions))
+
+
+@pytest.mark.parametrize("place", ["/commit/", "/tag/"])
+def test_a_killed_publisher_is_finished_by_the_next(
+    hub: Hub, build: Build, client_environment: dict[str, str], place: str
+) -> None:
+    folder = build()
+    command = [sys.executable, "-m", "holisticbias", "publish", str(folder), REPO]
+    process = subprocess.Popen(command, env=client_environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def kill(method: str, path: str) -> None:
+        if place in path and process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+
+    hub.before = kill
+    hub.fault = lambda number, method, path: "cut before" if place in path else None
+    assert process.wait() == -signal.SIGKILL
+    assert "v1.1.0" not in hub.repositories[REPO].tags
+    hub.before = lambda method, path: None
+    hub.fault = lambda number, method, path: None
+    assert publish_release(folder, REPO).outcome == ("finished" if place == "/tag/" else "published")
+    assert held(hub, "v1.1.0") == contents(folder)
+    assert len(hub.repositories[REPO].log) == 2
+
+
+LOAD = """
+import sys
+from datasets import load_dataset
+repo, revision, config = sys.argv[1:]
+data = load_dataset(repo, config, revision=revision, split="test")
+print(data.num_rows, data.features["axis"].names, data["text"][0])
+stream = load_dataset(repo, config, revision=revision, split="test", streaming=True)
+assert [row["text"] for row in stream] == data["text"][:]
+"""
+
+
+def test_load_dataset_reads_each_published_version(hub: Hub, build: Build, client_environment: dict[str, str]) -> None:
+    for version in ("1.0.0", "1.1.0"):
+        folder = build(version, version)
+        publish_release(folder, REPO)
+    for version in ("1.0.0", "1.1.0"):
+        command = [sys.executable, "-c", LOAD, REPO, f"v{version}", "sentences"]
+        done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        expected = open_release(f"{REPO}@{version}").sentences
+        axes = ["ability", "characteristics", "race_ethnicity"]
+        assert done.stdout.strip() == f"{expected.num_rows} {axes} {expected['text'][0]}"
+
+
+def test_a_hub_that_returns_other_bytes_is_noticed(hub: Hub, build: Build) -> None:
+    folder = build()
+
+    def spoil(method: str, path: str) -> None:
+        if "/tag/" in path:
+            repository = hub.repositories[REPO]
+            repository.commits[repository.log[-1]]["README.md"] = Stored(b"other", large=False)
+
+    hub.before = spoil
+    with pytest.raises(PublishError, match="does not return what was published"):
+        publish_release(folder, REPO)

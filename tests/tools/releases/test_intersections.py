@@ -1,0 +1,381 @@
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias import intersect
+from holisticbias.catalog import Catalog, Descriptor, Noun
+from holisticbias.cli import main
+from holisticbias.errors import HolisticBiasError, OutputError
+from holisticbias.grammar import with_article
+from holisticbias.intersect import Request, count_intersections, write_intersections
+from holisticbias.intersections import around, find_pairs
+from holisticbias.parquet import write_shard
+from holisticbias.release import open_release
+from holisticbias.shards import Compiler, cut_runs, draw, even_quotas
+from holisticbias.validate import load_catalog
+from holisticbias.verify import verify_release
+
+
+def term(text: str, position: str = "before", plural: str | None = None, **more: object) -> Descriptor:
+    entry = {
+        "id": f"x.{text.lower().replace(' ', '-').replace(chr(39), '')}",
+        "text": text,
+        "position": position,
+        "plural": plural,
+    }
+    return Descriptor.model_validate({**entry, "sources": ["s"], "since": "1.0.0", **more})
+
+
+DEAF = term("Deaf")
+BLACK = term("Black")
+OF_COLOR = term("person of color", "standalone", "people of color")
+HARD = term("who is hard of hearing", "after", "who are hard of hearing")
+TIRED = term("who is tired", "after", "who are tired")
+VETERAN = term("who is a veteran", "after", "who are veterans")
+WHOS = term("who's short", "after", "who are short")
+DISABILITY = term("with a disability", "after", "with disabilities")
+PHD = term("with a PhD", "after", "with PhDs")
+IN_POVERTY = term("living in poverty", "after")
+OLD = term("80-year-old")
+FTM = term("FTM", article="an")
+WOMAN = Noun(id="noun.woman", text="woman", plural="women", sources=("s",), since="1.0.0")
+UNCLE = Noun(id="noun.uncle", text="uncle", plural="uncles", sources=("s",), since="1.0.0")
+
+PHRASES = [
+    (DEAF, BLACK, WOMAN, "a Deaf Black woman", "Deaf Black women"),
+    (HARD, BLACK, WOMAN, "a Black woman who is hard of hearing", "Black women who are hard of hearing"),
+    (OLD, HARD, UNCLE, "an 80-year-old uncle who is hard of hearing", "80-year-old uncles who are hard of hearing"),
+    (DEAF, OF_COLOR, None, "a Deaf person of color", "Deaf people of color"),
+    (FTM, OF_COLOR, None, "an FTM person of color", "FTM people of color"),
+    (HARD, OF_COLOR, None, "a person of color who is hard of hearing", "people of color who are hard of hearing"),
+    (VETERAN, PHD, WOMAN, "a woman with a PhD who is a veteran", "women with PhDs who are veterans"),
+    (VETERAN, TIRED, UNCLE, "an uncle who is a veteran and who is tired", "uncles who are veterans and who are tired"),
+    (VETERAN, WHOS, WOMAN, "a woman who is a veteran and who's short", "women who are veterans and who are short"),
+    (DISABILITY, PHD, WOMAN, "a woman with a disability and with a PhD", "women with disabilities and with PhDs"),
+    (IN_POVERTY, PHD, WOMAN, "a woman with a PhD living in poverty", "women with PhDs living in poverty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "noun", "singular", "plural"), PHRASES, ids=[p[3] for p in PHRASES])
+def test_two_terms_stand_as_english_has_them(
+    first: Descriptor, second: Descriptor, noun: Noun | None, singular: str, plural: str
+) -> None:
+    form = around(first, second, "sound")
+    name = "" if noun is None else noun.text
+    if noun is not None and form.article_is_the_nouns:
+        name = with_article(noun.text, "sound", noun.article)
+    assert form.before + name + form.after == singular
+    assert form.plural_before + ("" if noun is None else noun.plural) + form.plural_after == plural
+
+
+def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) -> Counter[tuple[str, str, str]]:
+    """Every sentence, one at a time, by text and the two ids."""
+    held, rule = catalog.at(version), catalog.release(version).article_rule
+    assert catalog.intersections is not None
+    by_axis = {a.axis: a.descriptors for a in held.axes}
+    found: Counter[tuple[str, str, str]] = Counter()
+    for first_axis, second_axis in axes:
+        for first, second in itertools.product(by_axis[first_axis], by_axis[second_axis]):
+            if slow_excluded(catalog, first_axis, first, second_axis, second):
+                continue
+            form = around(first, second, rule)
+            fillers = []
+            alone = [d for d in (first, second) if d.position == "standalone"]
+            genders = {d.noun_gender for d in (first, second)} - {"any"}
+            if len(alone) == 1 and len(genders) < 2:
+                fillers.append((form.before + form.after, form.plural_before + form.plural_after))
+            for gender in held.genders if not alone else ():
+                for noun in gender.nouns:
+                    if first.goes_with(gender.gender, noun) and second.goes_with(gender.gender, noun):
+                        own = with_article(noun.text, rule, noun.article) if form.article_is_the_nouns else noun.text
+                        plural = form.plural_before + noun.plural + form.plural_after
+                        fillers.append((form.before + own + form.after, plural))
+            for (singular, plural), family in itertools.product(fillers, held.families):
+                for template in family.templates:
+                    text = template.text.format(noun_phrase=singular, plural_noun_phrase=plural)
+                    found[text, first.id, second.id] += 1
+    return found
+
+
+def slow_excluded(catalog: Catalog, axis: str, first: Descriptor, other: str, second: Descriptor) -> bool:
+    assert catalog.intersections is not None
+    names = ({first.id, f"{axis}/{first.bucket}"}, {second.id, f"{other}/{second.bucket}"})
+    return first.text.casefold() == second.text.casefold() or any(
+        names[i] & set(e.these) and names[1 - i] & set(e.those)
+        for e in catalog.intersections.exclusions
+        for i in (0, 1)
+    )
+
+
+def fast_sentences(tables: list[pa.Table]) -> Counter[tuple[str, str, str]]:
+    columns = ("text", "descriptor_id_1", "descriptor_id_2")
+    return Counter(row for t in tables for row in zip(*(t[c].to_pylist() for c in columns), strict=True))
+
+
+ALL = [("characteristics", "ability"), ("characteristics", "race_ethnicity"), ("ability", "race_ethnicity")]
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+@pytest.mark.parametrize(("text", "axes"), [("all", ALL), ("race_ethnicity x ability", ALL[2:])])
+def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str, axes: list[tuple[str, str]]) -> None:
+    pairs = find_pairs(catalog, version, text)
+    expected = slow_sentences(catalog, version, axes)
+    for rows in (1, 10, 1 << 20):
+        compiler = Compiler(pairs)
+        assert fast_sentences([compiler.table(run) for run in compiler.runs(rows)]) == expected
+    assert pairs.sentences == expected.total()
+
+
+def test_pairs_of_the_newest_version_are_those_of_a_loop() -> None:
+    catalog = load_catalog()
+    version = catalog.versions[-1]
+    chosen = {a.axis: a.model_copy(update={"descriptors": a.descriptors[::9]}) for a in catalog.at(version).axes}
+    axes = tuple(chosen[a] for a in ("cultural", "age", "gender_and_sex"))
+    families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in catalog.families)
+    few = Catalog(axes, catalog.genders, families, catalog.releases, intersections=catalog.intersections)
+    pairs = find_pairs(few, version, "cultural x age, age x gender_and_sex")
+    compiler = Compiler(pairs)
+    expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
+    assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
+
+
+def test_the_columns_say_what_the_sentence_holds(catalog: Catalog) -> None:
+    compiler = Compiler(find_pairs(catalog, "1.1.0", "ability x race_ethnicity"))
+    rows = [row for run in compiler.runs() for row in compiler.table(run).to_pylist()]
+    descriptors = {d.id: (a.axis, d) for a in catalog.at("1.1.0").axes for d in a.descriptors}
+    for row in rows:
+        filled = row["template"].format(**row)
+        assert filled == row["text"]
+        for n in ("1", "2"):
+            axis, d = descriptors[row[f"descriptor_id_{n}"]]
+            assert (row[f"axis_{n}"], row[f"descriptor_{n}"], row[f"bucket_{n}"]) == (axis, d.text, d.bucket)
+            assert row[f"descriptor_preference_{n}"] == d.preference
+        assert (row["noun"] is None) == (row["noun_phrase_type"] == "fixed_phrase")
+
+
+counts = st.lists(st.integers(0, 40), min_size=1, max_size=12).filter(any)
+
+
+@given(sentences=counts, part=st.floats(0, 1), seed=st.integers(0, 2**64))
+def test_quotas_are_as_even_as_can_be(sentences: list[int], part: float, seed: int) -> None:
+    held = np.array(sentences, np.int64)
+    n = max(1, int(part * held.sum()))
+    quotas = even_quotas(held, n, seed)
+    assert quotas.sum() == n
+    assert (quotas <= held).all()
+    not_full = quotas[quotas < held]
+    assert not not_full.size or quotas.max() - not_full.min() <= 1
+
+
+@given(sentences=counts, part=st.floats(0, 1), seed=st.integers(0, 2**32), start=st.integers(0, 5))
+def test_draws_are_different_numbers_and_do_not_depend_on_the_run(
+    sentences: list[int], part: float, seed: int, start: int
+) -> None:
+    held = np.array(sentences, np.int64)
+    quotas = even_quotas(held, max(1, int(part * held.sum())), seed)
+    pair, number = draw(held, quotas, 0, seed)
+    assert np.bincount(pair, minlength=len(held)).tolist() == quotas.tolist()
+    assert len(set(zip(pair.tolist(), number.tolist(), strict=True))) == len(pair)
+    assert (number >= 0).all()
+    assert (number < held[pair]).all()
+    start = min(start, len(held))
+    rest = draw(held[start:], quotas[start:], start, seed)
+    kept = pair >= start
+    assert np.array_equal(rest[0], pair[kept] - start)
+    assert np.array_equal(rest[1], number[kept])
+
+
+def test_every_number_is_as_likely_to_be_drawn() -> None:
+    held, quotas = np.full(20_000, 6, np.int64), np.full(20_000, 2, np.int64)
+    _, number = draw(held, quotas, 0, 3)
+    assert np.bincount(number) / 40_000 == pytest.approx(np.full(6, 1 / 6), abs=0.01)  # 5 standard deviations
+
+
+@given(weights=st.lists(st.integers(0, 9), max_size=30), limit=st.integers(1, 20))
+def test_runs_are_all_the_pairs_in_order_and_within_the_limit(weights: list[int], limit: int) -> None:
+    runs = cut_runs(np.array(weights, np.int64), limit)
+    assert [i for run in runs for i in range(*run)] == list(range(len(weights)))
+    assert all(sum(weights[slice(*run)]) <= limit or run[1] - run[0] == 1 for run in runs)
+
+
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 99), n=st.integers(1, 60))
+def test_a_sample_is_some_of_all_and_even(catalog: Catalog, seed: int, n: int) -> None:
+    pairs = find_pairs(catalog, "1.1.0", "all")
+    everything = slow_sentences(catalog, "1.1.0", ALL)
+    held = pairs.phrases.astype(np.int64) * len(pairs.templates)
+    n = min(n, int(held.sum()))
+    compiler = Compiler(pairs, even_quotas(held, n, seed), seed)
+    drawn = fast_sentences([compiler.table(run) for run in compiler.runs(7)])
+    assert drawn.total() == n
+    assert drawn <= everything
+    assert drawn == fast_sentences([compiler.table(run) for run in compiler.runs()])
+
+
+def request(**more: object) -> Request:
+    return Request(**{"version": "1.1.0", "axes": "all", **more})  # type: ignore[arg-type]
+
+
+def texts(folder: Path) -> list[str]:
+    return [text for table in open_release(folder).shards("intersections") for text in table["text"].to_pylist()]
+
+
+def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None:
+    manifest = write_intersections(catalog, request(), tmp_path / "i")
+    assert verify_release(tmp_path / "i") == ()
+    assert count_intersections(catalog, request()) == (20, manifest.tables["intersections"].rows)
+    assert sorted(texts(tmp_path / "i")) == sorted(
+        text for text, *_ in slow_sentences(catalog, "1.1.0", ALL).elements()
+    )
+    write_intersections(catalog, request(), tmp_path / "again")
+    for file in (tmp_path / "i").rglob("*.*"):
+        assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "i")).read_bytes()
+    with pytest.raises(HolisticBiasError, match="without the table sentences"):
+        open_release(tmp_path / "i").sample(1, seed=0)
+
+
+def test_a_flipped_byte_in_a_shard_is_found(catalog: Catalog, tmp_path: Path) -> None:
+    manifest = write_intersections(catalog, request(), tmp_path / "i")
+    shard = tmp_path / "i" / manifest.tables["intersections"].files[0]
+    content = bytearray(shard.read_bytes())
+    content[100] ^= 1
+    shard.write_bytes(content)
+    assert len(verify_release(tmp_path / "i")) == 1
+
+
+def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intersect, "WORKERS", 1)
+    real_runs, real_write = Compiler.runs, write_shard
+    monkeypatch.setattr(Compiler, "runs", lambda self: real_runs(self, 12))
+    written: list[str] = []
+    room = 2
+
+    def write(table: pa.Table, path: Path, *rest: object) -> None:
+        if len(written) == room:
+            raise OSError(28, "No space left on device")
+        written.append(path.name)
+        real_write(table, path, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(intersect, "write_shard", write)
+    with pytest.raises(OutputError, match="No space left on device; what is done is kept in"):
+        write_intersections(catalog, request(), tmp_path / "i")
+    assert not (tmp_path / "i").exists()
+    room = 1000
+    manifest = write_intersections(catalog, request(), tmp_path / "i")
+    assert len(written) == len(set(written)) == len(manifest.tables["intersections"].files)
+    assert verify_release(tmp_path / "i") == ()
+    assert [p.name for p in tmp_path.iterdir()] == ["i"]
+
+
+def test_a_part_of_another_build_is_not_continued(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = tmp_path / ".i.part"
+    (part / "data").mkdir(parents=True)
+    (part / "data" / "intersections-00000-of-00001.parquet").write_bytes(b"of another")
+    (part / ".plan.json").write_text(json.dumps({"request": "another"}), "utf-8")
+    write_intersections(catalog, request(axes="ability x race_ethnicity"), tmp_path / "i")
+    assert verify_release(tmp_path / "i") == ()
+
+
+def test_two_builds_into_one_folder_do_not_mix(
+    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = write_shard
+
+    def write(*arguments: object) -> None:
+        with pytest.raises(OutputError, match="another build is writing"):
+            write_intersections(catalog, request(), tmp_path / "i")
+        real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(intersect, "write_shard", write)
+    write_intersections(catalog, request(), tmp_path / "i")
+    assert verify_release(tmp_path / "i") == ()
+
+
+def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "holisticbias", "build", "--version", "1.0.0", "--out", "i"]
+    command += ["--intersections", "ability x body_type"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    done = tmp_path / ".i.part" / "done"
+    while process.poll() is None and not (done.is_dir() and any(done.iterdir())):
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 130, error
+    assert error.strip().count("\n") == 0
+    assert not (tmp_path / "i").exists()
+    kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
+    assert kept
+    assert main([*command[3:-3], str(tmp_path / "i"), *command[-2:]]) == 0
+    made = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "i" / "data").glob("*.parquet")}
+    assert {name: made[name] for name in kept} == kept
+    assert [p.name for p in tmp_path.iterdir()] == ["i"]
+
+
+BAD = [
+    (["--intersections", "ability x nothing"], "has no axis 'nothing'; it has: ability, characteristics"),
+    (["--intersections", "ability"], "write two different axes"),
+    (["--intersections", "ability x ability"], "write two different axes"),
+    (["--intersections", "all", "--sample", "9999"], "cannot draw 9,999 sentences from"),
+    (["--intersections", "all", "--small"], "--small does not go with --intersections"),
+    (["--sample", "3"], "--sample and --count go with --intersections"),
+    (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
+    (["--where", "axis=nothing"], "version 1.1.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
+    (["--where", "axis"], "write KEY=VALUE,VALUE once for each of axis, bucket"),
+    (["--where", "text=Deaf"], "write KEY=VALUE,VALUE once"),
+    (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE once"),
+    (["--where", "bucket=mobility", "--where", "preference=reviewed", "--where", "family=seat"], None),
+    (["--version", "9.9.9"], "there is no version '9.9.9'"),
+]
+
+
+@pytest.mark.parametrize(("options", "expected"), BAD, ids=[" ".join(o) for o, _ in BAD])
+def test_bad_options_give_one_line(
+    terms: Path, tmp_path: Path, options: list[str], expected: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["build", "--source", str(terms), "--out", str(tmp_path / "out"), *options])
+    error = capsys.readouterr().err
+    if expected is None:
+        assert code == 0, error
+        return
+    assert code == 2
+    assert expected in error
+    assert not (tmp_path / "out").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+WHERE = {
+    "axis=ability": {"race_ethnicity.black": 0, "ability.deaf": 1, "noun.woman": 1},
+    "gender=female": {"noun.uncle": 0, "noun.woman": 1, "race_ethnicity.latina": 1},
+    "gender=male": {"noun.uncle": 1, "noun.woman": 0, "race_ethnicity.latina": 0, "ability.deaf": 1},
+    "first_turn_only=false": {"dialogue.hi": 0, "dialogue.im": 1},
+    "family=seat": {"seat.this-is": 1, "dialogue.im": 0},
+    "preference=reviewed": {"ability.hard-of-hearing": 1, "ability.deaf": 0},
+    "bucket=auditory": {"ability.deaf": 1, "ability.disabled": 0, "race_ethnicity.black": 0},
+}
+
+
+@pytest.mark.parametrize("condition", WHERE)
+def test_where_chooses_entries(terms: Path, tmp_path: Path, condition: str) -> None:
+    out = str(tmp_path / "out")
+    assert main(["build", "--source", str(terms), "--out", out, "--where", condition]) == 0
+    release = open_release(out)
+    assert release.manifest.where == (condition,)
+    ids = {i for c in ("descriptor_id", "noun_id", "template_id") for i in release.sentences[c].to_pylist()}
+    assert {name: int(name in ids) for name in WHERE[condition]} == WHERE[condition]
+    assert None in release.sentences["descriptor_id"].to_pylist()

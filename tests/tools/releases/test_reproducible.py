@@ -1,0 +1,97 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.digest import table_digest
+from holisticbias.release import build_release, open_release, write_release
+
+SURROUNDINGS = [
+    {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
+    {"PYTHONHASHSEED": "77", "TZ": "America/Los_Angeles", "LC_ALL": "C", "PYTHONUTF8": "0", "COLUMNS": "20"},
+]
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "holisticbias", *arguments]
+    env = {**os.environ, **environment}
+    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_builds_in_different_surroundings_have_the_same_bytes(terms: Path, tmp_path: Path) -> None:
+    built = []
+    for name, surroundings in zip(("one", "a second, elsewhere"), SURROUNDINGS, strict=True):
+        (tmp_path / name).mkdir()
+        done = run("build", "--source", str(terms), "--out", "r", cwd=tmp_path / name, **surroundings)
+        assert done.returncode == 0, done.stderr
+        built.append(contents(tmp_path / name / "r"))
+    assert built[0] == built[1]
+    assert {"manifest.json", "SHA256SUMS", "README.md", "data/sentences.parquet"} <= set(built[0])
+
+
+@pytest.mark.parametrize("writer", [{"compression": "snappy", "version": "1.0"}, {"row_group_size": 3}])
+def test_row_digests_do_not_depend_on_the_writer(catalog: Catalog, tmp_path: Path, writer: dict[str, str]) -> None:
+    release = build_release(catalog)
+    for name, table in release.tables.items():
+        pq.write_table(table, tmp_path / "t.parquet", **writer)
+        read = pq.read_table(tmp_path / "t.parquet")
+        assert table_digest(read) == release.manifest.tables[name].digest, name
+        assert table_digest(read.combine_chunks()) == release.manifest.tables[name].digest, name
+
+
+def test_the_digest_is_of_the_four_tables_alone(catalog: Catalog) -> None:
+    whole, small = build_release(catalog, "1.1.0"), build_release(catalog, "1.1.0", "small")
+    assert set(whole.tables) - set(small.tables) == {"small", "history"}
+    assert table_digest(whole.tables["small"]) == small.manifest.tables["sentences"].digest
+
+
+def test_a_past_version_does_not_move_when_later_ones_come(catalog: Catalog, tmp_path: Path) -> None:
+    first = [r for r in catalog.releases if r.version == "1.0.0"]
+    then = Catalog(catalog.axes, catalog.genders, catalog.families, tuple(first), catalog.sources, catalog.subsets)
+    write_release(build_release(then, "1.0.0"), tmp_path / "then")
+    write_release(build_release(catalog, "1.0.0"), tmp_path / "now")
+    assert contents(tmp_path / "then") == contents(tmp_path / "now")
+
+
+def test_history_holds_every_version_as_it_was(catalog: Catalog) -> None:
+    history = build_release(catalog, "1.1.0").tables["history"].to_pylist()
+    for version, plural in (("1.0.0", "persons of color"), ("1.1.0", "people of color")):
+        rows = {row["entry_id"]: row for row in history if row["version"] == version}
+        held = build_release(catalog, version).tables
+        ids = {i for name, key in HELD.items() for i in held[name][key].to_pylist()}
+        assert set(rows) == ids
+        assert rows["race_ethnicity.of-color"]["plural"] == plural
+    assert {row["version"] for row in history} == {"1.0.0", "1.1.0"}
+
+
+HELD = {"descriptors": "descriptor_id", "nouns": "noun_id", "templates": "template_id"}
+
+
+def test_noun_phrases_are_those_of_the_sentences(catalog: Catalog) -> None:
+    release = build_release(catalog)
+    phrases = {row["phrase_id"]: row for row in release.tables["noun_phrases"].to_pylist()}
+    for sentence in release.sentences.to_pylist():
+        phrase = phrases[sentence["sentence_id"].split("/", 1)[1]]
+        assert phrase["noun_phrase"] == sentence["noun_phrase"]
+        filled = sentence["template"].format(**phrase)
+        assert filled == sentence["text"]
+
+
+def test_a_release_opens_as_it_was_built(catalog: Catalog, tmp_path: Path) -> None:
+    built = build_release(catalog)
+    write_release(built, tmp_path / "r")
+    opened = open_release(tmp_path / "r")
+    assert opened.manifest.tables == built.manifest.tables
+    for name, table in built.tables.items():
+        assert opened.tables[name].to_pylist() == table.to_pylist()
+        assert opened.tables[name].schema.names == table.schema.names
+    assert isinstance(opened.sentences, pa.Table)

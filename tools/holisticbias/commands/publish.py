@@ -1,0 +1,28 @@
+"""``holisticbias publish``: a release onto the Hugging Face Hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("repo")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--private", is_flag=True, help="Make a new repository private.")
+def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
+    """Publish the release in FOLDER as a tagged version of the dataset REPO (organisation/name).
+
+    A published version is never written over; a run that was cut off is finished by the next.
+    """
+    from holisticbias.publish import publish_release
+
+    done = publish_release(folder, repo, private=private, dry_run=dry_run)
+    click.echo(
+        f"{done.repo}@{done.tag.removeprefix('v')}: {done.outcome}" + (f" in {done.commit}" if done.commit else "")
+    )
+    for verb, names in (("upload", done.uploaded), ("delete", done.deleted)):
+        for name in names:
+            click.echo(f"  {verb} {name}")

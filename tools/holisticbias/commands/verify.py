@@ -1,0 +1,38 @@
+"""``holisticbias verify``: check a release against its manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("release")
+@click.option("--version", help="Version that it must be.")
+def command(release: str, version: str | None) -> int:
+    """Check that RELEASE is whole and exact: a folder, or organisation/name@version on the Hugging Face Hub.
+
+    Exit code 0 when it is, 1 with a line for each thing that is wrong.
+    """
+    from holisticbias.errors import ReleaseError
+    from holisticbias.hub import fetch_release, hub_address
+    from holisticbias.manifest import read_manifest
+    from holisticbias.verify import verify_release
+
+    address = hub_address(release)
+    if address is None and not Path(release).is_dir():
+        raise ReleaseError(f"{release} is no folder: name one, or a release on the Hub as organisation/name@version")
+    try:
+        folder = Path(release) if address is None else fetch_release(address)
+        findings = verify_release(folder, version)
+    except ReleaseError as error:
+        findings = (str(error),)
+    for finding in findings:
+        click.echo(" ".join(finding.split()))
+    if findings:
+        return 1
+    manifest = read_manifest(folder)
+    part = f" ({manifest.part})" if manifest.part else ""
+    click.echo(f"{release}: HolisticBias {manifest.version}{part} is whole; digest {manifest.digest}")
+    return 0

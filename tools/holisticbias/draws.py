@@ -1,0 +1,22 @@
+"""Random numbers that depend on a seed alone, not on any library's generator."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+
+def random_words(seed: int, stream: int, size: int, first: int = 0) -> npt.NDArray[np.uint64]:
+    """64 random bits a row, from row ``first`` on: SplitMix64 (Steele et al. 2014), counting from seed and stream."""
+    start = np.array([seed % 2**64, stream], np.uint64)
+    state = _mix(start[:1] + _GOLDEN * (start[1:] + np.uint64(1)))
+    return _mix(state + _GOLDEN * np.arange(first + 1, first + size + 1, dtype=np.uint64))
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

@@ -1,0 +1,167 @@
+"""Pairs of descriptors of different axes: which there are, and how two terms stand together around a noun."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from holisticbias.catalog import ArticleRule, Catalog, Descriptor, IntersectionsFile, Noun, Template
+from holisticbias.errors import ReleaseError, UnknownTermError
+from holisticbias.grammar import article
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What intersections are made of, and each pair as indexes of two descriptors.
+
+    ``phrases`` counts the noun phrases of each pair: one a noun that goes with
+    both, or one where a term stands alone in the noun's place.
+    """
+
+    descriptors: tuple[tuple[str, Descriptor], ...]
+    nouns: tuple[tuple[str, Noun], ...]
+    templates: tuple[Template, ...]
+    goes: Bools
+    first: Ints
+    second: Ints
+    phrases: Ints
+    rule: ArticleRule
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences all pairs make."""
+        return int(self.phrases.sum(dtype=np.int64)) * len(self.templates)
+
+
+def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
+    """The pairs of one version; ``axes`` is ``all``, or ``"ability x age"``, several with commas between.
+
+    Raises ``UnknownTermError`` for an axis that is not there, ``ReleaseError`` where there is no pair.
+    """
+    held = catalog.at(version)
+    settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
+    order = {axis: i for i, axis in enumerate(settings.order)}
+    by_axis = sorted(held.axes, key=lambda a: order.get(a.axis, len(order)))
+    descriptors = tuple((a.axis, d) for a in by_axis for d in a.descriptors)
+    nouns = tuple((g.gender, n) for g in held.genders for n in g.nouns)
+    goes = np.array([[d.goes_with(g.gender, n) for g in held.genders for n in g.nouns] for _, d in descriptors], bool)
+    excluded = _excluded(descriptors, settings)
+    blocks = [
+        _block(descriptors, goes, excluded, first, second)
+        for first, second in _axis_pairs(axes, [a.axis for a in by_axis], version)
+    ]
+    templates = tuple(t for f in held.families for t in f.templates)
+    if not any(block[0].size for block in blocks) or not templates:
+        raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
+    first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return Pairs(descriptors, nouns, templates, goes, first, second, phrases, catalog.release(version).article_rule)
+
+
+def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str, str]]:
+    """The pairs of axes that a text names, in the order of the axes, each once."""
+    if text.strip() == "all":
+        yield from itertools.combinations(axes, 2)
+        return
+    wanted = []
+    for part in text.split(","):
+        names = re.split(r"\s+[x×*]\s+", part.strip())  # noqa: RUF001 - the sign that people write between two axes
+        for name in names:
+            if name not in axes:
+                known = ", ".join(sorted(axes))
+                raise UnknownTermError(f"version {version} has no axis {name!r}; it has: {known}")
+        if len(names) != 2 or names[0] == names[1]:
+            raise UnknownTermError(f"{part.strip()!r}: write two different axes, as in 'ability x age', or all")
+        wanted.append(tuple(sorted(names, key=axes.index)))
+    yield from ((a, b) for a, b in itertools.combinations(axes, 2) if (a, b) in wanted)
+
+
+def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: IntersectionsFile) -> Bools:
+    """Where two descriptors contradict each other, by data, or have one text."""
+    size = len(descriptors)
+    selected: dict[str, list[int]] = {}
+    for i, (axis, d) in enumerate(descriptors):
+        selected.setdefault(d.id, []).append(i)
+        selected.setdefault(f"{axis}/{d.bucket}", []).append(i)
+    matrix = np.zeros((size, size), bool)
+    for exclusion in settings.exclusions:
+        these = [i for name in exclusion.these for i in selected.get(name, ())]
+        those = [i for name in exclusion.those for i in selected.get(name, ())]
+        matrix[np.ix_(these, those)] = matrix[np.ix_(those, these)] = True
+    texts = np.unique([d.text.casefold() for _, d in descriptors], return_inverse=True)[1]
+    return np.asarray(matrix | (texts[:, None] == texts))
+
+
+def _block(
+    descriptors: tuple[tuple[str, Descriptor], ...], goes: Bools, excluded: Bools, first: str, second: str
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs of two axes that make a phrase, and how many each makes."""
+    rows, columns = (np.flatnonzero([axis == name for axis, _ in descriptors]) for name in (first, second))
+    phrases = goes[rows].astype(np.int32) @ goes[columns].T.astype(np.int32)
+    alone = np.array([d.position == "standalone" for _, d in descriptors], bool)
+    one_alone = alone[rows][:, None] ^ alone[columns]
+    phrases[one_alone] = 1
+    gender = np.array([d.noun_gender for _, d in descriptors])
+    either = (gender == "any")[rows][:, None] | (gender == "any")[columns]
+    phrases[one_alone & ~either & (gender[rows][:, None] != gender[columns])] = 0
+    phrases[excluded[np.ix_(rows, columns)]] = 0
+    i, j = np.nonzero(phrases)
+    return rows[i].astype(np.int32), columns[j].astype(np.int32), phrases[i, j]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands before and after the noun, singular (with its article) and plural.
+
+    The article is the noun's own where no term stands before it. A term that
+    stands alone is in the noun's place: there is no noun then.
+    """
+
+    before: str
+    after: str
+    plural_before: str
+    plural_after: str
+    article_is_the_nouns: bool = False
+
+
+def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
+    """How two terms stand together, the first's axis before the second's in the order of axes."""
+    before = [d for d in (first, second) if d.position == "before"]
+    before += [d for d in (first, second) if d.position == "standalone"]
+    alone = any(d.position == "standalone" for d in before)
+    ending = sorted((d for d in (first, second) if d.position == "after"), key=_loose)
+    glue = " and " if len({_tie(d) for d in ending}) < len(ending) else " "
+    space = "" if alone else " "
+    return Around(
+        f"{article(before[0].text, rule, before[0].article)} {_words(before, plural=False)}{space}" if before else "",
+        "".join(f"{glue if i else ' '}{d.text}" for i, d in enumerate(ending)),
+        f"{_words(before, plural=True)}{space}" if before else "",
+        "".join(f"{glue if i else ' '}{d.plural or d.text}" for i, d in enumerate(ending)),
+        article_is_the_nouns=not before,
+    )
+
+
+def _words(terms: list[Descriptor], *, plural: bool) -> str:
+    return " ".join((d.plural or d.text) if plural else d.text for d in terms)
+
+
+_PREPOSITIONS = {"with", "without", "in", "on", "of", "from", "at"}
+
+
+def _loose(term: Descriptor) -> int:
+    """How far from the noun a term can stand: a preposition nearest, a clause with who last."""
+    word = _tie(term)
+    return 2 if word == "who" else int(word not in _PREPOSITIONS)
+
+
+def _tie(term: Descriptor) -> str:
+    """The word that ties a term to the noun: two with the same word are joined by "and"."""
+    word = re.split(r"[\s']", term.text, maxsplit=1)[0]
+    return "who" if word == "whose" else word
