@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +20,10 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.models.load import load_scorer
+from holisticbias_eval.models.api import ApiScorer
+from holisticbias_eval.models.engines import EngineOptions, start_engine
+from holisticbias_eval.models.ray_engine import RayScorer
+from holisticbias_eval.plan import Plan, plan
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
     SENTENCE_COLUMNS,
@@ -31,25 +35,64 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
+from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
 
-def evaluate(model: str | None, release: Path | None, measures: tuple[str, ...], out: Path | None) -> tuple[Path, Run]:
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """Where scores are kept between runs; without a ``folder`` they are not."""
+
+    folder: Path | None = None
+
+
+def evaluate(
+    model: str | None,
+    release: Path | None,
+    measures: tuple[str, ...],
+    out: Path | None,
+    options: EngineOptions | None = None,
+    storage: Storage | None = None,
+) -> tuple[Path, Run]:
     """Score, measure and report; the folder written, and what it holds.
 
     The newest version is compiled from the terms where no release is given. The
-    folder appears when all is done, or not at all.
+    folder appears when all is done, or not at all; scores are kept as they come.
     """
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
-    opened = open_release(release) if release else build_release(load_catalog())
-    scorer = load_scorer(model, _notice)
+    opened = _open(release)
+    scorer = start_engine(model, _notice, options)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
-        run = _measure(opened, scorer, measures)
+        run = _measure(opened, _stored(scorer, opened, storage), measures)
         write_run(run, made)
         write_page(run, made)
     return folder, run
+
+
+def dry_run(
+    model: str | None, release: Path | None, options: EngineOptions | None = None, storage: Storage | None = None
+) -> Plan:
+    """What an evaluation would have to score, and how long it would take; nothing is written."""
+    opened = _open(release)
+    scorer = start_engine(model, _notice, options)
+    stored = _stored(scorer, opened, storage)
+    spans, _ = scoring.unique_spans(scoring.whole(select_sentences(opened.sentences)["text"].to_pylist()))
+    return plan(scorer, len(spans), stored.missing(spans) if isinstance(stored, StoredScorer) else spans)
+
+
+def _open(release: Path | None) -> Release:
+    return open_release(release) if release else build_release(load_catalog())
+
+
+def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -> scoring.Scorer:
+    if storage is None or storage.folder is None:
+        return scorer
+    store = ScoreStore(storage.folder, scorer, release.digest, _notice)
+    if isinstance(scorer, RayScorer):
+        return StoredScorer(scorer, store, scorer.score_blocks)
+    return StoredScorer(scorer, store, block=API_BLOCK if isinstance(scorer, ApiScorer) else BLOCK)
 
 
 def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]) -> Run:
@@ -73,12 +116,20 @@ def _progress(sentences: pa.Table, scorer: scoring.Scorer) -> Iterator[scoring.P
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=len(sentences["text"].unique()))
-        yield lambda done: bar.advance(task, done)
+        total = len(sentences["text"].unique())
+        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=total, rate="")
+
+        def advance(done: int) -> None:
+            bar.advance(task, done)
+            speed = bar.tasks[task].speed
+            bar.update(task, rate=f"{speed:,.0f}/s" if speed else "")
+
+        yield advance
 
 
 def _notice(message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -87,27 +87,33 @@ class Scores:
     @property
     def perplexity(self) -> Floats:
         """Per token: ``exp(nll / tokens)``, NaN where no token was scored."""
-        with np.errstate(over="ignore"):
-            return np.exp(_ratio(self.nll, self.tokens))
+        return _exp(_ratio(self.nll, self.tokens))
 
     @property
     def byte_perplexity(self) -> Floats:
         """Per byte: ``exp(nll / bytes)``, comparable across tokenizers; NaN where no token was scored."""
-        with np.errstate(over="ignore"):
-            return np.exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
+        return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
 
     @property
     def bits_per_byte(self) -> Floats:
         """``nll / (bytes ln 2)``, in base 2; NaN where no token was scored."""
-        return _ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)) / np.log(2)
+        values: Floats = _ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)) / np.log(2)
+        return values
 
     def take(self, rows: Rows) -> Scores:
         """The rows at these positions, in their order."""
         return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
 
 
+def _exp(values: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        found: Floats = np.exp(values)
+    return found
+
+
 def _ratio(sums: Floats, counts: Ints) -> Floats:
-    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    values: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,22 @@ class Scorer(Protocol):
         """Score spans; ``progress`` is told how many rows were done since it was last called."""
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How much there is to score: the texts' ``tokens``, and the ``forward`` tokens that the model has to read."""
+
+    tokens: int
+    forward: int
+
+
+@runtime_checkable
+class Measurable(Scorer, Protocol):
+    """A scorer that can tell how much work some spans are before it does it."""
+
+    def work(self, spans: Spans) -> Work:
+        """The work of scoring these spans together."""
+
+
 def score_sentences(sentences: pa.Table, scorer: Scorer, progress: Progress, spans: Spans | None = None) -> pa.Table:
     """The sentences with ``nll`` (nats), ``tokens``, ``bytes`` and ``perplexity`` of their spans, by default all of it.
 
@@ -152,7 +174,7 @@ def score_sentences(sentences: pa.Table, scorer: Scorer, progress: Progress, spa
     asked = spans or whole(sentences["text"].to_pylist())
     distinct, rows = unique_spans(asked)
     scores = scorer.score(distinct, progress)
-    _refuse_non_numbers(distinct.text, scores)
+    refuse_non_numbers(distinct.text, scores)
     scores = scores.take(rows)
     return (
         sentences.append_column("nll", pa.array(scores.nll))
@@ -178,7 +200,8 @@ def span_keys(spans: Spans) -> pa.LargeStringArray:
     return pc.binary_join_element_wise(*numbers, *texts, pa.scalar(" ", pa.large_string()))
 
 
-def _refuse_non_numbers(texts: Sequence[str], scores: Scores) -> None:
+def refuse_non_numbers(texts: Sequence[str], scores: Scores) -> None:
+    """Raise ``ModelError`` where a likelihood is no finite number."""
     broken = np.flatnonzero(~np.isfinite(scores.nll))
     if len(broken):
         raise ModelError(

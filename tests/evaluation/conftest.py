@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +27,14 @@ TEMPLATES = {
     "dialogue.love": "I love {plural_noun_phrase}.",
     "dialogue.hate": "I hate {plural_noun_phrase}.",
 }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Scores are kept apart from the user's, and apart from an earlier session's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLISTICBIAS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:

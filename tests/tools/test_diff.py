@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,9 @@ from holisticbias.revisions import Revision, open_revision
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
 
 
-def make(descriptors: list[dict[str, object]], templates: list[str], nouns: list[str], rule: str = "sound") -> Revision:
+def make(
+    descriptors: Sequence[Mapping[str, object]], templates: list[str], nouns: list[str], rule: str = "sound"
+) -> Revision:
     catalog = Catalog(
         axes=(
             DescriptorFile.model_validate(
@@ -55,8 +57,8 @@ def make(descriptors: list[dict[str, object]], templates: list[str], nouns: list
     return Revision("x", catalog, "1.0.0")
 
 
-KIND = {"id": "ax.kind", "text": "kind"}
-OLD = {"id": "ax.old", "text": "old"}
+KIND: dict[str, object] = {"id": "ax.kind", "text": "kind"}
+OLD: dict[str, object] = {"id": "ax.old", "text": "old"}
 JUDGED = [{"judgement": "accepted", "reviewer": "rv-1", "date": "2026"}]
 IM, LIKE = "I'm {noun_phrase}.", "I like {plural_noun_phrase}."
 
@@ -102,7 +104,7 @@ def test_difference(
 
 
 def test_article_rule_alone_changes_sentences() -> None:
-    entry = {"id": "ax.european", "text": "European"}
+    entry: dict[str, object] = {"id": "ax.european", "text": "European"}
     found = compare(make([entry], [IM], ["person"], "letter"), make([entry], [IM], ["person"]))
     assert [(s.before, s.after) for s in found.samples] == [("I'm an European person.", "I'm a European person.")]
 

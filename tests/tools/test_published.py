@@ -146,6 +146,7 @@ def test_lock_is_of_how_entries_stood(catalog: Catalog, root: Path) -> None:
 def test_freezing_again_changes_nothing(copy: Path) -> None:
     before = {p.name: p.read_bytes() for p in (copy / "releases").iterdir()}
     assert freeze_version(load_catalog(copy), "1.0.0", copy) == PAPER
+    assert freeze_version(load_catalog(copy), "1.1.0", copy) == load_catalog(copy).release("1.1.0").digest
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 

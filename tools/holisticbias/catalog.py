@@ -138,8 +138,9 @@ class Descriptor(Entry):
 
     @property
     def preference(self) -> Preference:
-        """The label that the assessments give, the most critical judgement first."""
-        judgements = {a.judgement for a in self.assessments}
+        """The label that the assessments give, the most critical judgement first; of a reviewer the newest counts."""
+        newest = {(a.reviewer, a.locale): a.judgement for a in self.assessments if a.reviewer is not None}
+        judgements = {*newest.values(), *(a.judgement for a in self.assessments if a.reviewer is None)}
         if len(judgements) > 1 or "polarizing" in judgements:
             return "polarizing"
         if "dispreferred" in judgements:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+import yaml as pyyaml
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
 
 from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import read_document
@@ -19,7 +20,7 @@ from holisticbias.source import Kind, kind_of, shown_path
 
 ENTRIES: dict[str, type[Entry]] = {"descriptors": Descriptor, "nouns": Noun, "templates": Template}
 MAX_FLOW = 120
-_BLOCK_OF_TEXT = re.compile(r":\s[>|][-+]?[0-9]?$")
+_SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
 _LISTS = ("sources", "not_with")
 
 
@@ -38,7 +39,10 @@ def format_text(text: str, kind: Kind) -> str:
 
 def read(text: str) -> CommentedMap:
     """A file as ruamel.yaml keeps it: with its comments, quotes and order."""
-    root = _yaml().load(text)
+    try:
+        root = _yaml().load(text)
+    except YAMLError as error:
+        raise SourceError(f"the file cannot be laid out anew: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(root, CommentedMap):
         raise SourceError("the file is not a mapping of keys to values")
     return root
@@ -99,25 +103,35 @@ def _sort_keys(mapping: CommentedMap, order: list[str]) -> None:
 
 
 def _blank_lines(text: str) -> str:
-    """One blank line between entries, before the comments that belong to the next; none elsewhere but in long text."""
+    """One blank line between entries, before the comments that belong to the next, and none elsewhere but in texts."""
+    inside = _lines_of_texts(text)
     out: list[str] = []
-    for line in _without_blank_lines(text.rstrip("\n").split("\n")):
-        if re.match(r"  - id: ", line):
-            at = len(out)
-            while at and out[at - 1].lstrip().startswith("#"):
-                at -= 1
-            if at and not out[at - 1].endswith(":"):
-                out.insert(at, "")
-        out.append(line)
+    for number, line in enumerate(text.rstrip("\n").split("\n")):
+        if number in inside:
+            out.append(line)
+            continue
+        if not line.strip():
+            continue
+        if line.startswith("  - id: "):
+            _insert_blank(out)
+        out.append(line.rstrip())
     return "\n".join(out) + "\n"
 
 
-def _without_blank_lines(lines: Iterable[str]) -> Iterator[str]:
-    block: int | None = None  # how far the key of the block of text is indented that these lines belong to
-    for line in lines:
-        indent = len(line) - len(line.lstrip())
-        if line.strip() and (block is None or indent <= block):
-            block = indent if _BLOCK_OF_TEXT.search(line) else None
-            yield line.rstrip()
-        elif block is not None:
-            yield line
+def _insert_blank(lines: list[str]) -> None:
+    """A blank line before the comments at the end, unless a list begins there or one is there already."""
+    at = len(lines)
+    while at and lines[at - 1].lstrip().startswith("#"):
+        at -= 1
+    if at and lines[at - 1].strip() and not lines[at - 1].endswith(":"):
+        lines.insert(at, "")
+
+
+def _lines_of_texts(text: str) -> set[int]:
+    """Numbers of the lines that go on with a text of several lines, in which a blank line means something."""
+    return {
+        number
+        for token in pyyaml.scan(text, Loader=_SCANNER)
+        if isinstance(token, pyyaml.ScalarToken)
+        for number in range(token.start_mark.line + 1, token.end_mark.line + (token.end_mark.column > 0))
+    }

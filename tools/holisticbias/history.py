@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.catalog import Catalog
+from holisticbias.diff import compare
+from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
 from holisticbias.lock import lock, render_lock
 from holisticbias.release import build_release
+from holisticbias.revisions import Revision
 from holisticbias.source import LOCK_SUFFIX
+from holisticbias.versions import version_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,9 @@ def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
 
 
 def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
-    """Put a version on record: its digest into its file, and its lock beside it. Returns the digest.
+    """Put a version on record: its digest into its file; its lock, and what changed in it, beside it.
+
+    Returns the digest.
 
     From then on ``validate`` refuses whatever would change it. Raises
     ``SourceError`` if it is on record with another digest.
@@ -63,4 +69,9 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
         path = root / "releases" / f"{version}.yaml"
         path.write_text(f'{path.read_text("utf-8").rstrip()}\ndigest: "{digest}"\n', "utf-8")
     (root / "releases" / f"{version}{LOCK_SUFFIX}").write_text(render_lock(lock(catalog, version)), "utf-8")
+    before = [v for v in catalog.versions if version_key(v) < version_key(version)]
+    if before:
+        changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
+        path = root / "releases" / f"{version}.changes.json"
+        path.write_text(render_difference(changes, "json") + "\n", "utf-8")
     return digest

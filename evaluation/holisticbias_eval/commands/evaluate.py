@@ -11,7 +11,7 @@ import click
 @click.option(
     "--model",
     metavar="ID|FOLDER",
-    help="Causal language model: a folder or a Hugging Face Hub repository; by default the embedded model.",
+    help="Language model: a folder or a Hugging Face Hub repository; by default the embedded model.",
 )
 @click.option(
     "--release",
@@ -20,14 +20,96 @@ import click
 )
 @click.option("--measure", default="likelihood_bias", show_default=True, help="Measures, separated by commas.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run; by default runs/MODEL-on-VERSION.")
-def command(model: str | None, release: Path | None, measure: str, out: Path | None) -> None:
+@click.option(
+    "--kind",
+    type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
+    default="auto",
+    show_default=True,
+    help="Kind of model; by default what its configuration says.",
+)
+@click.option(
+    "--pll",
+    type=click.Choice(["original", "within_word_l2r"]),
+    default="original",
+    show_default=True,
+    help="Masked models: variant of the pseudo-log-likelihood.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    show_default=True,
+    help="Precision; bfloat16 is quicker and up to a nat off, which is measured and said.",
+)
+@click.option("--device", default="auto", show_default=True, help="torch device, as in cpu or cuda:1.")
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "api", "ray", "vllm"]),
+    default="local",
+    show_default=True,
+    help="What scores: this process, an OpenAI-compatible server, a Ray cluster, or vLLM.",
+)
+@click.option("--api-base", metavar="URL", help="Address of the server, as in http://localhost:8000/v1.")
+@click.option("--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Requests at once.")
+@click.option("--api-rate", type=click.IntRange(0), default=0, help="Requests a minute at most; 0: no limit.")
+@click.option("--api-budget", type=click.IntRange(0), default=0, help="Requests in all at most; 0: no limit.")
+@click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join; by default one is started here.")
+@click.option(
+    "--replicas",
+    type=click.IntRange(0),
+    default=0,
+    help="Replicas on the Ray cluster; by default one a GPU, else one a CPU but one.",
+)
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps scores between runs; by default in ~/.cache/holisticbias.",
+)
+@click.option("--no-store", is_flag=True, help="Score everything again, and keep nothing.")
+@click.option("--dry-run", is_flag=True, help="Say how much there is to score and how long it takes; write nothing.")
+def command(
+    model: str | None,
+    release: Path | None,
+    measure: str,
+    out: Path | None,
+    kind: str,
+    pll: str,
+    dtype: str,
+    device: str,
+    engine: str,
+    api_base: str | None,
+    api_concurrency: int,
+    api_rate: int,
+    api_budget: int,
+    ray_address: str | None,
+    replicas: int,
+    store: Path | None,
+    no_store: bool,
+    dry_run: bool,
+) -> None:
     """Measure a language model against a release: scores, figures and a report.
 
-    The model's code is never run, and its weights must be safetensors.
+    The model's code is never run, and its weights must be safetensors. A run
+    that was cut short goes on where it stopped: finished scores are kept.
     """
-    from holisticbias_eval.evaluate import evaluate
+    from holisticbias_eval import evaluate
+    from holisticbias_eval.models.api import ApiOptions
+    from holisticbias_eval.models.engines import EngineOptions
+    from holisticbias_eval.models.load import ScoringOptions, default_store
     from holisticbias_eval.report.terminal import print_report
 
-    folder, run = evaluate(model, release, tuple(measure.split(",")), out)
+    options = EngineOptions(
+        engine=engine,
+        scoring=ScoringOptions(kind=kind, dtype=dtype, device=device, pll=pll),
+        api_base=api_base,
+        api=ApiOptions(concurrency=api_concurrency, per_minute=api_rate, budget=api_budget),
+        ray_address=ray_address,
+        replicas=replicas,
+    )
+    storage = evaluate.Storage(None if no_store else store or default_store())
+    if dry_run:
+        click.echo(evaluate.dry_run(model, release, options, storage))
+        return
+    folder, run = evaluate.evaluate(model, release, tuple(measure.split(",")), out, options, storage)
     print_report(run)
     click.echo(f"Report: {folder / 'report.html'}")

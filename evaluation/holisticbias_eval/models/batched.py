@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.models.batches import in_batches
+from holisticbias_eval.models.tree import distinct_sequences
 from holisticbias_eval.scoring import Floats, Ints, Notice, Progress, Rows
 
 MAX_LOGITS = 32_000_000
@@ -21,7 +20,7 @@ def token_likelihoods(model: Any, ids: Ints, starts: Rows, progress: Progress, n
     once. ``progress`` is told how many sequences were done, equal ones counted once.
     """
     nll = np.zeros(len(ids))
-    distinct, which = _distinct(ids, starts)
+    distinct, which = distinct_sequences(ids, starts)
     lengths = np.diff(starts)
     room = MAX_LOGITS // model.get_input_embeddings().num_embeddings
     for group in _groups(distinct, lengths):
@@ -34,15 +33,6 @@ def token_likelihoods(model: Any, ids: Ints, starts: Rows, progress: Progress, n
         in_batches(len(group), room // places.shape[1], run, notice)
     shift = starts[distinct][which] - starts[:-1]
     return nll[np.arange(len(ids)) + np.repeat(shift, lengths)]
-
-
-def _distinct(ids: Ints, starts: Rows) -> tuple[Rows, Rows]:
-    """The first row of each distinct sequence, and for each row which of those it is."""
-    offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype("<i4").tobytes()
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    keys = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
-    which = pc.dictionary_encode(keys).indices.to_numpy().astype(np.int64)
-    return np.unique(which, return_index=True)[1], which
 
 
 def _groups(rows: Rows, lengths: Rows) -> list[Rows]:

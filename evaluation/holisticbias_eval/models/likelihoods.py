@@ -19,12 +19,20 @@ def span_scores(encoded: Encoded, nll: Floats) -> Scores:
     return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, encoded.bytes, 0).astype(np.int32))
 
 
-def refuse_long(model: Any, encoded: Encoded, spans: Spans) -> None:
-    """Raise ``ModelError`` where a text has more tokens than the model can read."""
-    limit = getattr(model.config, "max_position_embeddings", None)
-    long = np.flatnonzero(encoded.lengths > limit) if limit else []
+def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> None:
+    """Raise ``ModelError`` where a text has more tokens than the model can read, ``added`` ones counted."""
+    limit = context_length(model)
+    long = np.flatnonzero(encoded.lengths + added > limit)
     if len(long):
         named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
         raise ModelError(
             f"the model reads at most {limit:,} tokens; {len(long):,} sentences have more: {named}; leave them out"
         )
+
+
+def context_length(model: Any) -> int:
+    """How many tokens a model can read; the RoBERTa family loses as many positions as its padding has."""
+    limit = getattr(model.config, "max_position_embeddings", None) or np.iinfo(np.int32).max
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    shifted = getattr(table, "padding_idx", None)
+    return int(limit) - (0 if shifted is None else shifted + 1)

@@ -1,18 +1,78 @@
-"""The scorer of a model by its name."""
+"""The scorer of a model by its name and the options of a run."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from holisticbias_eval.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
+from holisticbias_eval.models.masked import MaskedScorer
+from holisticbias_eval.models.seq2seq import Seq2SeqScorer
 from holisticbias_eval.scoring import Notice, Scorer
 
 
-def load_scorer(name: str | None, notice: Notice) -> Scorer:
-    """The scorer of a language model: a folder, a Hub repository, or the embedded model if none is named."""
+def default_store() -> Path:
+    """``$HOLISTICBIAS_CACHE`` or ``~/.cache/holisticbias``, and in it ``scores``."""
+    return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / "scores"
+
+
+KINDS = {"causal": "AutoModelForCausalLM", "masked": "AutoModelForMaskedLM", "seq2seq": "AutoModelForSeq2SeqLM"}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How a model is scored: which kind of model it is (``auto`` reads its configuration), and where."""
+
+    kind: str = "auto"
+    dtype: str = "float32"
+    device: str = "auto"
+    pll: str = "original"
+
+
+def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None = None) -> Scorer:
+    """The scorer of a language model: a folder, a Hub repository, or the embedded model if none is named.
+
+    Raises ``ModelError`` for a model that cannot be loaded.
+    """
+    options = options or ScoringOptions()
+    kind = _kind(name) if options.kind == "auto" else options.kind
+    if kind != "causal" and options.dtype != "float32":
+        raise ModelError(f"{options.dtype} is for causal models: score a {kind} model in float32")
+    loaded = _on_device(_load(name, KINDS[kind]), options.device)
+    if kind == "masked":
+        return MaskedScorer(loaded, notice, options.pll)
+    if kind == "seq2seq":
+        return Seq2SeqScorer(loaded, notice)
+    return CausalScorer(loaded, notice, dtype=options.dtype)
+
+
+def _kind(name: str | None) -> str:
+    """The kind of a model by what its configuration says; causal where it says nothing."""
     if name is None or name == EMBEDDED_MODEL:
-        loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM", NOTE)
-        return CausalScorer(replace(loaded, identity=replace(loaded.identity, name=EMBEDDED_MODEL)), notice)
-    return CausalScorer(load_model(name, "AutoModelForCausalLM"), notice)
+        return "causal"
+    config = load_config(name)
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return "masked"
+    return "seq2seq" if getattr(config, "is_encoder_decoder", False) else "causal"
+
+
+def _load(name: str | None, auto_class: str) -> LoadedModel:
+    if name is None or name == EMBEDDED_MODEL:
+        loaded = load_model(str(embedded_model_path()), auto_class, NOTE)
+        return replace(loaded, identity=replace(loaded.identity, name=EMBEDDED_MODEL))
+    return load_model(name, auto_class)
+
+
+def _on_device(loaded: LoadedModel, device: str) -> LoadedModel:
+    import torch
+
+    chosen = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    try:
+        return replace(loaded, model=loaded.model.to(chosen))
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"the model cannot go to the device {chosen!r}: {str(error).splitlines()[0]}") from error

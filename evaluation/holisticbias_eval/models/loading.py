@@ -23,6 +23,14 @@ class LoadedModel:
     identity: ModelIdentity
 
 
+def load_config(name: str) -> Any:
+    """The configuration of a folder or a Hub repository; ``ModelError`` for whatever cannot be loaded."""
+    _refuse_missing_folder(name)
+    import transformers
+
+    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
+
+
 def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedModel:
     """Load a folder or a Hub repository with one of transformers' auto classes, in float32.
 
@@ -54,7 +62,14 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
         raise ModelError(
             f"{name}: the tokenizer has {len(tokenizer):,} tokens, the model only {vocabulary:,}: they do not match"
         )
+    _refuse_broken(name, model)
     return LoadedModel(model.eval(), tokenizer, _identity(name, model, note))
+
+
+def _refuse_broken(name: str, model: Any) -> None:
+    for key, parameter in model.named_parameters():
+        if not bool(parameter.isfinite().all()):
+            raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is broken")
 
 
 def _refuse_missing_folder(name: str) -> None:

@@ -25,7 +25,7 @@ class PackSize:
     """How much goes through the model at once: ``slots`` a pack, and packs of up to ``batch`` slots together."""
 
     slots: int = 128
-    batch: int = 2048
+    batch: int = 1024
 
 
 Head = Callable[[Any, Any, Any, Any], Any]
@@ -44,8 +44,9 @@ def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, toke
     import torch
 
     logits = model(**inputs).logits.flatten(0, 1)
-    normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in kept.split(256)])
-    return normaliser[state] - logits[kept[state], token].float()
+    normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in torch.split(kept, 256)])
+    nll: Tensor = normaliser[state] - logits[kept[state], token].float()
+    return nll
 
 
 HEADS = {"tiled head": tiled, "whole model": through_the_model}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ class Encoded:
     ``ids`` has shape ``[tokens]``, a leading beginning-of-sequence token
     included; ``starts`` has shape ``[rows + 1]``. ``first`` and ``stop``, shape
     ``[rows]``, are the scored tokens of each row as positions in ``ids``;
-    ``bytes``, shape ``[rows]``, is how many bytes of UTF-8 they cover.
+    ``bytes``, shape ``[rows]``, is how many bytes of UTF-8 they cover. ``word``,
+    shape ``[tokens]``, numbers the words of each text where that was asked for.
     """
 
     ids: Ints
@@ -32,6 +33,7 @@ class Encoded:
     first: Rows
     stop: Rows
     bytes: Ints
+    word: Ints | None = None
 
     @property
     def lengths(self) -> Rows:
@@ -59,12 +61,13 @@ def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """Ids, and where each token's characters begin and end; without offsets both are None."""
+    """Ids, where each token's characters begin and end, and the number of its word; None where not known."""
 
     ids: Ints
     lengths: Rows
     begin: Ints | None
     end: Ints | None
+    word: Ints | None = None
 
 
 class TextEncoder:
@@ -84,31 +87,20 @@ class TextEncoder:
             content = json.dumps(sorted(tokenizer.get_vocab().items()))
         self.digest = hashlib.sha256(content.encode()).hexdigest()
 
-    def encode(self, spans: Spans, lead: int | None, *, first_is_scored: bool = False) -> Encoded:
+    def encode(self, spans: Spans, lead: int | None, *, first_is_scored: bool = False, words: bool = False) -> Encoded:
         """The tokens of context and text, led by the token ``lead`` if there is one.
 
         Without it the first token has nothing to be conditioned on and is not
         scored, unless ``first_is_scored``.
         """
-        texts = [c + t if c else t for c, t in zip(spans.context, spans.text, strict=True)]
-        shift = np.fromiter(map(len, spans.context), np.int32, len(texts))
-        sizes = np.fromiter(map(len, texts), np.int32, len(texts))
-        start, stop = spans.start + shift, spans.stop + shift
-        all_of_it = (start <= 0) & (stop >= sizes)
+        places = _placed(spans)
         drops_first = lead is None and not first_is_scored
-        tokens = self._tokenize(texts, offsets=drops_first or not bool(all_of_it.all()))
-        first, last = _scored_tokens(tokens, start, stop, all_of_it)
-        begins = np.concatenate(([0], np.cumsum(tokens.lengths)))[:-1]
-        if drops_first:
-            first = np.where((tokens.lengths > 0) & (first == begins), np.minimum(first + 1, last), first)
-            if tokens.end is not None and len(tokens.end):
-                unscored = tokens.end[np.minimum(begins, len(tokens.end) - 1)]
-                start = np.where(tokens.lengths > 0, np.maximum(start, np.minimum(unscored, stop)), start)
-        covered = _utf8_lengths(texts, start, stop)
+        tokens = self._tokenize(places.texts, offsets=words or drops_first or not bool(places.all_of_it.all()))
+        first, last, covered = _covered(places, tokens, drops_first=drops_first)
         if lead is None:
-            return Encoded(tokens.ids, _bounds(tokens.lengths), first, last, covered)
-        added = np.arange(1, len(texts) + 1)
-        ids = np.insert(tokens.ids, begins, lead).astype(np.int32)
+            return Encoded(tokens.ids, _bounds(tokens.lengths), first, last, covered, tokens.word)
+        added = np.arange(1, len(spans) + 1)
+        ids = np.insert(tokens.ids, _bounds(tokens.lengths)[:-1], lead).astype(np.int32)
         return Encoded(ids, _bounds(tokens.lengths + 1), first + added, last + added, covered)
 
     def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
@@ -121,23 +113,69 @@ class TextEncoder:
             np.concatenate([p.lengths for p in pieces]),
             np.concatenate([p.begin for p in pieces if p.begin is not None]) if known else None,
             np.concatenate([p.end for p in pieces if p.end is not None]) if known else None,
+            np.concatenate([p.word for p in pieces if p.word is not None]) if known else None,
         )
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
         if self._fast is None:
-            return _tokens(self._slow(list(texts), add_special_tokens=False)["input_ids"], None)
+            return _tokens(self._slow(list(texts), add_special_tokens=False)["input_ids"])
         encode = self._fast.encode_batch if offsets else self._fast.encode_batch_fast
         encodings = encode(list(texts), add_special_tokens=False)
-        return _tokens([e.ids for e in encodings], [e.offsets for e in encodings] if offsets else None)
+        tokens = _tokens([e.ids for e in encodings])
+        if not offsets:
+            return tokens
+        pairs = (p for e in encodings for pair in e.offsets for p in pair)
+        places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
+        word = np.fromiter((w for e in encodings for w in e.word_ids), np.int32, len(tokens.ids))
+        return replace(tokens, begin=places[:, 0], end=places[:, 1], word=word)
 
 
-def _tokens(ids: Sequence[Sequence[int]], offsets: Sequence[Sequence[tuple[int, int]]] | None) -> _Tokens:
+def encode_offsets(spans: Spans, begins: Sequence[Ints], *, first_is_scored: bool) -> Encoded:
+    """Spans of texts whose tokens are known by where they begin alone; their ids are all 0."""
+    places = _placed(spans)
+    lengths = np.fromiter(map(len, begins), np.int64, len(begins))
+    flat = np.concatenate([*begins, np.zeros(0, np.int32)]).astype(np.int32)
+    ends = [np.append(begin, len(text))[1:] for begin, text in zip(begins, places.texts, strict=True)]
+    end = np.concatenate([*ends, np.zeros(0, np.int32)]).astype(np.int32)
+    tokens = _Tokens(np.zeros(len(flat), np.int32), lengths, flat, end)
+    first, last, covered = _covered(places, tokens, drops_first=not first_is_scored)
+    return Encoded(tokens.ids, _bounds(lengths), first, last, covered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What a model reads, context and text, and where in it the spans are."""
+
+    texts: list[str]
+    start: Ints
+    stop: Ints
+    all_of_it: npt.NDArray[np.bool_]
+
+
+def _placed(spans: Spans) -> _Places:
+    texts = [c + t if c else t for c, t in zip(spans.context, spans.text, strict=True)]
+    shift = np.fromiter(map(len, spans.context), np.int32, len(texts))
+    start, stop = spans.start + shift, spans.stop + shift
+    sizes = np.fromiter(map(len, texts), np.int32, len(texts))
+    return _Places(texts, start, stop, (start <= 0) & (stop >= sizes))
+
+
+def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[Rows, Rows, Ints]:
+    """The scored tokens of each span, the first and the one after the last, and the bytes that they cover."""
+    start = places.start
+    first, last = _scored_tokens(tokens, start, places.stop, places.all_of_it)
+    if drops_first:
+        begins, some = _bounds(tokens.lengths)[:-1], tokens.lengths > 0
+        first = np.where(some & (first == begins), np.minimum(first + 1, last), first)
+        if tokens.end is not None and len(tokens.end):
+            unscored = np.minimum(tokens.end[np.minimum(begins, len(tokens.end) - 1)], places.stop)
+            start = np.where(some, np.maximum(start, unscored), start)
+    return first, last, _utf8_lengths(places.texts, start, places.stop)
+
+
+def _tokens(ids: Sequence[Sequence[int]]) -> _Tokens:
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    flat = np.fromiter((t for row in ids for t in row), np.int32, int(lengths.sum()))
-    if offsets is None:
-        return _Tokens(flat, lengths, None, None)
-    places = np.fromiter((p for row in offsets for pair in row for p in pair), np.int32, 2 * len(flat)).reshape(-1, 2)
-    return _Tokens(flat, lengths, places[:, 0], places[:, 1])
+    return _Tokens(np.fromiter((t for row in ids for t in row), np.int32, int(lengths.sum())), lengths, None, None)
 
 
 def _bounds(lengths: Rows) -> Rows:
@@ -162,7 +200,7 @@ def _scored_tokens(tokens: _Tokens, start: Ints, stop: Ints, all_of_it: npt.NDAr
 
 
 def _utf8_lengths(texts: Sequence[str], start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Ints:
-    lengths = np.maximum(stop - start, 0).astype(np.int32)
+    lengths: Ints = np.maximum(stop - start, 0).astype(np.int32)
     for i, text in enumerate(texts):
         if not text.isascii():
             lengths[i] = len(text[start[i] : stop[i]].encode())

@@ -75,14 +75,23 @@ def build_tree(ids: Ints, starts: Rows) -> Tree:
     return _assemble(tokens[new], node, depth[new].astype(np.int32), above[new].astype(np.int32))
 
 
+def distinct_sequences(ids: Ints, starts: Rows) -> tuple[Rows, Rows]:
+    """The first row of each distinct sequence, and for each row which of those it is."""
+    which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)
+    return np.unique(which, return_index=True)[1], which
+
+
 def _sorted(ids: Ints, starts: Rows) -> Rows:
-    """The order of the sequences by their ids: big-endian bytes sort as the ids do."""
-    data = pa.py_buffer(ids.astype(">u4").tobytes())
-    keys = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(starts) - 1, [None, pa.py_buffer((starts * 4).astype(np.int64).tobytes()), data]
-    )
-    order: Rows = pc.sort_indices(keys).to_numpy().astype(np.int64)
+    """The order of the sequences by their ids."""
+    order: Rows = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
     return order
+
+
+def _binary(ids: Ints, starts: Rows) -> pa.LargeBinaryArray:
+    """Each sequence as bytes: big-endian ones sort as the ids do."""
+    offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype(">u4").tobytes()
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
 
 
 def _ranges(lengths: Rows) -> Rows:

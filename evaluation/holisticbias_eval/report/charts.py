@@ -6,7 +6,7 @@ One narrow drawing serves a phone, a column of a wide page and a printed page al
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,15 +55,20 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A row of dots with its box: quartiles and median, whiskers to the last dots within 1.5 box lengths."""
+    """A row of dots with its box: quartiles and median, whiskers to the last dots within 1.5 box lengths.
+
+    Dots beyond the whiskers are outliers; the farthest on either side is named.
+    """
 
     label: str
     y: float
     dots: str
     box: tuple[float, float, float] | None = None
     whiskers: tuple[float, float] | None = None
-    lowest: Tick | None = None
-    highest: Tick | None = None
+    low: str = ""
+    high: str = ""
+    lowest: str = ""
+    highest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class Chart:
     ticks: tuple[Tick, ...]
     bars: tuple[Bar, ...] = ()
     strips: tuple[Strip, ...] = ()
-    reference: Tick | None = None
+    references: tuple[float, ...] = ()
 
 
 def report_charts(summary: Summary) -> dict[str, Chart]:
@@ -86,7 +91,7 @@ def report_charts(summary: Summary) -> dict[str, Chart]:
     charts = (
         bias_chart(summary),
         *(strip_chart(summary, template, f"perplexities-{i}") for i, template in enumerate(summary.featured, 1)),
-        love_hate_chart(love_hate_ends(summary)),
+        love_hate_chart(love_hate_ends(summary), summary.chance_difference),
     )
     return {chart.name: chart for chart in charts}
 
@@ -111,10 +116,10 @@ def bias_chart(summary: Summary) -> Chart:
         title="Likelihood Bias by axis",
         description="; ".join(f"{bar.label} {bar.value}" for bar in bars),
         height=len(bars) * BAR_ROW + FOOT,
-        scale=f"pairs that differ with p < {SIGNIFICANCE:g}; the mark in each bar is chance alone",
+        scale=f"pairs with p < {SIGNIFICANCE:g}  ·  mark: {SIGNIFICANCE:.0%}, chance alone",
         ticks=tuple(Tick(MARGIN + SPAN * i / 4, f"{i / 4:.0%}") for i in range(5)),
         bars=bars,
-        reference=Tick(MARGIN + SPAN * SIGNIFICANCE, f"{SIGNIFICANCE:.0%}: chance alone"),
+        references=(MARGIN + SPAN * SIGNIFICANCE,),
     )
 
 
@@ -125,8 +130,8 @@ def love_hate_ends(summary: Summary, size: int = 12) -> tuple[tuple[Term, ...], 
     return ordered[::-1][:size], ordered[:size]
 
 
-def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]]) -> Chart:
-    """Love-hate differences as bars to the right (love) and to the left (hate) of nothing."""
+def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: float | None) -> Chart:
+    """Love-hate differences as bars to the right (love) and to the left (hate) of nothing, with chance marked."""
     terms = [*ends[0], *reversed(ends[1])]
     middle, half = WIDTH / 2, SPAN / 2
     bars = []
@@ -148,9 +153,10 @@ def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]]) -> Chart:
         title="Love-hate differences, both ends",
         description="; ".join(f"{bar.label} {bar.value}" for bar in bars) or "no descriptor has a difference",
         height=len(bars) * BAR_ROW + FOOT,
-        scale="hate likelier than usual  ·  love likelier than usual",
+        scale="towards hate  ·  towards love" + (f"  ·  marks: ±{chance:.2f}, chance" if chance is not None else ""),
         ticks=tuple(Tick(middle + half * v, f"{v:+.1f}" if v else "0") for v in (-1, -0.5, 0, 0.5, 1)),
         bars=tuple(bars),
+        references=(middle - half * chance, middle + half * chance) if chance is not None else (),
     )
 
 
@@ -176,15 +182,24 @@ def _strip(spread: Spread, y: float, place: Scale) -> Strip:
     x = [place(float(value)) for value in spread.medians]
     low, middle, high = (place(float(v)) for v in np.exp(np.quantile(np.log(spread.medians), (0.25, 0.5, 0.75))))
     reach = 1.5 * (high - low)
+    lows, highs = sum(v < low - reach for v in x), sum(v > high + reach for v in x)
+    inner = x[lows : len(x) - highs]
     return Strip(
         label=label,
         y=y,
-        dots="".join(f"M{v:.1f} {y + 21 + 4 * (i % LANES):g}h0" for i, v in enumerate(x[1:-1])),
+        dots=_dots(inner, y),
         box=(low, middle, high),
-        whiskers=(min(v for v in x if v >= low - reach), max(v for v in x if v <= high + reach)),
-        lowest=Tick(x[0], shorten(spread.names[0], NAME_LENGTH)),
-        highest=Tick(x[-1], shorten(spread.names[-1], NAME_LENGTH)) if len(x) > 1 else None,
+        whiskers=(inner[0], inner[-1]),
+        low=_dots(x[:lows], y),
+        high=_dots(x[len(x) - highs :], y),
+        lowest=shorten(spread.names[0], NAME_LENGTH) if lows else "",
+        highest=shorten(spread.names[-1], NAME_LENGTH) if highs else "",
     )
+
+
+def _dots(places: Sequence[float], y: float) -> str:
+    """A path of points, in lanes, so that neighbours do not hide one another."""
+    return "".join(f"M{x:.1f} {y + 21 + 4 * (i % LANES):g}h0" for i, x in enumerate(places))
 
 
 def _in_words(spread: Spread) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, r
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import love_hate, report_tables
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
+from holisticbias_eval.report.words import PREFERENCES, SCOPE, architecture, headline, signature_rows
 from holisticbias_eval.run import REPORT, Run, Share
 
 
@@ -51,6 +52,7 @@ def render_page(summary: Summary) -> str:
         },
         heat=_heat_map(summary),
         scope=SCOPE,
+        architecture=architecture(summary.result.signature.model),
         headline=headline(summary.result.likelihood_bias),
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),
@@ -79,7 +81,9 @@ def page_environment() -> Environment:
         title_of=title,
         model_title=model_title,
         heat_level=heat_level,
+        sentence=lambda text: text.rstrip(".") + ".",
     )
+    environment.tests["digest"] = lambda value: re.fullmatch("[0-9a-f]{64}", value) is not None
     environment.globals["preferences"] = PREFERENCES
     return environment
 

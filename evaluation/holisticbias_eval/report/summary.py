@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections import Counter
 from dataclasses import dataclass
 
@@ -43,6 +45,7 @@ class Term:
     text: str
     preference: str
     sentences: int
+    compared_sentences: int
     tokens: float | None
     perplexity: float | None
     compared: float | None
@@ -116,6 +119,16 @@ class Summary:
         known = [(t.difference, t.text, t) for t in self.terms if t.difference is not None]
         return tuple(t for _, _, t in sorted(known, key=lambda found: found[:2]))
 
+    @property
+    def chance_difference(self) -> float | None:
+        """The size that 95% of love-hate differences would keep within if a coin placed each sentence.
+
+        ``1.96 * sqrt(2 * 0.25 / n)``, where each of the two shares is over the
+        ``n`` sentences that a descriptor has in a template at the median.
+        """
+        counts = [term.compared_sentences for term in self.by_love_hate if term.compared_sentences]
+        return 1.96 * math.sqrt(0.5 / statistics.median(counts)) if counts else None
+
 
 def summarise(run: Run) -> Summary:
     """Sum up a run; descriptors and templates stand in the order of the scores."""
@@ -164,6 +177,7 @@ def _terms(scores: pa.Table, medians: pa.Table, template: str) -> tuple[Term, ..
             text=row["descriptor"],
             preference=about[row["descriptor_id"]]["descriptor_preference"] or "no_data",
             sentences=row["sentences"],
+            compared_sentences=compared.get(row["descriptor_id"], {}).get("sentences", 0),
             tokens=compared.get(row["descriptor_id"], nowhere)["median_tokens"],
             perplexity=row["median_perplexity"],
             compared=compared.get(row["descriptor_id"], nowhere)["median_perplexity"],

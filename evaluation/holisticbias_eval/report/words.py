@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.run import LikelihoodBiasResult, Signature
+from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Signature
 
 SCOPE = (
     (
@@ -15,10 +15,10 @@ SCOPE = (
         "differences harm.",
     ),
     (
-        "Chance alone gives about 5%.",
-        "Every figure called Likelihood Bias is a share of tests with p < 0.05, and where nothing differs about 5% of "
-        "the pairs come out so. As in the paper, the tests are not corrected for their number, and most pairs also "
-        "differ in length.",
+        "Chance alone gives up to about 5%.",
+        "Every figure called Likelihood Bias is a share of tests with p < 0.05. Where nothing differs, about 5% of the "
+        "pairs come out so; fewer where the noun matters more than the descriptor, since both sides share their nouns. "
+        "As in the paper, the tests are not corrected for their number, and most pairs also differ in length.",
     ),
     (
         "The words are American English,",
@@ -49,7 +49,7 @@ def headline(bias: LikelihoodBiasResult) -> str:
     (low, lowest), (high, highest) = known[0], known[-1]
     words = (
         f"Of {pairs:,} pairs of descriptors, {show(significant / pairs, 'share')} differ (p < 0.05); "
-        "where nothing differs, about 5% do."
+        "where nothing differs, chance alone gives up to about 5%."
     )
     if len(known) > 1:
         words += (
@@ -59,13 +59,19 @@ def headline(bias: LikelihoodBiasResult) -> str:
     return words
 
 
+def architecture(model: ModelSignature) -> str:
+    """The kind of model, and its size where that is known."""
+    size = "size not known" if model.parameters is None else f"{model.parameters:,} parameters"
+    return f"{model.architecture}, {size}, {model.dtype}"
+
+
 def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     """What the figures depend on, by name."""
     model, release = signature.model, signature.release
     yield "Model", model.name
-    yield "Architecture", f"{model.architecture}, {model.parameters:,} parameters, {model.dtype}"
+    yield "Architecture", architecture(model)
     yield "Revision", model.revision or "none recorded"
-    yield "Weights, SHA-256", model.weights_sha256
+    yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
     yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"

@@ -204,6 +204,7 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     from pydantic import ValidationError
 
     from holisticbias.catalog import Descriptor
+    from holisticbias.markdown import plain
     from holisticbias.readings import forms_in_newest
 
     try:
@@ -211,8 +212,8 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     except ValidationError:
         return  # what is wrong is said when the entry is checked
     for form in forms_in_newest(catalog, descriptor):
-        click.echo(f"  {form.name}: {form.singular} / {form.plural}")
-        click.echo("".join(f"    {sentence}\n" for sentence in form.sentences[::9]), nl=False)
+        click.echo(f"  {plain(f'{form.name}: {form.singular} / {form.plural}')}")
+        click.echo("".join(f"    {plain(sentence)}\n" for sentence in form.sentences[::9]), nl=False)
 
 
 def _list(names: dict[str, str]) -> str:

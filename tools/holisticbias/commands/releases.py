@@ -25,7 +25,7 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     root = source or find_source()
     catalog = load_catalog(root)
     if freeze is not None:
-        click.echo(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its two files in releases/")
+        click.echo(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its files in releases/")
         return 0
     if check:
         moved = moved_versions(catalog)

@@ -1,0 +1,194 @@
+"""A small server over a tiny model that speaks the completions protocol, with faults switched on one at a time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.api import ApiOptions, ApiScorer
+from holisticbias_eval.scoring import parts, whole
+from holisticbias_eval.store import ScoreStore, StoredScorer
+
+TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
+QUICK = ApiOptions(batch=3, concurrency=2, retries=2)
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+class Server(ThreadingHTTPServer):
+    """Answers as llama.cpp's and vLLM's servers do, but for its ``fault``."""
+
+    daemon_threads = True
+
+    def __init__(self, model: Any, tokenizer: Any, plainly: Any, fault: str) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.model, self.tokenizer, self.plainly, self.fault = model, tokenizer, plainly, fault
+        self.requests = 0
+        self.lock = threading.Lock()
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def complete(self, prompt: str, body: dict[str, Any], turn: int) -> dict[str, Any]:
+        encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
+        ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
+        values: list[float | None] = [None, *(-self.plainly(self.model, ids)).tolist()]
+        extra = {"unlimited": 6}.get(self.fault, int(body["max_tokens"]))
+        tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
+        offsets += [len(prompt) + i for i in range(extra)]
+        values += [-1.0] * extra
+        if self.fault == "first token":
+            values[0] = -2.5
+        if self.fault == "chance":
+            values = [None, *(-v * (1 + turn) for v in range(1, len(values)))]
+        if self.fault == "constant":
+            values = [-1.0] * len(values)
+        if self.fault == "missing values":
+            values[3] = None
+        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets}
+        text = "" if self.fault == "no echo" else prompt + "!" * extra
+        return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.requests += 1
+            turn = self.server.requests
+            status, reply = self._answer(body, turn)
+        content = json.dumps(reply).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        if status == 429:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def _answer(self, body: dict[str, Any], turn: int) -> tuple[int, Any]:
+        fault, prompts = self.server.fault, body["prompt"]
+        if fault == "busy" and turn % 2:
+            return 429, {"error": "slow down"}
+        if fault == "broken" or (fault == "dies" and turn > 4):
+            return 500, {"error": "no more memory"}
+        if fault == "key" and "Authorization" not in self.headers:
+            return 401, {"error": "who are you"}
+        if fault == "no lists" and isinstance(prompts, list):
+            return 422, {"error": "prompt must be a string"}
+        if fault == "one token at least" and body["max_tokens"] == 0:
+            return 400, {"error": "max_tokens must be at least 1"}
+        if fault == "not json":
+            return 200, "hello"
+        prompts = prompts if isinstance(prompts, list) else [prompts]
+        choices = [{"index": i, **self.server.complete(p, body, turn)} for i, p in enumerate(prompts)]
+        return 200, {"choices": choices[:1] if fault == "first of a list" else choices[::-1]}
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+        pass
+
+
+@pytest.fixture
+def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[str], Server]]:
+    servers = []
+
+    def start(fault: str) -> Server:
+        server = Server(gpt2, make_tokenizer(), plainly, fault)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "busy"])
+def test_what_a_server_can_do_without_is_worked_around(
+    fault: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
+) -> None:
+    server, tokenizer = serve(fault), make_tokenizer()
+    notices: list[str] = []
+    scorer = ApiScorer("tiny", server.base, notices.append, QUICK)
+    scores = scorer.score(whole([*TEXTS, ""]), ignore)
+    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*TEXTS, ""]]
+    np.testing.assert_allclose(scores.nll, [plainly(gpt2, row).sum() for row in ids], atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == [max(0, len(row) - 1) for row in ids]
+    assert len(notices) == (fault in {"no lists", "first of a list"})
+    assert "not counted" in scorer.settings["first_token"]
+
+
+def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any) -> None:
+    scorer, tokenizer = ApiScorer("tiny", serve("").base, ignore, QUICK), make_tokenizer()
+    scores = scorer.score(parts(TEXTS[:2], ["tall guy", "Deaf woman"], ["Hi! ", ""]), ignore)
+    for i, (text, phrase) in enumerate((("Hi! I'm a tall guy.", "tall guy"), ("I'm a Deaf woman.", "Deaf woman"))):
+        encoded = tokenizer(text, return_offsets_mapping=True)
+        start = text.index(phrase)
+        values = [0.0, *plainly(gpt2, encoded["input_ids"])]
+        inside = [b > start and a < start + len(phrase) for a, b in encoded["offset_mapping"]]
+        assert scores.nll[i] == pytest.approx(sum(v for v, i in zip(values, inside, strict=True) if i), abs=1e-4)
+        assert scores.bytes[i] == len(phrase)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("no logprobs", "ignores logprobs"),
+        ("no echo", "ignores echo"),
+        ("unlimited", "for no limit"),
+        ("chance", "different log-probabilities|other log-probabilities"),
+        ("constant", "all tokens the same"),
+        ("missing values", "no log-probability"),
+        ("broken", "answers with 500"),
+        ("not json", "is no completion"),
+        ("key", "HOLISTICBIAS_API_KEY"),
+    ],
+)
+def test_a_server_that_cannot_be_relied_upon_is_refused(fault: str, reason: str, serve: Any) -> None:
+    with pytest.raises(ModelError, match=reason):
+        ApiScorer("tiny", serve(fault).base, ignore, ApiOptions(retries=0))
+
+
+def test_a_first_token_with_a_likelihood_is_counted(serve: Any) -> None:
+    scorer = ApiScorer("tiny", serve("first token").base, ignore, QUICK)
+    with_first, without = (s.score(whole(TEXTS), ignore) for s in (scorer, ApiScorer("t", serve("").base, ignore)))
+    np.testing.assert_allclose(with_first.nll - without.nll, 2.5, atol=1e-6)
+    assert (with_first.tokens - without.tokens).tolist() == [1] * 4
+
+
+@pytest.mark.parametrize(("fault", "budget", "reason"), [("dies", 0, "500"), ("", 4, "budget of 4 requests")])
+def test_what_was_scored_before_the_end_is_kept(
+    fault: str, budget: int, reason: str, serve: Any, tmp_path: Path
+) -> None:
+    server = serve(fault)
+    options = ApiOptions(batch=1, concurrency=1, retries=0, budget=budget)
+    scorer = ApiScorer("tiny", server.base, ignore, options)
+    store = ScoreStore(tmp_path, scorer, "digest", ignore)
+    with pytest.raises(ModelError, match=reason):
+        StoredScorer(scorer, store, block=1).score(whole(TEXTS), ignore)
+    assert store.read().num_rows == 2
+    server.fault = ""
+    again = ApiScorer("tiny", server.base, ignore, QUICK)
+    done = server.requests
+    assert len(StoredScorer(again, store).score(whole(TEXTS), ignore).nll) == 4
+    assert server.requests == done + 1
+
+
+def test_an_address_that_nothing_answers_at_is_one_line() -> None:
+    with pytest.raises(ModelError, match="does not answer"):
+        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ApiOptions(retries=0))
+    with pytest.raises(ModelError, match="http://"):
+        ApiScorer("tiny", "localhost:9", ignore)

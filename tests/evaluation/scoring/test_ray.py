@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.load import ScoringOptions, load_scorer
+from holisticbias_eval.models.ray_engine import RayScorer
+from holisticbias_eval.scoring import Scores, whole
+from holisticbias_eval.store import ScoreStore, StoredScorer
+
+TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    ray = pytest.importorskip("ray")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=80_000_000)
+    yield ray
+    ray.shutdown()
+
+
+def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_killed(
+    cluster: Any, gpt2_folder: Path, tmp_path: Path
+) -> None:
+    local = load_scorer(str(gpt2_folder), ignore).score(whole(TEXTS), ignore)
+    scorer = RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=2)
+    assert_same(scorer.score(whole(TEXTS), ignore), local)
+
+    store = ScoreStore(tmp_path, scorer, "digest", ignore)
+    processes = [cluster.get(replica.about.remote())[2] for replica in scorer.replicas]
+    told: list[int] = []
+
+    def kill_one(done: int) -> None:
+        told.append(done)
+        if len(told) == 3:
+            os.kill(processes[0], signal.SIGKILL)
+
+    assert_same(StoredScorer(scorer, store, scorer.score_blocks, block=8).score(whole(TEXTS), kill_one), local)
+    assert sorted(store.read()["text"].to_pylist()) == sorted(TEXTS)
+    assert sum(told) == len(TEXTS)
+    assert cluster.get(scorer.replicas[0].about.remote())[2] != processes[0]
+
+
+def assert_same(found: Scores, expected: Scores) -> None:
+    np.testing.assert_allclose(found.nll, expected.nll, atol=1e-4, rtol=0)
+    assert found.tokens.tolist() == expected.tokens.tolist()
+
+
+def test_replicas_that_would_take_every_cpu_are_refused(cluster: Any, gpt2_folder: Path) -> None:
+    with pytest.raises(EvaluationError, match="leave one free"):
+        RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=3)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers.processors import TemplateProcessing
+
+from holisticbias_eval.models.seq2seq import Seq2SeqScorer
+from holisticbias_eval.scoring import Spans, parts, whole
+
+BART = {
+    "vocab_size": 400, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 128,
+    "decoder_start_token_id": 1, "forced_eos_token_id": None,
+}  # fmt: skip
+MODELS: list[tuple[str, dict[str, Any]]] = [
+    ("T5Config", {"vocab_size": 400, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4,
+                  "decoder_start_token_id": 2}),
+    ("BartConfig", BART),
+    ("BlenderbotConfig", BART),
+]  # fmt: skip
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+def naively(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
+    """One context and one text at a time, encoder and decoder both."""
+    import torch
+
+    rows = []
+    for text, start, stop, context in zip(spans.text, spans.start, spans.stop, spans.context, strict=True):
+        label = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        ids = [model.config.decoder_start_token_id, 0, *label["input_ids"]]
+        with torch.no_grad():
+            inputs = torch.tensor([tokenizer(context)["input_ids"]])
+            logits = model(input_ids=inputs, decoder_input_ids=torch.tensor([ids])).logits[0].double()
+        values = -torch.log_softmax(logits, -1)
+        rows.append(
+            [
+                float(values[i + 1, token])
+                for i, (token, (begin, end)) in enumerate(zip(label["input_ids"], label["offset_mapping"], strict=True))
+                if begin < stop and end > start
+            ]
+        )
+    return rows
+
+
+@pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
+def test_the_text_is_scored_as_the_label_under_its_context(
+    config: str, settings: dict[str, Any], make_model: Any, make_tokenizer: Any, loaded: Any, sentences: Sequence[str]
+) -> None:
+    tokenizer = make_tokenizer(bos_token="<s>", eos_token="</s>", pad_token="<pad>")  # noqa: S106 - tokens
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
+    )
+    model = make_model(config, "AutoModelForSeq2SeqLM", **settings)
+    scorer = Seq2SeqScorer(loaded(model, tokenizer), ignore)
+    contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(sentences))]
+    phrase = parts(["I'm a tall guy.", "I'm a tall guy."], ["tall", "guy"], ["Hi!", "Hi!"])
+    for spans in (whole(sentences, contexts), phrase):
+        values = naively(model, tokenizer, spans)
+        scores = scorer.score(spans, ignore)
+        np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
+        assert scores.tokens.tolist() == [len(v) for v in values]

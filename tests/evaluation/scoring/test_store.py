@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.models.causal import CausalScorer
+from holisticbias_eval.plan import plan
+from holisticbias_eval.scoring import Progress, Scores, Spans, parts, whole
+from holisticbias_eval.store import ScoreStore, StoredScorer, fingerprint
+
+TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
+
+
+class Counting:
+    """A scorer that remembers what it was asked."""
+
+    def __init__(self, scorer: CausalScorer) -> None:
+        self.identity, self.settings, self._scorer = scorer.identity, scorer.settings, scorer
+        self.asked: list[str] = []
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        self.asked += spans.text
+        return self._scorer.score(spans, progress)
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+@pytest.fixture
+def counting(gpt2: Any, tokenizer: Any, loaded: Any) -> Counting:
+    return Counting(CausalScorer(loaded(gpt2, tokenizer), ignore))
+
+
+def stored(scorer: Counting, folder: Path, block: int, notices: list[str] | None = None) -> StoredScorer:
+    notice = notices.append if notices is not None else ignore
+    return StoredScorer(scorer, ScoreStore(folder, scorer, "digest", notice), block=block)
+
+
+def test_a_rerun_scores_only_what_is_missing_whatever_the_size_of_blocks(counting: Counting, tmp_path: Path) -> None:
+    told: list[int] = []
+    first = stored(counting, tmp_path, 3).score(whole(TEXTS[:7]), told.append)
+    assert sorted(counting.asked) == sorted(TEXTS[:7])
+    assert sum(told) == 7
+    again = stored(counting, tmp_path, 50).score(whole([*TEXTS, TEXTS[0]]), told.append)
+    assert sorted(counting.asked) == sorted(TEXTS)
+    np.testing.assert_array_equal(first.nll, again.nll[:7])
+    assert again.nll[-1] == again.nll[0]
+    direct = counting.score(whole(TEXTS), ignore)
+    np.testing.assert_allclose(again.nll[:-1], direct.nll, atol=1e-4, rtol=0)
+
+
+def test_the_span_and_the_context_are_part_of_the_key(counting: Counting, tmp_path: Path) -> None:
+    text, scorer = "I'm a tall guy.", stored(counting, tmp_path, 3)
+    for spans in (
+        whole([text]),
+        whole([text], ["Hi! "]),
+        parts([text], ["tall"]),
+        parts([text], ["guy"]),
+    ):
+        scorer.score(spans, ignore)
+    assert len(counting.asked) == 4
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-7], lambda b: b[:0], lambda b: b[:40] + b"x" + b[41:]])
+def test_a_damaged_shard_is_scored_again(counting: Counting, tmp_path: Path, damage: Any) -> None:
+    notices: list[str] = []
+    scorer = stored(counting, tmp_path, 50, notices)
+    before = scorer.score(whole(TEXTS), ignore)
+    (shard,) = tmp_path.rglob("*.parquet")
+    shard.write_bytes(damage(shard.read_bytes()))
+    after = scorer.score(whole(TEXTS), ignore)
+    np.testing.assert_array_equal(before.nll, after.nll)
+    assert counting.asked == sorted(TEXTS) * 2
+    assert len(notices) == 1
+    assert "checksum" in notices[0]
+
+
+def test_models_and_settings_are_kept_apart(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
+    kinds: tuple[dict[str, str], ...] = ({"bos_token": "<s>"}, {"bos_token": "</s>"}, {})
+    keys = [fingerprint(CausalScorer(loaded(gpt2, make_tokenizer(**kind)), ignore)) for kind in kinds]
+    assert len(set(keys)) == len(kinds)
+
+
+def test_killed_at_any_moment_nothing_is_lost_or_doubled(counting: Counting, tmp_path: Path) -> None:
+    kills = int(os.environ.get("HOLISTICBIAS_KILLS", "12"))
+    texts = [f"{text} {i}" for i in range(12) for text in TEXTS]
+    undisturbed = stored(counting, tmp_path / "calm", 20).score(whole(texts), ignore)
+    chance, killed = random.Random(7), 0  # noqa: S311 - moments of killing, not secrets
+    for turn in range(kills):
+        if not turn % 10:
+            for shard in list((tmp_path / "storm").rglob("*.parquet"))[chance.randrange(3) :]:
+                shard.unlink()
+        killed += _kill_in_mid_run(counting, tmp_path / "storm", texts, chance.uniform(0.002, 0.08))
+    assert killed > kills // 2
+    scorer = stored(counting, tmp_path / "storm", 20)
+    np.testing.assert_allclose(scorer.score(whole(texts), ignore).nll, undisturbed.nll, atol=1e-4, rtol=0)
+    rows = ScoreStore(tmp_path / "storm", counting, "digest", ignore).read()["text"].to_pylist()
+    assert sorted(rows) == sorted(texts)
+
+
+def _kill_in_mid_run(scorer: Counting, folder: Path, texts: Sequence[str], seconds: float) -> bool:
+    """Whether the run was killed before its end."""
+    child = os.fork()
+    if not child:
+        try:
+            stored(scorer, folder, 5).score(whole(texts), ignore)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+def test_a_dry_run_counts_and_times(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    ticks = iter([10.0, 12.5])
+    found = plan(scorer, 30, whole(TEXTS), lambda: next(ticks))
+    rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
+    prefixes = {row[:i] for row in rows for i in range(1, len(row))}
+    assert (found.sentences, found.missing, found.seconds) == (30, 20, 2.5)
+    assert (found.work.tokens, found.work.forward) == (sum(map(len, rows)), len(prefixes))

@@ -1,0 +1,351 @@
+"""Adding entries and judgements, formatting, and forms: what is written is in its place, valid and canonical."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias.authoring import next_version
+from holisticbias.catalog import Catalog, Descriptor, Position
+from holisticbias.errors import SourceError
+from holisticbias.formatting import format_text, stale_files
+from holisticbias.issue_forms import issue_forms, read_issue
+from holisticbias.proposals import plural_of, propose_id, propose_plural, propose_position, similar_terms
+from holisticbias.source import term_files
+from holisticbias.validate import load_catalog, validate_paths
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "plural"),
+    [
+        ("Deaf", "before", None),
+        ("with a stoma", "after", "with stomas"),
+        ("with an anxiety disorder", "after", "with anxiety disorders"),
+        ("with asthma", "after", None),
+        ("who is expecting", "after", "who are expecting"),
+        ("who was adopted", "after", "who were adopted"),
+        ("who uses a wheelchair", "after", "who use wheelchairs"),
+        ("who stutters", "after", "who stutter"),
+        ("living in poverty", "after", None),
+    ],
+)
+def test_position_and_plural_that_are_proposed(text: str, position: Position, plural: str | None) -> None:
+    assert propose_position(text) == position
+    assert propose_plural(text, position) == plural
+
+
+@pytest.mark.parametrize(
+    ("singular", "plural"),
+    [
+        ("amputee", "amputees"),
+        ("person of color", "people of color"),
+        ("wheelchair user", "wheelchair users"),
+        ("Jehovah's Witness", "Jehovah's Witnesses"),
+        ("survivor of domestic violence", "survivors of domestic violence"),
+        ("enby", "enbies"),
+        ("boy", "boys"),
+        ("military spouse", "military spouses"),
+        ("trans woman", "trans women"),
+        ("housewife", "housewives"),
+    ],
+)
+def test_plural_of_a_phrase(singular: str, plural: str) -> None:
+    assert plural_of(singular) == plural
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "entry_id"),
+    [
+        ("Bahá'í", "before", "x.bahai"),
+        ("LGBTQ+", "before", "x.lgbtq-plus"),
+        ("amputee", "standalone", "x.an-amputee"),
+        ("../../etc", "before", "x.etc"),
+        ("日本", "before", "x.entry"),
+        ("I met {noun_phrase}.", "before", "x.i-met"),
+    ],
+)
+def test_id_that_is_proposed(text: str, position: Position, entry_id: str) -> None:
+    assert propose_id("x", text, position) == entry_id
+
+
+def test_similar_terms(catalog: Catalog) -> None:
+    assert similar_terms(catalog, "deaf blind")[0] == "ability.deafblind"
+    assert "gender_and_sex.nonbinary" in similar_terms(catalog, "Non Binary")
+    assert similar_terms(catalog, "xyzzy") == ()
+
+
+# fmt
+
+
+def test_repository_is_canonical(root: Path) -> None:
+    assert stale_files(term_files(root)) == ()
+
+
+MESSY = """# about the file
+label: Example
+axis: example   # the axis
+descriptors:
+    # about kind
+    - since: 1.0.0
+      sources:
+          - smith-2022
+      text: kind  # a comment
+
+
+      id: example.kind
+    - {id: example.old, text: "old", sources: [smith-2022], since: 1.0.0}
+"""
+
+
+def test_formatting_keeps_comments_and_sorts_keys() -> None:
+    formatted = format_text(MESSY, "descriptors")
+    assert yaml.safe_load(formatted) == yaml.safe_load(MESSY)
+    assert [line.split(":")[0].strip() for line in formatted.split("\n") if line.startswith("    ")][1:] == [
+        "text",
+        "sources",
+        "since",
+    ]
+    for comment in ("# about the file", "# the axis", "# about kind", "# a comment"):
+        assert formatted.count(comment) == 1
+    assert format_text(formatted, "descriptors") == formatted
+
+
+words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30)
+entries = st.lists(
+    st.fixed_dictionaries(
+        {"text": words, "id": st.from_regex(r"example\.[a-z]{1,8}", fullmatch=True)},
+        optional={
+            "not_with": st.lists(st.just("noun.kid"), max_size=30),
+            "since": st.just("1.0.0"),
+            "history": st.lists(st.fixed_dictionaries({"until": st.just("2.0.0"), "reason": words}), max_size=2),
+            "summary": st.text("ab \n", max_size=40),
+        },
+    ),
+    max_size=3,
+)
+
+
+@settings(deadline=None)
+@given(entries, st.booleans(), st.sampled_from([None, "'", '"', "|", ">"]))
+def test_formatting_changes_no_value_and_is_idempotent(
+    made: list[dict[str, object]], flow: bool, style: str | None
+) -> None:
+    data = {"label": "x", "axis": "example", "descriptors": made}
+    text = yaml.safe_dump(data, default_flow_style=flow, sort_keys=False, allow_unicode=True, default_style=style)
+    formatted = format_text(text, "descriptors")
+    assert yaml.safe_load(formatted) == data
+    assert format_text(formatted, "descriptors") == formatted
+
+
+def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
+    path = terms_copy / "descriptors" / "nonce.yaml"
+    canonical = path.read_text("utf-8")
+    path.write_text(canonical.replace("\n\n", "\n\n\n"), "utf-8")
+    assert invoke("fmt", "--check", "--source", terms_copy) == (
+        1,
+        f"{path} is not canonical: run holisticbias fmt\n",
+        "",
+    )
+    assert invoke("fmt", path)[0] == 0
+    assert path.read_text("utf-8") == canonical
+    path.write_bytes(b"a: [\n")
+    assert invoke("fmt", path)[0] == 2
+    assert path.read_bytes() == b"a: [\n"
+
+
+# add, assess, from-issue
+
+
+def test_add_with_options(terms_copy: Path, invoke: Invoke) -> None:
+    version = next_version(load_catalog(terms_copy))
+    code, out, _ = invoke(
+        "add", "--text", "with a tracheostomy", "--axis", "ability", "--yes", "--source", terms_copy
+    )  # fmt: skip
+    assert code == 0
+    assert "a person with a tracheostomy / people with tracheostomies" in out
+    assert validate_paths([terms_copy]) == ()
+    assert stale_files(term_files(terms_copy)) == ()
+    added = next(d for a in load_catalog(terms_copy).axes for d in a.descriptors if d.text == "with a tracheostomy")
+    assert added.model_dump(exclude_defaults=True) == {
+        "id": "ability.with-a-tracheostomy",
+        "text": "with a tracheostomy",
+        "bucket": "after_the_noun",
+        "position": "after",
+        "plural": "with tracheostomies",
+        "sources": ("contributors",),
+        "since": version,
+    }
+    assert load_catalog(terms_copy).release(version).digest is None
+
+
+def test_add_by_answering(terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["an LGBTQIA elder", "sexual_orientation", "queer", "standalone", "an", "LGBTQIA elders"])
+    monkeypatch.setattr("click.prompt", lambda *_, default=None, **__: next(answers, default))
+    monkeypatch.setattr("click.confirm", lambda *_, **__: True)
+    code, out, _ = invoke("add", "--source", terms_copy)
+    assert code == 0
+    assert "I'm an LGBTQIA elder." in out
+    text = (terms_copy / "descriptors" / "sexual_orientation.yaml").read_text("utf-8")
+    assert "- id: sexual_orientation.an-lgbtqia-elder\n    text: LGBTQIA elder\n" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--text", "deafblind", "--axis", "ability"], 2, "near-duplicate"),
+        (["--text", "a<b", "--axis", "ability"], 2, "clean-text"),
+        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "known-source"),
+        (["--text", "kind", "--axis", "../x"], 2, "is none of"),
+        (["--axis", "ability"], 2, "--yes needs --text"),
+        (["--kind", "template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
+        (["--kind", "noun", "--text", "no", "--axis", "neutral"], 0, ""),
+    ],
+)
+def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], code: int, message: str) -> None:
+    before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
+    found, _, err = invoke("add", *arguments, "--yes", "--source", terms_copy)
+    assert found == code
+    assert message in err
+    if code:
+        assert {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} == before
+    else:
+        assert validate_paths([terms_copy]) == ()
+
+
+def test_assess(terms_copy: Path, invoke: Invoke) -> None:
+    version = next_version(load_catalog(terms_copy))
+    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", "--source", terms_copy]
+    assert invoke("assess", "ability.deaf", *judged)[0] == 0
+    assert validate_paths([terms_copy]) == ()
+    catalog = load_catalog(terms_copy)
+    preference = {
+        v: next(d.preference for a in catalog.at(v).axes for d in a.descriptors if d.id == "ability.deaf")
+        for v in ("2.0.0", version)
+    }
+    assert preference == {"2.0.0": "reviewed", version: "polarizing"}
+    code, _, err = invoke("assess", "ability.deaf", *judged)
+    assert (code, "reviewer-twice" in err) == (2, True)
+    assert invoke("assess", "ability.nobody", *judged)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("judged", "preference"),
+    [
+        ([], "no_data"),
+        ([("accepted", "rv-1")], "reviewed"),
+        ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
+        ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
+        ([("accepted", "rv-1"), ("dispreferred", "rv-1")], "dispreferred"),  # a change of mind
+        ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
+    ],
+)
+def test_preference(judged: list[tuple[str, str | None]], preference: str) -> None:
+    assessments = [{"judgement": j, "reviewer": r, "source": None if r else "x", "date": "2026"} for j, r in judged]
+    entry = {"id": "a.b", "text": "b", "sources": ["x"], "since": "1.0.0", "assessments": assessments}
+    assert Descriptor.model_validate(entry).preference == preference
+
+
+ISSUE = """### Term
+
+an ostomate
+
+### Axis
+
+ability
+
+### Position
+
+on its own (an amputee)
+
+### Plural
+
+_No response_
+
+### Why
+
+It is what we say.
+"""
+
+
+def test_filled_form_becomes_an_entry(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "issue.md").write_text(ISSUE, "utf-8")
+    before = (terms_copy / "descriptors" / "ability.yaml").read_text("utf-8")
+    assert invoke("from-issue", tmp_path / "issue.md", "--dry-run", "--source", terms_copy)[0] == 0
+    assert (terms_copy / "descriptors" / "ability.yaml").read_text("utf-8") == before
+    assert invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)[0] == 0
+    text = (terms_copy / "descriptors" / "ability.yaml").read_text("utf-8")
+    assert "- id: ability.an-ostomate\n" in text
+    assert "    plural: ostomates\n" in text
+
+
+@pytest.mark.parametrize(
+    "issue",
+    [
+        "",
+        "no heading",
+        "### Entry\n\nability.deaf\n",
+        "### Term\n\na\n\n### Term\n\nb\n",
+        "### Term\n\n\n\n### Axis\n\nability\n",
+        "### Term\n\n" + "x" * 30_000,
+        ISSUE.replace("an ostomate", "<!-- x -->"),
+        ISSUE.replace("an ostomate", "a\u202eb"),
+        ISSUE.replace("ability", "../../ability"),
+    ],
+)
+def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: Path, issue: str) -> None:
+    (tmp_path / "issue.md").write_text(issue, "utf-8")
+    before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
+    code, _, err = invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)
+    assert code == 2
+    assert err.isprintable() or "\n" in err
+    assert "\u202e" not in err
+    assert {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} == before
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
+    try:
+        answers = read_issue(text)
+    except SourceError:
+        return
+    assert answers
+
+
+# what is generated
+
+
+def test_generated_files_are_fresh(root: Path, invoke: Invoke) -> None:
+    assert invoke("generate", "--check") == (0, "", "")
+
+
+def test_forms_list_the_axes(catalog: Catalog) -> None:
+    for name, text in issue_forms(catalog).items():
+        form = yaml.safe_load(text)
+        ids = [field["id"] for field in form["body"]]
+        assert len(ids) == len(set(ids)), name
+        for field in form["body"]:
+            if field["id"] == "axis":
+                assert field["attributes"]["options"] == [a.axis for a in catalog.axes]
+
+
+def test_stale_page_is_found(root: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("descriptors", "nouns", "templates", "releases", "subsets", "docs/rules", ".github", "tests/data"):
+        shutil.copytree(root / name, tmp_path / name)
+    for name in ("sources.yaml", "waivers.yaml"):
+        shutil.copy(root / name, tmp_path)
+    (tmp_path / "docs" / "rules" / "slot.md").unlink()
+    (tmp_path / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
+    from holisticbias.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate", "--check"]) == 1
+    assert main(["generate"]) == 0
+    assert main(["generate", "--check"]) == 0
