@@ -1,6 +1,8 @@
 # make setup   the virtual environment with everything
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
+# make kills   a hundred runs killed at random moments, and the store whole after them
+# make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check embedded-model reports clean
+.PHONY: setup demo test check kills benchmark embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -38,6 +40,12 @@ check: setup
 	$(BIN)/holisticbias fmt --check
 	$(BIN)/holisticbias generate --check
 	$(BIN)/zizmor --quiet --offline .github
+
+kills: setup
+	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
+
+benchmark: setup
+	$(BIN)/python benchmarks/scoring.py
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.embedded
