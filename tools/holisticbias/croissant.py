@@ -61,13 +61,19 @@ def _files(manifest: Manifest, folder: Path) -> Iterator[dict[str, object]]:
         }
 
 
+def _data_type(kind: pa.DataType) -> str:
+    if pa.types.is_boolean(kind):
+        return "sc:Boolean"
+    return "sc:Integer" if pa.types.is_integer(kind) else "sc:Text"
+
+
 def _record_set(table: str, file: str, folder: Path) -> dict[str, object]:
     fields = [
         {
             "@type": "cr:Field",
             "@id": f"{table}/{column.name}",
             "name": column.name,
-            "dataType": "sc:Boolean" if pa.types.is_boolean(column.type) else "sc:Text",
+            "dataType": _data_type(column.type),
             **({"repeated": True} if pa.types.is_list(column.type) else {}),
             "source": {"fileObject": {"@id": file}, "extract": {"column": column.name}},
         }

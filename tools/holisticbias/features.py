@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +16,12 @@ def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes
     """The ``huggingface`` key of a Parquet schema, by which ``datasets`` knows the axes as classes."""
     features = {field.name: _feature(field.type, field.name, axes) for field in schema}
     return {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
+
+
+def class_names(metadata: Mapping[bytes, bytes]) -> Mapping[str, Sequence[str]]:
+    """The names of the classes of each column that the ``huggingface`` key of a Parquet schema declares as such."""
+    features = json.loads(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
+    return {name: feature["names"] for name, feature in features.items() if feature.get("_type") == "ClassLabel"}
 
 
 def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:

@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.features import schema_metadata
+from holisticbias.columns import integers, strings
+from holisticbias.features import AXES, class_names, schema_metadata
 
 LABEL = b"holisticbias"
 _UNIQUE = ("text", "sentence_id")
@@ -18,6 +20,7 @@ _ROWS_IN_GROUP = 1 << 17
 
 def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
     """Write a table; ``label`` says which release and table it belongs to."""
+    table = _as_classes(table, axes)
     with pq.ParquetWriter(
         path,
         table.schema,
@@ -32,6 +35,7 @@ def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mappi
 
 def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
     """Write a part of a table that is too large for one file, in one row group, as fast as may be."""
+    table = _as_classes(table, axes)
     with pq.ParquetWriter(
         path,
         table.schema,
@@ -47,9 +51,34 @@ def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """The table in a file, text that repeats by its place among the distinct values."""
-    names = [field.name for field in pq.read_schema(path) if field.name not in _UNIQUE and field.type == pa.string()]
-    return pq.read_table(path, read_dictionary=names).replace_schema_metadata(None)
+    """The table in a file, text that repeats by its place among the distinct values, and the axes by name."""
+    schema = pq.read_schema(path)
+    names = [field.name for field in schema if field.name not in _UNIQUE and field.type == pa.string()]
+    table = pq.read_table(path, read_dictionary=names).replace_schema_metadata(None)
+    return _as_names(table, class_names(schema.metadata or {}))
+
+
+def _as_classes(table: pa.Table, axes: Sequence[str]) -> pa.Table:
+    """The table with its axes as places among ``axes``: the one form in which ``datasets`` knows a ClassLabel."""
+    for name in AXES:
+        if name in table.column_names:
+            chunks = [_places(chunk, axes) for chunk in table[name].chunks]
+            table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks, pa.int64()))
+    return table
+
+
+def _places(axis: pa.Array, axes: Sequence[str]) -> pa.Int64Array:
+    coded = axis if pa.types.is_dictionary(axis.type) else axis.dictionary_encode()
+    places = np.array([axes.index(name) for name in coded.dictionary.to_pylist()], np.int32)
+    return integers(places).take(coded.indices).cast(pa.int64())
+
+
+def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table:
+    for name, names in classes.items():
+        chunks = [pa.DictionaryArray.from_arrays(c.cast(pa.int32()), strings(names)) for c in table[name].chunks]
+        kind = pa.dictionary(pa.int32(), pa.string())
+        table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks, kind))
+    return table
 
 
 def read_label(path: Path) -> Mapping[str, str]:
