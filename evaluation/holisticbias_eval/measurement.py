@@ -11,7 +11,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import ScoresError, SelectionError
+from holisticbias_eval.measures.frequency import FrequencyCorrelation, correlate_frequency, count_terms
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.measures.records import Part, Trust, TrustSettings
@@ -37,6 +38,7 @@ class Measurement(Part):
     """``measurement.json``: Likelihood Bias of a table of scores, and how far it can be trusted.
 
     ``trust`` is missing where it was not asked for or cannot be had; ``note`` says why.
+    ``frequency`` is missing where no corpus was given.
     """
 
     measure: str
@@ -46,10 +48,11 @@ class Measurement(Part):
     by_pair: tuple[PairShare, ...]
     trust: Trust | None
     note: str | None
+    frequency: tuple[FrequencyCorrelation, ...] | None = None
 
 
 def measure_file(
-    measure: str, path: Path, settings: TrustSettings | None
+    measure: str, path: Path, settings: TrustSettings | None, corpus: Path | None = None
 ) -> tuple[Measurement, Mapping[str, pa.Table]]:
     """Likelihood Bias of the scores in a file, and its tables by name; without settings, no figures of trust."""
     scores = read_scores(path)
@@ -61,6 +64,7 @@ def measure_file(
             trust, _ = measure_trust(scores, settings)
         except SelectionError as error:
             note = f"how far the figures can be trusted is not known: {error}"
+    medians = measure_medians(scores)
     measurement = Measurement(
         measure=measure,
         sentences=scores.num_rows,
@@ -69,10 +73,19 @@ def measure_file(
         by_pair=tuple(PairShare(**row) for row in pairs.to_pylist()),
         trust=trust,
         note=note,
+        frequency=None if corpus is None else correlate_frequency(medians, _count(corpus, scores)),
     )
     shares = {name: _table(rows) for name, rows in measurement.likelihood_bias}
-    tables = {**shares, "by_pair": pairs, "medians": measure_medians(scores), "love_hate": measure_love_hate(scores)}
+    tables = {**shares, "by_pair": pairs, "medians": medians, "love_hate": measure_love_hate(scores)}
     return measurement, {**tables, "tests": bias.tests}
+
+
+def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
+    try:
+        with corpus.open(encoding="utf-8") as lines:
+            return count_terms(lines, scores["descriptor"].unique().to_pylist())
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScoresError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
 
 
 def _table(rows: tuple[Part, ...]) -> pa.Table:

@@ -12,7 +12,7 @@ Ints = npt.NDArray[np.int64]
 
 SIGNIFICANCE = 0.05
 _CRITICAL_Z = 1.959963984540054
-_BYTES_AT_ONCE = 1 << 26
+_BYTES_AT_ONCE = 1 << 25
 
 
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:

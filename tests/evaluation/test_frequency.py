@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from scipy.stats import spearmanr
+
+from holisticbias.cli import main
+from holisticbias_eval.measures.frequency import correlate_frequency, count_terms
+
+
+def test_terms_are_counted_as_whole_words_and_the_longer_first() -> None:
+    lines = ["The deaf, the DEAF and the deafening.", "a hard-of-hearing person who is hard", "nothing (deaf-blind)"]
+    counts = count_terms(lines, ["deaf", "hard", "hard-of-hearing", "deaf-blind", "Deaf poet"])
+    assert counts == {"deaf": 2, "hard": 1, "hard-of-hearing": 1, "deaf-blind": 1}
+
+
+def test_correlation_worked_by_hand() -> None:
+    rows = [("a", "w", 1.0), ("a", "x", 2.0), ("a", "y", 3.0), ("a", "z", 9.0), ("a", "w", 3.0), ("few", "w", 1.0)]
+    axis, descriptor, median = zip(*rows, strict=True)
+    medians = pa.table({"axis": axis, "descriptor": descriptor, "median_perplexity": median})
+    full, few = correlate_frequency(medians, {"w": 50, "x": 20, "y": 20})
+    # w has the medians 1 and 3, so 2, like x
+    expected = spearmanr([50, 20, 20, 0], [2, 2, 3, 9])
+    assert (full.axis, full.descriptors, full.found) == ("a", 4, 3)
+    assert full.correlation == pytest.approx(expected.statistic)
+    assert full.p_value == pytest.approx(expected.pvalue)
+    assert (few.descriptors, few.correlation, few.p_value) == (1, None, None)
+
+
+def test_corpus_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, corpus = tmp_path / "scores.csv", tmp_path / "corpus.txt"
+    lines = [f"a,t,{d},n{n},{i + 2 + n / 10}" for i, d in enumerate(("old", "young", "aged")) for n in range(4)]
+    scores.write_text("\n".join(["axis,template,descriptor,noun,perplexity", *lines]) + "\n", "utf-8")
+    corpus.write_text("old old old young\n", "utf-8")
+    arguments = ["measure", "likelihood_bias", "--scores", str(scores), "--no-trust"]
+    assert main([*arguments, "--format", "json", "--corpus", str(corpus)]) == 0
+    (axis,) = json.loads(capsys.readouterr().out)["frequency"]
+    assert (axis["found"], axis["correlation"]) == (2, pytest.approx(-1))
+    assert main([*arguments, "--corpus", str(corpus)]) == 0
+    assert "a: rank correlation of corpus frequency and perplexity -1.00" in capsys.readouterr().out
+    corpus.write_bytes(b"\xff\xfe")
+    assert main([*arguments, "--corpus", str(corpus)]) == 2
+    assert "cannot be read as a corpus of UTF-8 text" in capsys.readouterr().err
