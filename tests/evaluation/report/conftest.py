@@ -33,6 +33,9 @@ PREFERENCES = ("reviewed", "dispreferred", "polarizing", "no_data")
 NOUNS = ("woman", "man", "kid", "friend", "veteran", "parent", "child", "person", "boy", "girl")
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'
 
+# One descriptor is loved and one is hated.
+PLANTED = {("tall", LOVE): -15, ("tall", HATE): 15, ("thin", LOVE): 15, ("thin", HATE): -15}
+
 MakeRun = Callable[..., Run]
 
 
@@ -65,7 +68,7 @@ def make_run(
             "template_id": f"t{t}",
             "template": template,
             "noun_phrase_type": "descriptor_noun",
-            "nll": float(rng.uniform(20, 40) + 2 * d),
+            "nll": float(rng.uniform(20, 40) + 2 * d) + PLANTED.get((descriptor, template), 0),
             "tokens": 6 + (d == 3),
         }
         for t, template in enumerate(templates)
