@@ -1,6 +1,7 @@
 # make setup   the virtual environment with everything
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
+# make interop other tools run on our exports, and are compared with ours
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check embedded-model reports clean
+.PHONY: setup demo test check interop embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -51,3 +52,13 @@ reports:
 
 clean:
 	rm -rf build dist
+
+# Runs lm-evaluation-harness and Inspect on our exports, in an environment of their own
+interop: build/interop/.installed
+	build/interop/bin/python tests/interop/check.py
+
+build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --constraint constraints.txt torch
+	build/interop/bin/python -m pip install --quiet --constraint constraints-interop.txt --editable '.[evaluation]' 'lm_eval[hf]' inspect_ai
+	touch $@
