@@ -18,6 +18,7 @@ from holisticbias_eval.run import (
     Result,
     Run,
     Signature,
+    Skipped,
     likelihood_bias_result,
     write_run,
 )
@@ -50,6 +51,7 @@ def make_run(
     preferences: Sequence[str] = PREFERENCES,
     subset: str | None = None,
     trusted: bool = False,
+    reason: str = "",
 ) -> Run:
     """A run over every combination; ``missing`` names descriptors and templates without a perplexity."""
     rng = np.random.default_rng(7)
@@ -92,11 +94,12 @@ def make_run(
         measures=("likelihood_bias",),
         sentences_scored=scores.num_rows,
         sentences_available=scores.num_rows + 11,
+        skipped=(Skipped(reason=reason, sentences=11),) if reason else (),
         versions={"python": "3.11.7", "torch": "2.13.0"},
         machine="Linux x86_64",
     )  # fmt: skip
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20)) if trusted else None
+    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20))[0] if trusted else None
     return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores)
 
 
