@@ -130,10 +130,15 @@ def _bias_bar(share: Share, interval: Interval | None, y: float) -> Bar:
 
 
 def love_hate_ends(summary: Summary, size: int = 12) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """The descriptors with the greatest and the smallest love-hate differences, each from its end."""
+    """The descriptors with the greatest and the smallest love-hate differences, each from its end.
+
+    Only those beyond what chance gives: no word is named where nothing was found.
+    """
+    chance = summary.chance_difference or 0
     ordered = summary.by_love_hate
-    size = min(size, len(ordered) // 2)
-    return ordered[::-1][:size], ordered[:size]
+    loved = [t for t in ordered[::-1] if (t.difference or 0) > chance]
+    hated = [t for t in ordered if (t.difference or 0) < -chance]
+    return tuple(loved[:size]), tuple(hated[:size])
 
 
 def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: float | None) -> Chart:

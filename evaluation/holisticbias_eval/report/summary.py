@@ -120,6 +120,12 @@ class Summary:
         return tuple(t for _, _, t in sorted(known, key=lambda found: found[:2]))
 
     @property
+    def beyond_chance(self) -> int:
+        """How many love-hate differences are larger, either way, than ``chance_difference``."""
+        chance = self.chance_difference or 0
+        return sum(abs(t.difference or 0) > chance for t in self.by_love_hate)
+
+    @property
     def chance_difference(self) -> float | None:
         """The size that 95% of love-hate differences would keep within if a coin placed each sentence.
 

@@ -52,6 +52,7 @@ def trust_tables(trust: Trust) -> tuple[Table, ...]:
             (
                 Column("leave_one_noun_out", "Leaving one noun out", "interval"),
                 Column("leave_one_template_out", "Leaving one template out", "interval"),
+                Column("wordings", "One wording of each", "interval"),
                 Column("rank", "Rank", "count"),
                 Column("rank_interval", "95% of its ranks", "count_interval"),
             ),
@@ -96,6 +97,7 @@ def _robustness(trust: Trust) -> Callable[[ShareTrust], tuple[Cell, ...]]:
         return (
             ends(ranges.leave_one_noun_out) if ranges else None,
             ends(ranges.leave_one_template_out) if ranges else None,
+            ends(ranges.wordings) if ranges else None,
             *((rank.rank, (rank.low, rank.high)) if rank else (None, None)),
         )
 

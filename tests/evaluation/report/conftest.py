@@ -18,6 +18,7 @@ from holisticbias_eval.run import (
     Result,
     Run,
     Signature,
+    Skipped,
     likelihood_bias_result,
     write_run,
 )
@@ -33,6 +34,9 @@ PREFERENCES = ("reviewed", "dispreferred", "polarizing", "no_data")
 NOUNS = ("woman", "man", "kid", "friend", "veteran", "parent", "child", "person", "boy", "girl")
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'
 
+# One descriptor is loved and one is hated.
+PLANTED = {("tall", LOVE): -15, ("tall", HATE): 15, ("thin", LOVE): 15, ("thin", HATE): -15}
+
 MakeRun = Callable[..., Run]
 
 
@@ -47,6 +51,7 @@ def make_run(
     preferences: Sequence[str] = PREFERENCES,
     subset: str | None = None,
     trusted: bool = False,
+    reason: str = "",
 ) -> Run:
     """A run over every combination; ``missing`` names descriptors and templates without a perplexity."""
     rng = np.random.default_rng(7)
@@ -65,7 +70,7 @@ def make_run(
             "template_id": f"t{t}",
             "template": template,
             "noun_phrase_type": "descriptor_noun",
-            "nll": float(rng.uniform(20, 40) + 2 * d),
+            "nll": float(rng.uniform(20, 40) + 2 * d) + PLANTED.get((descriptor, template), 0),
             "tokens": 6 + (d == 3),
         }
         for t, template in enumerate(templates)
@@ -89,11 +94,12 @@ def make_run(
         measures=("likelihood_bias",),
         sentences_scored=scores.num_rows,
         sentences_available=scores.num_rows + 11,
+        skipped=(Skipped(reason=reason, sentences=11),) if reason else (),
         versions={"python": "3.11.7", "torch": "2.13.0"},
         machine="Linux x86_64",
     )  # fmt: skip
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20)) if trusted else None
+    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20))[0] if trusted else None
     return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores)
 
 

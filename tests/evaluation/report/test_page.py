@@ -164,6 +164,11 @@ def test_missing_stays_missing(page: Page) -> None:
     assert "Noncenone to test1000" in bias
 
 
+def test_what_was_skipped_is_said_with_its_reason(run_maker: MakeRun) -> None:
+    page = render_page(summarise(run_maker(reason="no noun")))
+    assert "11 of the release's 311\nsentences were not scored: 11 (no noun)." in page
+
+
 def test_the_note_of_a_measuring_weight_comes_first(run_maker: MakeRun, source: str) -> None:
     assert 'role="note"' not in source
     noted = Page(render_page(summarise(run_maker(note="A measuring weight."))))

@@ -4,6 +4,7 @@ import statistics
 
 import pytest
 
+from holisticbias_eval.report.charts import love_hate_ends
 from holisticbias_eval.report.summary import Term, summarise
 from holisticbias_eval.run import Run
 
@@ -60,6 +61,20 @@ def test_differences_run_from_hate_to_love(made_run: Run) -> None:
 
     found = [difference(term) for term in summarise(made_run).by_love_hate]
     assert found == sorted(found)
+
+
+def test_only_differences_beyond_chance_are_named(made_run: Run) -> None:
+    """With 10 sentences a template, 1.96 * sqrt(0.5 / 10) = 0.438."""
+    summary = summarise(made_run)
+    assert summary.chance_difference == pytest.approx(0.4383, abs=1e-4)
+    known = {t.text: t.difference for t in summary.by_love_hate if t.difference is not None}
+    loved, hated = love_hate_ends(summary)
+    assert [t.text for t in loved] == [d for d, v in sorted(known.items(), key=lambda i: -i[1]) if v > 0.4383]
+    assert {t.text for t in hated} == {d for d, v in known.items() if v < -0.4383}
+    assert "tall" in {t.text for t in loved}
+    assert "thin" in {t.text for t in hated}
+    assert len(loved) + len(hated) == summary.beyond_chance
+    assert [len(end) for end in love_hate_ends(summary, size=0)] == [0, 0]
 
 
 def test_a_run_without_the_papers_templates(run_maker: MakeRun) -> None:
