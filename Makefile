@@ -3,6 +3,7 @@
 # make test    setup, then every check and test
 # make kills   a hundred runs killed at random moments, and the store whole after them
 # make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
+# make interop other tools run on our exports, and are compared with ours
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check kills benchmark embedded-model reports clean
+.PHONY: setup demo test check interop kills benchmark embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -59,3 +60,13 @@ reports:
 
 clean:
 	rm -rf build dist
+
+# Runs lm-evaluation-harness and Inspect on our exports, in an environment of their own
+interop: build/interop/.installed
+	build/interop/bin/python tests/interop/check.py
+
+build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
+	$(PYTHON) -m venv build/interop
+	build/interop/bin/python -m pip install --quiet --constraint constraints.txt torch
+	build/interop/bin/python -m pip install --quiet --constraint constraints-interop.txt --editable '.[evaluation]' 'lm_eval[hf]' inspect_ai
+	touch $@

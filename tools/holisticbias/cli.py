@@ -18,6 +18,7 @@ BUILT_IN = (
     "assess",
     "build",
     "diff",
+    "export",
     "fmt",
     "from-issue",
     "generate",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,7 +19,7 @@ from holisticbias.catalog import (
     Template,
     TemplateFile,
 )
-from holisticbias.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
+from holisticbias.columns import booleans, codes, constant, lists, lists_of_records, strings, table
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
 
@@ -103,8 +102,8 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
 
 def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...]) -> pa.Table:
     """Every template over every phrase that can fill it, template by template."""
-    bare = pc.equal(columns["noun_phrase_type"].dictionary_decode(), strings(["descriptor"])[0])
-    nounlike = integers(np.flatnonzero(~bare.to_numpy(zero_copy_only=False)).astype(np.int32))
+    kinds = columns["noun_phrase_type"].dictionary_decode()
+    nounlike = pc.indices_nonzero(pc.not_equal(kinds, strings(["descriptor"])[0]))
     with_noun = {name: column.take(nounlike) for name, column in columns.items()}
     batches = [
         _template_batch(i, templates, with_noun if template.must_be_noun else columns)

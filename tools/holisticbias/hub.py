@@ -91,6 +91,8 @@ def hub_errors(repo: str) -> Iterator[None]:
         raise HubError(f"there is no dataset {repo} on the Hub, or the token does not see it") from error
     except hub.errors.HfHubHTTPError as error:
         raise HubError(_status_line(repo, error.response.status_code)) from error
+    except hub.errors.OIDCError as error:
+        raise HubError(f"no token by trusted publishing: {' '.join(str(error).split())}") from error
     except hub.errors.OfflineModeIsEnabled as error:
         raise HubError("HF_HUB_OFFLINE is set: unset it to reach the Hub") from error
     except (hub.errors.HTTPError, ConnectionError) as error:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from holisticbias.card import render_card
 from holisticbias.catalog import Catalog
 from holisticbias.compile import compile_entries
+from holisticbias.croissant import CROISSANT, render_croissant
 from holisticbias.digest import parts_digest, release_digest, table_digest, text_digest
 from holisticbias.intersections import Pairs, find_pairs
 from holisticbias.manifest import Manifest, TableEntry, write_manifest, written_with
@@ -74,7 +75,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     runs = compiler.runs()
     entries = compile_entries(_selected(catalog, request), request.version)
     axes = entries["descriptors"]["axis"].unique().to_pylist()
-    draft = _draft(request)
+    draft = _draft(request, catalog.release(request.version).date)
     plan = json.dumps({"request": asdict(request), "of": _digest(pairs), "shards": len(runs), **draft.written_with})
     with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
         for name in ("data", "done"):
@@ -85,6 +86,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         for name, table in entries.items():
             write_parquet(table, part / manifest.tables[name].files[0], axes, _label(draft, name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
+        (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
         return _finish(manifest, part)
 
 
@@ -114,9 +116,10 @@ def _digest(pairs: Pairs) -> str:
     return digest.hexdigest()
 
 
-def _draft(request: Request) -> Manifest:
+def _draft(request: Request, date: str) -> Manifest:
     return Manifest(
         version=request.version,
+        date=date,
         where=conditions_text(parse_conditions(request.where)),
         intersections=request.axes,
         sample=request.drawn,

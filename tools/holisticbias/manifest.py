@@ -65,6 +65,7 @@ class Manifest(_Part):
 
     name: Literal["holisticbias"] = "holisticbias"
     version: Version
+    date: str | None = None
     subset: str | None = None
     where: tuple[str, ...] = ()
     intersections: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,8 +28,7 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
     try:
         _make(made)
         yield made
-        _refuse(target, may_replace)
-        _swap(made, target)
+        _replace(made, target, may_replace)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
@@ -49,23 +48,22 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
     part = target.parent / f".{target.name}.part"
     try:
         part.mkdir(parents=True, exist_ok=True)
-        with _only_one(part, target):
+        with _locked(part, f"another build is writing {target}: wait until it is done"):
             if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
                 for old in part.iterdir():
                     shutil.rmtree(old) if old.is_dir() else old.unlink()
                 (part / PLAN).write_text(plan, "utf-8")
             yield part
             (part / PLAN).unlink()
-            _refuse(target, may_replace)
-            _swap(part, target)
+            _replace(part, target, may_replace)
     except OSError as error:
         done = f"; what is done is kept in {part}, and the same command goes on from there"
         raise OutputError(f"cannot write {target}: {error.strerror or error}{done}") from error
 
 
 @contextmanager
-def _only_one(folder: Path, target: Path) -> Iterator[None]:
-    """Holds the folder's lock, where the system has such locks."""
+def _locked(folder: Path, message: str | None = None) -> Iterator[None]:
+    """Holds the folder's lock, where the system has such locks; fails with the message rather than wait for it."""
     try:
         import fcntl
     except ImportError:
@@ -73,24 +71,29 @@ def _only_one(folder: Path, target: Path) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(handle)
-        raise OutputError(f"another build is writing {target}: wait until it is done") from error
-    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if message is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
+    except BlockingIOError as error:
+        raise OutputError(message or str(error)) from error
     finally:
         os.close(handle)
 
 
 def write_file(target: Path, content: bytes) -> None:
     """Write a file, whole or not at all, over an old one of that name. Raises ``OutputError``."""
+    with new_file(target) as path:
+        path.write_bytes(content)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """A file to fill, which takes the place of an old one when the block ends well. Raises ``OutputError``."""
     if target.is_dir():
         raise OutputError(f"{target} is a folder: name a file")
     made = _beside(target.absolute())
-    _make(made)
     try:
-        (made / "new").write_bytes(content)
+        _make(made)
+        yield made / "new"
         (made / "new").replace(target)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
@@ -114,6 +117,23 @@ def _make(folder: Path) -> None:
         raise OutputError(f"cannot write to {parent}: {error.strerror}") from error
 
 
+def write_files(texts: Mapping[Path, str]) -> None:
+    """Write texts to files, each with its folder, all or none; raises ``OutputError``."""
+    made: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made[path] = path.with_name(f".{path.name}.new")
+            made[path].write_text(text, "utf-8")
+        for path, new in made.items():
+            new.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename or 'the files'}: {error.strerror or error}") from error
+    finally:
+        for new in made.values():
+            new.unlink(missing_ok=True)
+
+
 def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise OutputError(f"{target} is not a folder: choose another name")
@@ -121,6 +141,13 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
         raise OutputError(f"{target} is the current folder, which cannot be replaced: name a folder in it")
     if target.is_dir() and any(target.iterdir()) and not may_replace(target):
         raise OutputError(f"{target} holds something else: choose another folder, or remove it first")
+
+
+def _replace(made: Path, target: Path, may_replace: Callable[[Path], bool]) -> None:
+    """One build at a time takes its place."""
+    with _locked(target.parent):
+        _refuse(target, may_replace)
+        _swap(made, target)
 
 
 def _swap(made: Path, target: Path) -> None:

@@ -58,7 +58,9 @@ def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: 
     """
     manifest = _whole(folder)
     hub = hub_library()
-    if not dry_run and hub.get_token() is None:
+    with hub_errors(repo):
+        token = hub.get_token()
+    if not dry_run and token is None:
         raise PublishError("there is no token for the Hub: run hf auth login, or set HF_TOKEN")
     for tries_left in reversed(range(TRIES)):
         with hub_errors(repo):

@@ -13,6 +13,7 @@ from holisticbias.card import render_card
 from holisticbias.catalog import Catalog
 from holisticbias.columns import strings
 from holisticbias.compile import compile_tables
+from holisticbias.croissant import CROISSANT, render_croissant
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.history_table import history_table
@@ -85,6 +86,7 @@ def build_release(
     digests = {name: table_digest(table) for name, table in tables.items()}
     manifest = Manifest(
         version=version,
+        date=catalog.release(version).date,
         subset=subset,
         where=conditions_text(conditions),
         digest=release_digest({name: digest for name, digest in digests.items() if name in DIGESTED}),
@@ -128,6 +130,7 @@ def write_release(release: Release, folder: Path) -> Manifest:
             label = {"version": manifest.version, "part": manifest.part, "table": name}
             write_parquet(table, made / manifest.tables[name].files[0], axes, label)
         (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
+        (made / CROISSANT).write_text(render_croissant(manifest, made), "utf-8")
         return write_manifest(manifest, made)
 
 

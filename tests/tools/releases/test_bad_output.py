@@ -1,0 +1,74 @@
+"""Disks that fill up, folders that cannot be written, and two builds at once."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.release import build_release, open_release, write_release
+from holisticbias.verify import verify_release
+
+Build = Callable[..., Path]
+BUILD = "build", "--version", "1.0.0", "--where", "axis=nonce"
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+from holisticbias.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--intersections", "nonce x religion", "--where", "axis=nonce,religion")])
+def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(tmp_path: Path, more: tuple[str, ...]) -> None:
+    arguments = ["build", "--version", "1.0.0", *(more or BUILD[3:]), "--out", str(tmp_path / "r")]
+    command = [sys.executable, "-c", LIMITED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "cannot write" in done.stderr
+    assert not (tmp_path / "r").exists()
+
+
+def test_an_old_release_survives_a_disk_that_fills_up(build: Build, terms: Path, tmp_path: Path) -> None:
+    folder = build("r")
+    before = (folder / "manifest.json").read_bytes()
+    limited = LIMITED.replace("20_000, 20_000", "3_000, 3_000")
+    arguments = ["build", "--source", str(terms), "--out", str(folder)]
+    done = subprocess.run([sys.executable, "-c", limited, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert (folder / "manifest.json").read_bytes() == before
+    assert verify_release(folder) == ()
+    assert [p.name for p in tmp_path.iterdir()] == ["r"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
+def test_a_read_only_folder_gives_one_line(catalog: Catalog, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(Exception, match="cannot write to"):
+        write_release(build_release(catalog), tmp_path / "r")
+
+
+def test_many_builds_into_one_folder_at_once_leave_a_whole_release(catalog: Catalog, tmp_path: Path) -> None:
+    release = build_release(catalog)
+    failures: list[Exception] = []
+
+    def write() -> None:
+        try:
+            for _ in range(5):
+                write_release(release, tmp_path / "r")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
+            failures.append(error)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert open_release(tmp_path / "r").digest == release.digest
+    assert [p.name for p in tmp_path.iterdir()] == ["r"]
