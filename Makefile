@@ -1,9 +1,9 @@
 # make setup   the virtual environment with everything
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
+# make interop other tools run on our exports, and are compared with ours
 # make kills   a hundred runs killed at random moments, and the store whole after them
 # make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
-# make interop other tools run on our exports, and are compared with ours
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
