@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from holisticbias_eval.scoring import Floats, ModelIdentity, Notice, Progress, S
 
 PLAIN = "batches of one length"
 _PROBED = 8
-_BATCH = {True: 1024, False: 16_384}  # a GPU wants more at once than a few cores do
+_GPU_BATCH = 16_384
+_CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few cores, and in little memory
 _PER_TEXT = 1e-4
 _PER_TOKEN = 0.1  # rounded weights differ from themselves by this much in another order of sums
 
@@ -42,7 +44,7 @@ class CausalScorer:
         self._bos: int | None = loaded.tokenizer.bos_token_id
         self._bos_text = loaded.tokenizer.bos_token
         self._notice = notice
-        self._size = size or PackSize(batch=_BATCH[loaded.model.device.type == "cpu"])
+        self._size = size or _default_size(loaded.model)
         self.method = ""
         self._probed = (0, 0)
         self.identity: ModelIdentity = replace(loaded.identity, dtype=dtype)
@@ -128,3 +130,9 @@ def _probe_rows(encoded: Encoded) -> list[int]:
     """The longest text, the shortest, and some in between."""
     order = np.argsort(encoded.lengths, kind="stable")
     return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, _PROBED).astype(int)}) if len(order) else []
+
+
+def _default_size(model: Any) -> PackSize:
+    if model.device.type != "cpu":
+        return PackSize(batch=_GPU_BATCH)
+    return PackSize(batch=min(4096, max(256, _CPU_WIDTHS // model.get_input_embeddings().embedding_dim)))

@@ -34,6 +34,9 @@ def cluster() -> Iterator[Any]:
 def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_killed(
     cluster: Any, gpt2_folder: Path, tmp_path: Path
 ) -> None:
+    with pytest.raises(EvaluationError, match="leave one free"):
+        RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=3)
+
     local = load_scorer(str(gpt2_folder), ignore).score(whole(TEXTS), ignore)
     scorer = RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=2)
     assert_same(scorer.score(whole(TEXTS), ignore), local)
@@ -56,8 +59,3 @@ def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_k
 def assert_same(found: Scores, expected: Scores) -> None:
     np.testing.assert_allclose(found.nll, expected.nll, atol=1e-4, rtol=0)
     assert found.tokens.tolist() == expected.tokens.tolist()
-
-
-def test_replicas_that_would_take_every_cpu_are_refused(cluster: Any, gpt2_folder: Path) -> None:
-    with pytest.raises(EvaluationError, match="leave one free"):
-        RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=3)
