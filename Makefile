@@ -2,6 +2,8 @@
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
 # make interop other tools run on our exports, and are compared with ours
+# make kills   a hundred runs killed at random moments, and the store whole after them
+# make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
@@ -10,7 +12,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check interop embedded-model reports clean
+.PHONY: setup demo test check interop kills benchmark embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -39,6 +41,12 @@ check: setup
 	$(BIN)/holisticbias fmt --check
 	$(BIN)/holisticbias generate --check
 	$(BIN)/zizmor --quiet --offline .github
+
+kills: setup
+	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
+
+benchmark: setup
+	$(BIN)/python benchmarks/scoring.py
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.embedded

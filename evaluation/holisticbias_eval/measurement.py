@@ -58,7 +58,7 @@ def measure_file(
     trust, note = None, None
     if settings:
         try:
-            trust = measure_trust(scores, settings)
+            trust, _ = measure_trust(scores, settings)
         except SelectionError as error:
             note = f"how far the figures can be trusted is not known: {error}"
     measurement = Measurement(

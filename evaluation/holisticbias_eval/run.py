@@ -18,6 +18,7 @@ from holisticbias_eval.scoring import ModelIdentity, Scorer
 
 RESULT = "result.json"
 SCORES = "scores.parquet"
+PAIRS = "pairs.parquet"
 REPORT = "report.html"
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 SCHEMA_VERSION = 1
@@ -25,6 +26,8 @@ SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
 )  # fmt: skip
+# those that a table of scores may have beside: the phrase's own nats, and the template that one words in another way
+OPTIONAL_COLUMNS = ("phrase_nll", "paraphrase_of")
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
@@ -48,6 +51,13 @@ class ModelSignature(Part):
     note: str | None
 
 
+class Skipped(Part):
+    """Sentences of the release that were not measured, and why."""
+
+    reason: str
+    sentences: int
+
+
 class Signature(Part):
     """Everything that the figures depend on."""
 
@@ -57,6 +67,7 @@ class Signature(Part):
     measures: tuple[str, ...]
     sentences_scored: int
     sentences_available: int
+    skipped: tuple[Skipped, ...] = ()
     versions: dict[str, str]
     machine: str
 
@@ -92,14 +103,23 @@ class Result(Part):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run's folder holds: the result, and the scored sentences, one a row."""
+    """What a run's folder holds: the result, the scored sentences, one a row, and every pair of descriptors.
+
+    ``pairs`` is the table of ``measures.pairs.by_pair``, missing in runs without one.
+    """
 
     result: Result
     scores: pa.Table
+    pairs: pa.Table | None = None
 
 
 def sign(
-    release: ReleaseSignature, scorer: Scorer, measures: tuple[str, ...], scored: int, available: int
+    release: ReleaseSignature,
+    scorer: Scorer,
+    measures: tuple[str, ...],
+    scored: int,
+    available: int,
+    skipped: tuple[Skipped, ...] = (),
 ) -> Signature:
     """The signature of a run on this machine with the installed packages."""
     return Signature(
@@ -109,6 +129,7 @@ def sign(
         measures=measures,
         sentences_scored=scored,
         sentences_available=available,
+        skipped=skipped,
         versions={"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}},
         machine=f"{platform.system()} {platform.machine()}",
     )
@@ -134,6 +155,8 @@ def _shares(shares: tuple[BiasShare, ...]) -> tuple[Share, ...]:
 def write_run(run: Run, folder: Path) -> None:
     """Write the result and the scores into a folder that is there."""
     pq.write_table(run.scores, folder / SCORES, compression="zstd")
+    if run.pairs is not None:
+        pq.write_table(run.pairs, folder / PAIRS, compression="zstd")
     (folder / RESULT).write_text(run.result.model_dump_json(indent=2) + "\n", "utf-8")
 
 
@@ -154,14 +177,19 @@ def read_run(folder: Path) -> Run:
         raise RunError(
             f"{folder / RESULT} is damaged or of another version: {'.'.join(map(str, first['loc']))}: {first['msg']}"
         ) from error
-    return Run(result, _read_scores(folder / SCORES))
+    pairs = _read_table(folder / PAIRS) if (folder / PAIRS).is_file() else None
+    return Run(result, _read_scores(folder / SCORES), pairs)
+
+
+def _read_table(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
 
 
 def _read_scores(path: Path) -> pa.Table:
-    try:
-        scores = pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+    scores = _read_table(path)
     for name in (*SENTENCE_COLUMNS, *SCORE_COLUMNS):
         if name not in scores.column_names:
             raise RunError(f"{path} has no column {name}: it is no table of scored sentences; evaluate again")

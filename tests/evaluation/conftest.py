@@ -59,6 +59,14 @@ def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
     )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Scores of tests are kept apart from the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLISTICBIAS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def mini_release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release") / "mini"
@@ -104,3 +112,13 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
 def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
     """A copy of the tiny model, to spoil."""
     return lambda: Path(shutil.copytree(tiny_gpt2, tmp_path / "spoilt"))
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
+    """A run of the tiny model on the mini release."""
+    from holisticbias_eval.evaluate import evaluate
+
+    out = tmp_path_factory.mktemp("runs") / "run"
+    folder, _ = evaluate(str(tiny_gpt2), mini_release_folder, ("likelihood_bias",), out)
+    return folder

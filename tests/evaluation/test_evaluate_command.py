@@ -43,8 +43,8 @@ def test_a_run_from_end_to_end(
     out = tmp_path / "new" / "run"
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(out)]
     assert main(arguments) == 0
-    assert "Likelihood Bias of" in capsys.readouterr().out
-    assert {"report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
+    assert "tiny-gpt2 on HolisticBias 1.0.0" in capsys.readouterr().out
+    assert {"pairs.parquet", "report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
     first = json.loads((out / "result.json").read_text("utf-8"))
     assert main(arguments) == 0, "a run may be made anew in its place"
     assert json.loads((out / "result.json").read_text("utf-8")) == first
@@ -71,7 +71,7 @@ def test_a_hub_model_that_cannot_be_had(
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
-    assert "nobody/nothing-of-the-kind: the model cannot be loaded: " in line
+    assert "nobody/nothing-of-the-kind: the configuration cannot be loaded: " in line
     assert "Hub" in line
 
 
@@ -139,6 +139,14 @@ def not_a_number(model: Path) -> None:
     save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
 
 
+def too_large(model: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(model / "model.safetensors")
+    weights["transformer.ln_f.weight"].fill_(3e38)
+    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+
+
 def short_context(model: Path) -> None:
     from transformers import AutoModelForCausalLM, GPT2Config
 
@@ -155,11 +163,12 @@ def short_context(model: Path) -> None:
         (no_weights, "it has no weights as safetensors"),
         (truncated, "the model cannot be loaded"),
         (remote_code, "it needs code of its own, which is never run here"),
-        (damaged_config, "the model cannot be loaded"),
+        (damaged_config, "the configuration cannot be loaded"),
         (missing_weight, "its weights lack transformer.h.0.attn.c_attn.weight"),
         (large_tokenizer, "they do not match"),
-        (not_a_number, "the model gives no finite likelihood for"),
-        (short_context, "have more than the model's 3 tokens"),
+        (not_a_number, "hold numbers that are not finite"),
+        (too_large, "the model gives no finite likelihood for"),
+        (short_context, "the model reads at most 3 tokens; 84 sentences have more"),
     ],
 )
 def test_a_model_that_cannot_be_used(

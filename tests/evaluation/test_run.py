@@ -8,22 +8,13 @@ import pytest
 
 from holisticbias.release import Release
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.evaluate import evaluate
 from holisticbias_eval.measures.likelihood_bias import select_sentences
 from holisticbias_eval.run import RESULT, SCORES, Run, read_run, write_run
 
 
 @pytest.fixture(scope="module")
-def run_folder(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
-    folder, _ = evaluate(
-        str(tiny_gpt2), mini_release_folder, ("likelihood_bias",), tmp_path_factory.mktemp("runs") / "run"
-    )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def made(run_folder: Path) -> Run:
-    return read_run(run_folder)
+def made(tiny_run: Path) -> Run:
+    return read_run(tiny_run)
 
 
 @pytest.fixture
@@ -36,6 +27,29 @@ def test_what_is_written_is_read(made: Run, copy: Path) -> None:
     read = read_run(copy)
     assert read.result == made.result
     assert read.scores.equals(made.scores)
+    assert read.pairs is not None
+    assert made.pairs is not None
+    assert read.pairs.equals(made.pairs)
+
+
+def test_pairs_and_phrases_are_stored(made: Run) -> None:
+    assert made.pairs is not None
+    # 3 pairs of age, 1 of ability, 1 of nonce
+    assert made.pairs.num_rows == 5
+    alone = made.scores["phrase_nll"].to_numpy()
+    assert (alone > 0).all()
+    assert (alone != made.scores["nll"].to_numpy()).all()
+    assert made.result.trust is not None
+    assert made.result.trust.nats_per == "sentence"
+    assert all(t.confounds.without_phrase is not None for t in made.result.trust.by_axis)
+
+
+def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
+    signature = made.result.signature
+    skipped = {s.reason.split(":")[0]: s.sentences for s in signature.skipped}
+    # 7 descriptors in the one template that takes them alone; 4 nouns in 3 templates
+    assert skipped == {"no noun": 7, "no descriptor": 12}
+    assert signature.sentences_scored + sum(skipped.values()) == mini_release.sentences.num_rows
 
 
 def test_every_selected_sentence_is_scored(made: Run, mini_release: Release) -> None:

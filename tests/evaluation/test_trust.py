@@ -9,10 +9,14 @@ from tests.evaluation.simulated import World
 
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.records import ShareTrust, Trust, TrustSettings
-from holisticbias_eval.measures.trust import measure_trust
+from holisticbias_eval.measures.trust import measure_trust as trust_and_pairs
 
 QUICK = TrustSettings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
+
+
+def measure_trust(scores: pa.Table, settings: TrustSettings = QUICK) -> Trust:
+    return trust_and_pairs(scores, settings)[0]
 
 
 def axis_share(scores: pa.Table) -> float:
@@ -161,3 +165,34 @@ def test_the_same_seed_gives_the_same_figures() -> None:
     scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
     assert measure_trust(scores, QUICK) == measure_trust(scores, QUICK)
     assert measure_trust(scores, QUICK) != measure_trust(scores, TrustSettings(**{**QUICK.model_dump(), "seed": 1}))
+
+
+def test_wordings_move_the_share_and_count_as_one_stance() -> None:
+    scores = World({"a": SEVEN, "b": SEVEN}, templates=6).draw(np.random.default_rng(0))
+    names = scores["template"].to_pylist()
+    # t0, t2 and t4 stand for themselves; t1, t3 and t5 word them in another way
+    base = [f"t{int(n[1]) - 1}" if int(n[1]) % 2 else None for n in names]
+    worded = scores.append_column("template_id", pa.array(names)).append_column("paraphrase_of", pa.array(base))
+    trust = measure_trust(worded)
+    counts = {(s.template, s.axis): s for s in measure_likelihood_bias(scores).by_axis_and_template}
+    pairs = [[counts[f"t{i}", "a"].significant, counts[f"t{i + 1}", "a"].significant] for i in (0, 2, 4)]
+    wordings = by_axis(trust)["a"].robustness
+    assert wordings is not None
+    assert wordings.wordings is not None
+    assert wordings.wordings.low == pytest.approx(sum(map(min, pairs)) / 63)
+    assert wordings.wordings.high == pytest.approx(sum(map(max, pairs)) / 63)
+    assert trust.rank_flips[0].probability_by_wording is not None
+    assert measure_trust(scores).rank_flips[0].probability_by_wording is None
+
+
+def test_every_pair_with_its_effects() -> None:
+    scores = World({"a": (0.0, 0.0, 2.0)}, templates=8, template_scale=0.0).draw(np.random.default_rng(0))
+    _, pairs = trust_and_pairs(scores, QUICK)
+    found = {(p["first"], p["second"]): p for p in pairs.to_pylist()}
+    assert list(found) == [("a.0", "a.1"), ("a.0", "a.2"), ("a.1", "a.2")]
+    expected = measure_likelihood_bias(scores).by_pair().to_pylist()
+    assert [(p["templates"], p["share"]) for p in found.values()] == [(p["templates"], p["share"]) for p in expected]
+    # the third is 2 nats a token less likely, in sentences of 6 tokens
+    assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
+    assert found["a.0", "a.2"]["rank_biserial"] < -0.7
+    assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from holisticbias.authoring import next_version
 from holisticbias.catalog import Catalog, Descriptor, Position
-from holisticbias.errors import SourceError
+from holisticbias.errors import OutputError, SourceError
 from holisticbias.formatting import format_text, stale_files
 from holisticbias.issue_forms import issue_forms, read_issue
+from holisticbias.output import write_files
 from holisticbias.proposals import plural_of, propose_id, propose_plural, propose_position, similar_terms
 from holisticbias.source import term_files
 from holisticbias.validate import load_catalog, validate_paths
@@ -159,6 +160,17 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     path.write_bytes(b"a: [\n")
     assert invoke("fmt", path)[0] == 2
     assert path.read_bytes() == b"a: [\n"
+
+
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old", "utf-8")
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(OutputError, match="cannot write"):
+        write_files({tmp_path / "a": "new", tmp_path / "file" / "b": "new"})
+    assert (tmp_path / "a").read_text("utf-8") == "old"
+    assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}
+    write_files({tmp_path / "a": "new", tmp_path / "folder" / "b": "new"})
+    assert (tmp_path / "folder" / "b").read_text("utf-8") == "new"
 
 
 # add, assess, from-issue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -128,3 +129,14 @@ def test_report_that_is_none(tmp_path: Path, content: bytes) -> None:
         read_difference(path)
     with pytest.raises(SourceError, match="cannot be read"):
         read_findings(tmp_path / "nothing.json")
+
+
+def test_preview_of_terms_that_break_rules(terms_copy: Path, invoke: Callable[..., tuple[int, str, str]]) -> None:
+    path = terms_copy / "descriptors" / "nonce.yaml"
+    entry = "\n  - id: nonce.new\n    text: NEW\n    sources: [smith-2022]\n    since: 2.0.0\n"
+    path.write_text(path.read_text("utf-8") + entry, "utf-8")
+    code, out, _ = invoke("preview", "2.0.0", terms_copy, "--source", terms_copy)
+    assert code == 0
+    assert "## Not ready yet: 2 to mend" in out
+    assert "`article-stated`" in out
+    assert "`published-added`" in out

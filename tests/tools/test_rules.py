@@ -193,6 +193,12 @@ PIECES = [
         b"    noun_gender: female\n",
         b"    assessments: [{judgement: accepted, date: '2020'}]\n",
     ),
+    *(
+        b"    not_with: [noun.person, neutral]\n",
+        b"    without_noun: false\n",
+        b"    paraphrase_of: dialogue.im\n",
+        b"    history:\n      - {until: 9.0.0, reason: x, text: null, article: null, not_with: []}\n",
+    ),
     b"    replaced_by: example.kind\n",
 ]
 

@@ -17,6 +17,7 @@ from holisticbias.document import parse_document
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding, render_findings
 from holisticbias.formatting import read, write
+from holisticbias.output import write_files
 from holisticbias.source import Kind, SourceFile, read_source, shown_path
 from holisticbias.validate import validate_files
 from holisticbias.versions import version_key
@@ -101,8 +102,7 @@ def check_edits(root: Path, edits: Sequence[Edit]) -> None:
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
     """Write the files, all or none; raises as ``check_edits`` does."""
     check_edits(root, edits)
-    for edit in edits:
-        edit.path.write_text(edit.text, "utf-8")
+    write_files({edit.path: edit.text for edit in edits})
     return tuple(edit.path for edit in edits)
 
 

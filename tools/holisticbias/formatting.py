@@ -103,18 +103,23 @@ def _sort_keys(mapping: CommentedMap, order: list[str]) -> None:
 
 
 def _blank_lines(text: str) -> str:
-    """One blank line between entries, before the comments that belong to the next, and none elsewhere but in texts."""
+    """One blank line between entries, before the comments that belong to the next.
+
+    At the left margin one blank line stays where there were some; elsewhere, but in texts, none does.
+    """
     inside = _lines_of_texts(text)
     out: list[str] = []
+    after_blank = False
     for number, line in enumerate(text.rstrip("\n").split("\n")):
         if number in inside:
             out.append(line)
-            continue
-        if not line.strip():
-            continue
-        if line.startswith("  - id: "):
-            _insert_blank(out)
-        out.append(line.rstrip())
+        elif line.strip():
+            if line.startswith("  - id: "):
+                _insert_blank(out)
+            elif after_blank and out and not line.startswith(" "):
+                out.append("")
+            out.append(line.rstrip())
+        after_blank = number not in inside and not line.strip()
     return "\n".join(out) + "\n"
 
 

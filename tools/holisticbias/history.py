@@ -10,6 +10,7 @@ from holisticbias.diff import compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
 from holisticbias.lock import lock, render_lock
+from holisticbias.output import write_files
 from holisticbias.release import build_release
 from holisticbias.revisions import Revision
 from holisticbias.source import LOCK_SUFFIX
@@ -65,13 +66,14 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
     digest = build_release(catalog, version).digest
     if recorded not in (None, digest):
         raise SourceError(f"version {version} is published with digest {recorded[:12]}, and is now {digest[:12]}")
+    folder = root / "releases"
+    texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
     if recorded is None:
-        path = root / "releases" / f"{version}.yaml"
-        path.write_text(f'{path.read_text("utf-8").rstrip()}\ndigest: "{digest}"\n', "utf-8")
-    (root / "releases" / f"{version}{LOCK_SUFFIX}").write_text(render_lock(lock(catalog, version)), "utf-8")
+        path = folder / f"{version}.yaml"
+        texts[path] = f'{path.read_text("utf-8").rstrip()}\ndigest: "{digest}"\n'
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
-        path = root / "releases" / f"{version}.changes.json"
-        path.write_text(render_difference(changes, "json") + "\n", "utf-8")
+        texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
+    write_files(texts)
     return digest

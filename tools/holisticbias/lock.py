@@ -16,7 +16,14 @@ def lock(catalog: Catalog, version: str) -> LockFile:
 
     A key without a dot is an axis; its digest is that of the axis's label.
     """
-    return LockFile(version=version, entries=dict(_entries(catalog.at(version))))
+    return next(locks(catalog, [version]))
+
+
+def locks(catalog: Catalog, versions: Iterable[str]) -> Iterator[LockFile]:
+    """The locks of several versions; an entry that stood alike in them is digested once."""
+    known: dict[int, tuple[Entry, str]] = {}  # holds the entries, so that no other can get the id of one
+    for version in versions:
+        yield LockFile(version=version, entries=dict(_entries(catalog.at(version), known)))
 
 
 def render_lock(locked: LockFile) -> str:
@@ -24,19 +31,22 @@ def render_lock(locked: LockFile) -> str:
     return json.dumps(locked.model_dump(), indent=1) + "\n"
 
 
-def _entries(held: Catalog) -> Iterator[tuple[str, str]]:
+def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
     for axis in held.axes:
         yield axis.axis, _digest(axis.label)
-        yield from _digests(axis.axis, axis.descriptors)
+        yield from _digests(axis.axis, axis.descriptors, known)
     for gender in held.genders:
-        yield from _digests(gender.gender, gender.nouns)
+        yield from _digests(gender.gender, gender.nouns, known)
     for family in held.families:
-        yield from _digests(family.family, family.templates)
+        yield from _digests(family.family, family.templates, known)
 
 
-def _digests(group: str, entries: Iterable[Entry]) -> Iterator[tuple[str, str]]:
+def _digests(group: str, entries: Iterable[Entry], known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
     for entry in entries:
-        yield entry.id, _digest([group, entry.model_dump(exclude=_HISTORY, exclude_defaults=True)])
+        if id(entry) not in known:
+            stood = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
+            known[id(entry)] = entry, _digest([group, stood])
+        yield entry.id, known[id(entry)][1]
 
 
 def _digest(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -115,6 +115,23 @@ def _make(folder: Path) -> None:
         raise OutputError(f"cannot write to {parent}: it is not a folder") from error
     except OSError as error:
         raise OutputError(f"cannot write to {parent}: {error.strerror}") from error
+
+
+def write_files(texts: Mapping[Path, str]) -> None:
+    """Write texts to files, each with its folder, all or none; raises ``OutputError``."""
+    made: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made[path] = path.with_name(f".{path.name}.new")
+            made[path].write_text(text, "utf-8")
+        for path, new in made.items():
+            new.replace(path)
+    except OSError as error:
+        raise OutputError(f"cannot write {error.filename or 'the files'}: {error.strerror or error}") from error
+    finally:
+        for new in made.values():
+            new.unlink(missing_ok=True)
 
 
 def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from holisticbias.catalog import Catalog
 from holisticbias.errors import SourceError
 from holisticbias.source import FOLDERS, SINGLE_FILES, find_source, is_source, read_source
-from holisticbias.validate import load_catalog, validate_files
+from holisticbias.validate import validate_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Revision:
 def open_revision(name: str, root: Path | None = None) -> Revision:
     """What a name means: a version of the terms in ``root``, a folder of terms, or a git revision of ``root``.
 
-    Of a folder and of a revision the newest version is meant. They need not be
-    valid: entries that break the schema, and templates without a slot, are left out. Raises ``SourceError``
+    Of a folder and of a revision the newest version is meant. The terms need not
+    be valid: entries that break the schema, and templates without a slot, are left out. Raises ``SourceError``
     where the name means nothing.
     """
     root = root or find_source()
     catalog = _read(root)
     if name in catalog.versions:
-        return Revision(name, load_catalog(root), name)
+        return Revision(name, catalog, name)
     if name and Path(name).is_dir():
         return _newest(name, _read(Path(name)))
     return _newest(name, _read_commit(name, root))

@@ -18,6 +18,8 @@ class Measure:
     source: str
 
 
+PSEUDO_LIKELIHOOD_BIAS = "pseudo_likelihood_bias"
+
 MEASURES: dict[str, Measure] = {
     "likelihood_bias": Measure(
         name="likelihood_bias",
@@ -33,5 +35,20 @@ MEASURES: dict[str, Measure] = {
             "thinks of a term with how common and how long the term is; the figures of trust beside it take these apart"
         ),
         source="Smith et al. 2022, section 2.3.2",
+    ),
+    PSEUDO_LIKELIHOOD_BIAS: Measure(
+        name=PSEUDO_LIKELIHOOD_BIAS,
+        title="Pseudo-log-likelihood bias",
+        summary=(
+            "the share of pairs of descriptors of an axis whose phrases of descriptor and noun differ in "
+            "pseudo-log-likelihood in the templates of SEAT (the same tests as Likelihood Bias)"
+        ),
+        models="masked language models; --pll chooses between the original and the within-word variant",
+        direction="none is good by itself: which differences harm is for people to judge.",
+        limits=(
+            "those of Likelihood Bias; the original variant favours words of several pieces, whose pieces give each "
+            "other away (Kauf and Ivanova 2023), and longer phrases have more tokens to sum over"
+        ),
+        source="Smith et al. 2022, section B.1; templates of May et al. 2019",
     ),
 }

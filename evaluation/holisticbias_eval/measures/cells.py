@@ -22,12 +22,14 @@ VALUES = ("perplexity", "nll", "tokens", "phrase_nll")
 class Cell:
     """The sentences of one axis in one template: shape ``[descriptors, nouns]`` each, NaN where there is none.
 
+    ``stance`` is the template that the template words in another way, or itself.
     ``nll`` (nats a sentence), ``tokens`` and ``phrase_nll`` (nats of the noun
     phrase alone) are missing where the scores do not have them.
     """
 
     axis: str
     template: str
+    stance: str
     descriptors: tuple[str, ...]
     perplexity: Floats
     nll: Floats | None
@@ -47,6 +49,7 @@ class Crossing:
 
     axes: tuple[str, ...]
     templates: tuple[str, ...]
+    stances: tuple[str, ...]
     nouns: tuple[str, ...]
     cells: tuple[Cell, ...]
 
@@ -55,12 +58,14 @@ def cross(scores: pa.Table) -> Crossing:
     """The scores by axis, template, descriptor and noun.
 
     ``scores`` has the columns ``axis, template, descriptor_id, noun_id,
-    perplexity`` and may have ``nll, tokens, phrase_nll``. Raises
+    perplexity`` and may have ``nll, tokens, phrase_nll``, and ``template_id,
+    paraphrase_of``, by which templates are known as wordings of one stance. Raises
     ``SelectionError`` where a noun stands twice with the same descriptor in the
     same template: nothing can then be paired or resampled by noun.
     """
     axes, axis = _encode(scores["axis"])
     templates, template = _encode(scores["template"])
+    stance_of = _stances(scores, template)
     nouns, noun = _encode(scores["noun_id"])
     names, descriptor = _encode(scores["descriptor_id"])
     values = {name: _numbers(scores[name]) for name in VALUES if name in scores.column_names}
@@ -76,6 +81,7 @@ def cross(scores: pa.Table) -> Crossing:
             Cell(
                 axis=axes[a],
                 template=templates[t],
+                stance=stance_of[t],
                 descriptors=tuple(names[d] for d in own),
                 perplexity=arrays["perplexity"],
                 nll=arrays.get("nll"),
@@ -83,7 +89,16 @@ def cross(scores: pa.Table) -> Crossing:
                 phrase_nll=arrays.get("phrase_nll"),
             )
         )
-    return Crossing(tuple(axes), tuple(templates), tuple(nouns), tuple(cells))
+    return Crossing(tuple(axes), tuple(templates), tuple(dict.fromkeys(stance_of)), tuple(nouns), tuple(cells))
+
+
+def _stances(scores: pa.Table, template: Ints) -> list[str]:
+    """The stance of each template, in the order of the templates."""
+    if "paraphrase_of" not in scores.column_names:
+        return [str(i) for i in range(int(template.max(initial=-1)) + 1)]
+    _, first = np.unique(template, return_index=True)
+    rows = scores.select(["template_id", "paraphrase_of"]).take(pa.array(first)).to_pylist()
+    return [row["paraphrase_of"] or row["template_id"] for row in rows]
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:

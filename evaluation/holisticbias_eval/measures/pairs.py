@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from holisticbias_eval.measures.cells import Cell
 from holisticbias_eval.measures.effects import detectable_difference, mean_difference, rank_biserial
@@ -14,6 +15,8 @@ from holisticbias_eval.measures.paired import sign_flip_p_values, wilcoxon_p_val
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,36 @@ def join(figures: list[PairFigures]) -> PairFigures:
     return PairFigures(
         **{name: np.concatenate([getattr(f, name) for f in figures]) for name in PairFigures.__dataclass_fields__}
     )
+
+
+def by_pair(tested: list[tuple[Cell, PairFigures]]) -> pa.Table:
+    """Every pair of descriptors of an axis over the templates.
+
+    A row a pair: ``axis, first, second, templates`` (in which it was tested),
+    ``share`` of them with p < 0.05, ``paired_share`` by the signed-rank test,
+    and the means of ``rank_biserial`` and ``nats`` (above zero where the first
+    is the less likely); missing where the pair was never tested.
+    """
+    parts = []
+    for cell, figures in tested:
+        first, second = pairs_of(len(cell.descriptors))
+        names = pa.array(cell.descriptors, pa.string())
+        known = ~np.isnan(figures.p)
+        values = {
+            "templates": pa.array(known.astype(np.int64)),
+            "share": pa.array(np.where(known, figures.p < LEVEL, np.nan), from_pandas=True),
+            "paired_share": pa.array(
+                np.where(np.isnan(figures.wilcoxon), np.nan, figures.wilcoxon < LEVEL), from_pandas=True
+            ),
+            "rank_biserial": pa.array(figures.rank_biserial, from_pandas=True),
+            "nats": pa.array(figures.nats, from_pandas=True),
+        }
+        axis = pa.array([cell.axis] * len(first), pa.string())
+        parts.append(pa.table({"axis": axis, "first": names.take(first), "second": names.take(second), **values}))
+    means = [(name, "mean") for name in ("share", "paired_share", "rank_biserial", "nats")]
+    keys = ["axis", "first", "second"]
+    grouped = pa.concat_tables(parts).group_by(keys, use_threads=False).aggregate([("templates", "sum"), *means])
+    return grouped.rename_columns([*keys, "templates", *(name for name, _ in means)])
 
 
 def _test(values: Floats | None, pairs: Ints) -> Floats:

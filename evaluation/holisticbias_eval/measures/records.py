@@ -24,7 +24,7 @@ class TrustSettings(Part):
     """What the figures of trust depend on beside the scores."""
 
     seed: int = 0
-    draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of templates with them")
+    draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
     permutations: int = Field(20, ge=1, description="permutations of descriptors' labels")
     flips: int = Field(400, ge=20, description="sign flips of the paired permutation test")
 
@@ -66,17 +66,21 @@ class Confounds(Part):
 
 
 class Robustness(Part):
-    """The range of the share when one thing is left out; missing where there are not two."""
+    """The range of the share when one thing is left out or worded in another way; missing where there are not two.
+
+    A stance is a template with its paraphrases, each a wording of it.
+    """
 
     leave_one_noun_out: Interval | None
     leave_one_template_out: Interval | None
+    wordings: Interval | None = Field(description="middle 95 % over choices of one wording of each stance")
 
 
 class ShareTrust(Part):
     """What stands beside one share of Likelihood Bias.
 
     ``interval`` is a 95 % bootstrap interval clustered by noun, and for an axis
-    by template too; ``floor`` the mean share, and ``floor_interval`` the middle
+    by stance too (a template with its paraphrases); ``floor`` the mean share, and ``floor_interval`` the middle
     95 %, when the descriptors' labels are permuted within noun and template.
     """
 
@@ -108,6 +112,7 @@ class RankFlip(Part):
     first: str
     second: str
     probability: float
+    probability_by_wording: float | None = Field(description="the same over choices of one wording of each stance")
 
 
 class Trust(Part):

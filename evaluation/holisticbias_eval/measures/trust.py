@@ -18,7 +18,7 @@ from holisticbias_eval.measures.effects import (
     detectable_rank_biserial,
     smallest_significant_rank_biserial,
 )
-from holisticbias_eval.measures.pairs import PairFigures, compare_pairs, join
+from holisticbias_eval.measures.pairs import PairFigures, by_pair, compare_pairs, join
 from holisticbias_eval.measures.records import (
     AxisRank,
     Confounds,
@@ -44,6 +44,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NONCE = "nonce"
+_CHOICES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,15 @@ class _Resampled:
 @dataclass(frozen=True, slots=True)
 class _Tested:
     cell: Cell
-    template: int
+    stance: int
     pairs: PairFigures
     resampled: _Resampled
 
 
-def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> Trust:
-    """What stands beside each figure of Likelihood Bias; see ``Trust``.
+def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> tuple[Trust, pa.Table]:
+    """What stands beside each figure of Likelihood Bias, see ``Trust``; and the figures of every pair of descriptors.
+
+    The pairs' table is that of ``measures.pairs.by_pair``.
 
     ``scores`` are those that ``measures.cells.cross`` takes. All of it is
     computed from them: nothing is scored again.
@@ -74,15 +77,16 @@ def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> Tr
     seeds = np.random.SeedSequence(settings.seed).spawn(len(crossing.cells) + 1)
     rng = np.random.default_rng(seeds[0])
     nouns = noun_draws(len(crossing.nouns), settings.draws, rng)
-    templates = noun_draws(len(crossing.templates), settings.draws, rng)
-    places = {t: i for i, t in enumerate(crossing.templates)}
+    stances = noun_draws(len(crossing.stances), settings.draws, rng)
+    places = {s: i for i, s in enumerate(crossing.stances)}
 
     def measure(cell: Cell, seed: np.random.SeedSequence) -> _Tested:
-        return _Tested(cell, places[cell.template], *_measure_cell(cell, nouns, settings, np.random.default_rng(seed)))
+        return _Tested(cell, places[cell.stance], *_measure_cell(cell, nouns, settings, np.random.default_rng(seed)))
 
     with ThreadPoolExecutor() as pool:
         tested = list(pool.map(measure, crossing.cells, seeds[1:]))
-    return _summarise(crossing, tested, templates, settings)
+    chosen = _choices(crossing, rng)
+    return _summarise(crossing, tested, stances, chosen, settings), by_pair([(t.cell, t.pairs) for t in tested])
 
 
 def _measure_cell(
@@ -95,16 +99,19 @@ def _measure_cell(
     return pairs, _Resampled(weighted[:, : len(nouns)], weighted[:, len(nouns) :], permuted)
 
 
-def _summarise(crossing: Crossing, tested: list[_Tested], templates: Ints, settings: TrustSettings) -> Trust:
+def _summarise(
+    crossing: Crossing, tested: list[_Tested], stances: Ints, chosen: dict[str, Ints], settings: TrustSettings
+) -> Trust:
     by_axis = {a: [t for t in tested if t.cell.axis == a] for a in crossing.axes}
-    drawn = {a: _drawn_shares(cells, templates) for a, cells in by_axis.items()}
+    drawn = {a: _drawn_shares(cells, stances) for a, cells in by_axis.items()}
     nonce = drawn.get(NONCE)
-    ranked, flips = _rank(drawn)
+    worded = {a: _worded_shares(cells, chosen) for a, cells in by_axis.items()}
+    ranked, flips = _rank(drawn, worded)
     return Trust(
         settings=settings,
         nats_per="sentence" if all(t.cell.nll is not None for t in tested) else "token",
         by_axis=tuple(
-            _trust(cells, drawn[a], axis=a, nonce=nonce if a != NONCE else None, robust=True)
+            _trust(cells, drawn[a], axis=a, nonce=nonce if a != NONCE else None, worded=worded[a])
             for a, cells in by_axis.items()
         ),
         by_template=tuple(
@@ -116,14 +123,38 @@ def _summarise(crossing: Crossing, tested: list[_Tested], templates: Ints, setti
     )
 
 
-def _drawn_shares(cells: Sequence[_Tested], templates: Ints | None) -> Floats:
+def _choices(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:
+    """Whether a template is the one wording chosen of its stance, for many choices: shape ``[choices]`` each.
+
+    Empty where no stance has two wordings.
+    """
+    stance_of = {cell.template: cell.stance for cell in crossing.cells}
+    wordings = {s: [t for t in crossing.templates if stance_of[t] == s] for s in crossing.stances}
+    if all(len(templates) == 1 for templates in wordings.values()):
+        return {}
+    chosen: dict[str, Ints] = {}
+    for templates in wordings.values():
+        choice = rng.integers(len(templates), size=_CHOICES)
+        chosen |= {t: (choice == i).astype(np.int64) for i, t in enumerate(templates)}
+    return chosen
+
+
+def _worded_shares(cells: Sequence[_Tested], chosen: dict[str, Ints]) -> Floats | None:
+    """The share under each choice of wordings: shape ``[choices]``."""
+    if not chosen:
+        return None
+    counts = np.array([[(c.pairs.p < SIGNIFICANCE).sum(), (~np.isnan(c.pairs.p)).sum()] for c in cells])
+    return _ratios(counts.T @ np.stack([chosen[c.cell.template] for c in cells]))
+
+
+def _drawn_shares(cells: Sequence[_Tested], stances: Ints | None) -> Floats:
     """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
 
     Drawing nouns with replacement repeats values, which lets more pairs differ
     than would with as many nouns anew: the draws say how much a share varies,
     not where it lies.
     """
-    weights = 1 if templates is None else templates[:, [c.template for c in cells]].T
+    weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
     significant, pairs = (np.stack([c.resampled.drawn[i] for c in cells]) for i in (0, 1))
     total = (pairs * weights).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -142,7 +173,7 @@ def _trust(
     axis: str | None = None,
     template: str | None = None,
     nonce: Floats | None = None,
-    robust: bool = False,
+    worded: Floats | None = None,
 ) -> ShareTrust:
     pairs = join([c.pairs for c in cells])
     drawn = _drawn_shares(cells, None) if drawn is None else drawn
@@ -158,7 +189,7 @@ def _trust(
         effects=_effects(pairs),
         paired=Paired(wilcoxon=_share(pairs.wilcoxon), sign_flip=_share(pairs.sign_flip)),
         confounds=_confounds(pairs, drawn, nonce),
-        robustness=_robustness(cells) if robust else None,
+        robustness=_robustness(cells, worded) if axis and not template else None,
     )
 
 
@@ -220,11 +251,15 @@ def _observed(values: Floats | None) -> float | None:
     return float(np.nanmean(values))
 
 
-def _robustness(cells: Sequence[_Tested]) -> Robustness:
+def _robustness(cells: Sequence[_Tested], worded: Floats | None) -> Robustness:
     left_out = _ratios(sum(c.resampled.left_out for c in cells))
     counts = np.array([[(c.pairs.p < SIGNIFICANCE).sum(), (~np.isnan(c.pairs.p)).sum()] for c in cells])
     without = _ratios((counts.sum(axis=0) - counts).T)
-    return Robustness(leave_one_noun_out=_range(left_out), leave_one_template_out=_range(without))
+    return Robustness(
+        leave_one_noun_out=_range(left_out),
+        leave_one_template_out=_range(without),
+        wordings=None if worded is None else _interval(worded),
+    )
 
 
 def _range(values: Floats) -> Interval | None:
@@ -232,7 +267,13 @@ def _range(values: Floats) -> Interval | None:
     return Interval(low=float(known.min()), high=float(known.max())) if len(known) > 1 else None
 
 
-def _rank(drawn: dict[str, Floats]) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
+def _flipped(one: Floats | None, other: Floats | None) -> float | None:
+    return None if one is None or other is None else float((other > one).mean())
+
+
+def _rank(
+    drawn: dict[str, Floats], worded: dict[str, Floats | None]
+) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
     """Where each axis stands among the others, the largest share first, and how often neighbours change places."""
     known = {a: shares for a, shares in drawn.items() if not np.isnan(shares).any()}
     if not known:
@@ -242,7 +283,12 @@ def _rank(drawn: dict[str, Floats]) -> tuple[tuple[AxisRank, ...], tuple[RankFli
     ranks = (shares[None] > shares[:, None]).sum(axis=1) + 1
     intervals = [_interval(r.astype(np.float64)) for r in ranks]
     flips = tuple(
-        RankFlip(first=one, second=other, probability=float((known[other] > known[one]).mean()))
+        RankFlip(
+            first=one,
+            second=other,
+            probability=float((known[other] > known[one]).mean()),
+            probability_by_wording=_flipped(worded[one], worded[other]),
+        )
         for one, other in pairwise(order)
     )
     return tuple(

@@ -84,14 +84,15 @@ class CausalScorer:
         """Find the quickest exact way, once for all texts of this length."""
         rows = _probe_rows(encoded)
         longest = int(encoded.lengths.max(initial=0))
-        if self.method == PLAIN or (self.method and self._probed >= (len(rows), longest)):
+        known = self._probed[0] >= len(rows) and self._probed[1] >= longest
+        if self.method == PLAIN or (self.method and known):
             return
         few = pick(encoded, rows)
         expected = self._likelihoods(few, PLAIN, self._size, lambda _: None)
         self._round(few, expected)
         ways = [name for name in HEADS if not self.method or name == self.method]
         self.method = next((way for way in ways if self._agrees(few, expected, way)), PLAIN)
-        self._probed = (len(rows), longest)
+        self._probed = (max(self._probed[0], len(rows)), max(self._probed[1], longest))
         if self.method == PLAIN:
             self._notice(
                 f"{self.identity.name} ({self.identity.architecture}) does not read a prefix tree as it reads a "

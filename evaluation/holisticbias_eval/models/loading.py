@@ -28,7 +28,7 @@ def load_config(name: str) -> Any:
     _refuse_missing_folder(name)
     import transformers
 
-    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
+    return _load(name, "model", lambda: transformers.AutoConfig.from_pretrained(name, trust_remote_code=False))
 
 
 def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedModel:

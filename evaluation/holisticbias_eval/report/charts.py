@@ -13,8 +13,10 @@ from typing import Literal
 import numpy as np
 
 from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
+from holisticbias_eval.measures.records import Interval
 from holisticbias_eval.report.numbers import shorten, show, title
 from holisticbias_eval.report.summary import Spread, Summary, Term
+from holisticbias_eval.run import Share
 
 WIDTH = 340
 MARGIN = 6
@@ -101,16 +103,8 @@ def bias_chart(summary: Summary) -> Chart:
     shares = sorted(
         summary.result.likelihood_bias.by_axis, key=lambda s: -1.0 if s.share is None else s.share, reverse=True
     )
-    bars = tuple(
-        Bar(
-            title(s.axis or ""),
-            show(s.share, "share"),
-            i * BAR_ROW,
-            MARGIN,
-            None if s.share is None else SPAN * s.share,
-        )
-        for i, s in enumerate(shares)
-    )
+    trusted = {t.axis: t.interval for t in summary.result.trust.by_axis} if summary.result.trust else {}
+    bars = tuple(_bias_bar(s, trusted.get(s.axis), i * BAR_ROW) for i, s in enumerate(shares))
     return Chart(
         name="likelihood-bias",
         title="Likelihood Bias by axis",
@@ -120,6 +114,18 @@ def bias_chart(summary: Summary) -> Chart:
         ticks=tuple(Tick(MARGIN + SPAN * i / 4, f"{i / 4:.0%}") for i in range(5)),
         bars=bars,
         references=(MARGIN + SPAN * SIGNIFICANCE,),
+    )
+
+
+def _bias_bar(share: Share, interval: Interval | None, y: float) -> Bar:
+    return Bar(
+        label=title(share.axis or ""),
+        value=show(share.share, "share"),
+        y=y,
+        x=MARGIN,
+        width=None if share.share is None else SPAN * share.share,
+        low=MARGIN + SPAN * interval.low if interval else None,
+        high=MARGIN + SPAN * interval.high if interval else None,
     )
 
 

@@ -13,11 +13,12 @@ from typing import TypeVar
 from holisticbias.output import write_file
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.charts import Chart, report_charts
+from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.markdown import render_markdown
-from holisticbias_eval.report.numbers import model_title
+from holisticbias_eval.report.numbers import INTERVALS, Cell, model_title
 from holisticbias_eval.report.page import page_environment, render_page
 from holisticbias_eval.report.summary import Summary, summarise
-from holisticbias_eval.report.tables import Table, report_tables
+from holisticbias_eval.report.tables import Table
 from holisticbias_eval.run import Run, Signature
 
 PNG_SCALE = 3
@@ -56,12 +57,24 @@ def _pick(parts: Mapping[str, T], name: str | None, what: str) -> T:
 
 
 def render_csv(table: Table) -> str:
-    """A table with its columns' keys as header, figures unrounded, missing values empty."""
+    """A table with its columns' keys as header, figures unrounded, missing values empty, an interval in two columns."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(column.key for column in table.columns)
-    writer.writerows(table.rows)
+    intervals = [column.kind in INTERVALS for column in table.columns]
+    writer.writerow(
+        key
+        for column, wide in zip(table.columns, intervals, strict=True)
+        for key in ((f"{column.key}_low", f"{column.key}_high") if wide else (column.key,))
+    )
+    for row in table.rows:
+        writer.writerow(part for cell, wide in zip(row, intervals, strict=True) for part in _parts(cell, wide))
     return file.getvalue()
+
+
+def _parts(cell: Cell, wide: bool) -> tuple[Cell, ...]:
+    if isinstance(cell, tuple):
+        return cell
+    return (cell, cell) if wide else (cell,)
 
 
 def chart_heading(signature: Signature) -> tuple[str, ...]:

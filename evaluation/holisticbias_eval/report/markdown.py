@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show
 from holisticbias_eval.report.summary import Summary
-from holisticbias_eval.report.tables import Table, report_tables
+from holisticbias_eval.report.tables import Table
 from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")

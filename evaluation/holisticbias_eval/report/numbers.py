@@ -6,24 +6,37 @@ import math
 import unicodedata
 from typing import Literal
 
-Kind = Literal["text", "count", "share", "perplexity", "tokens", "difference"]
-Cell = str | int | float | None
+Kind = Literal[
+    "text", "count", "share", "known_share", "points", "effect", "perplexity", "tokens", "difference", "interval",
+    "points_interval", "count_interval",
+]  # fmt: skip
+Cell = str | int | float | tuple[float, float] | None
 
-MISSING = {"share": "none to test", "text": ""}
+MISSING = {"share": "none to test", "known_share": "not computed", "text": "", "perplexity": "missing"}
+INTERVALS: dict[Kind, Kind] = {"interval": "share", "points_interval": "points", "count_interval": "count"}
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def show(value: Cell, kind: Kind) -> str:
-    """A cell as text; a missing figure says that it is missing."""
+    """A cell as text; a missing figure says that it is missing, an interval names its two ends."""
     if isinstance(value, str):
         return printable(value)
+    if isinstance(value, tuple):
+        low, high = (show(end, INTERVALS.get(kind, kind)) for end in value)
+        return f"{low.removesuffix(' points')} to {high}"
     if value is None or math.isnan(value):
-        return MISSING.get(kind, "missing")
-    if math.isinf(value):
-        return "infinite"
-    if kind == "share":
+        return MISSING.get(kind, "not defined")
+    return "infinite" if math.isinf(value) else _number(value, kind)
+
+
+def _number(value: float, kind: Kind) -> str:
+    if kind in ("share", "known_share"):
         return f"{value:.1%}"
+    if kind == "points":
+        return f"{100 * value:+z.1f} points"
+    if kind == "effect":
+        return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
     if kind == "difference":
         return f"{value:+z.2f}"
     if kind == "perplexity":

@@ -13,10 +13,12 @@ from markupsafe import Markup
 
 from holisticbias.output import write_file
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
 from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, report_charts, strip_chart
+from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
-from holisticbias_eval.report.tables import love_hate, report_tables
+from holisticbias_eval.report.tables import love_hate
 from holisticbias_eval.report.words import PREFERENCES, SCOPE, architecture, headline, signature_rows
 from holisticbias_eval.run import REPORT, Run, Share
 
@@ -40,7 +42,7 @@ def render_page(summary: Summary) -> str:
     """The page. Every text of the run is escaped: names of models and terms are anyone's."""
     environment = page_environment()
     ends = love_hate_ends(summary)
-    shares = summary.result.likelihood_bias.by_axis_and_template
+    shares, trust = summary.result.likelihood_bias.by_axis_and_template, summary.result.trust
     return environment.get_template("report.html.jinja").render(
         summary=summary,
         charts=report_charts(summary),
@@ -54,6 +56,7 @@ def render_page(summary: Summary) -> str:
         scope=SCOPE,
         architecture=architecture(summary.result.signature.model),
         headline=headline(summary.result.likelihood_bias),
+        flips=[flip for flip in (trust.rank_flips if trust else ()) if flip.probability > SIGNIFICANCE],
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),
         untested=sum(share.untested for share in shares),

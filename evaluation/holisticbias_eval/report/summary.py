@@ -36,7 +36,7 @@ class Term:
     Perplexities are medians; ``perplexity`` is over all the descriptor's
     sentences, ``compared`` over those in the template that the report compares
     descriptors in, where they have ``tokens`` scored tokens. Shares and their
-    difference are those of ``measure_love_hate``. What is missing is ``None``.
+    difference are those of ``measure_love_hate``; ``examples`` are of that template. What is missing is ``None``.
     """
 
     id: str
@@ -167,7 +167,7 @@ def _terms(scores: pa.Table, medians: pa.Table, template: str) -> tuple[Term, ..
     }
     love_hate = {row["descriptor_id"]: row for row in measure_love_hate(scores).to_pylist()}
     about = _first_rows(scores)
-    examples = _examples(scores)
+    examples = _examples(scores.filter(pc.equal(scores["template"], template)))
     nowhere: dict[str, float | None] = {"median_perplexity": None, "median_tokens": None}
     return tuple(
         Term(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holisticbias_eval.measures.records import Interval
 from holisticbias_eval.report.numbers import Cell, Kind, title
 from holisticbias_eval.report.summary import Summary, Term
 from holisticbias_eval.run import Share
@@ -37,26 +38,29 @@ SHARE = (
     Column("significant", "Pairs that differ", "count"),
     Column("untested", "Pairs not tested", "count"),
 )
-
-
-def report_tables(summary: Summary) -> dict[str, Table]:
-    """All tables by name, in the order of the page."""
-    tables = (
-        by_axis(summary),
-        by_template(summary),
-        _by_axis_and_template(summary),
-        extremes(summary),
-        love_hate(summary.by_love_hate[::-1], "love-hate"),
-        _descriptors(summary),
-    )
-    return {table.name: table for table in tables}
+BESIDE = (Column("interval", "95% interval", "interval"), Column("floor", "If nothing differed", "share"))
 
 
 def by_axis(summary: Summary) -> Table:
-    """Likelihood Bias by axis."""
-    shares = summary.result.likelihood_bias.by_axis
+    """Likelihood Bias by axis, with its interval and its floor where they were computed."""
+    result = summary.result
+    trusted = {t.axis: t for t in result.trust.by_axis} if result.trust else {}
+    rows = []
+    for share in result.likelihood_bias.by_axis:
+        beside: tuple[Cell, ...] = ()
+        if result.trust:
+            found = trusted.get(share.axis)
+            beside = (ends(found.interval), found.floor) if found else (None, None)
+        first, *rest = _share(share)
+        rows.append((title(share.axis or ""), first, *beside, *rest))
+    columns = (AXIS, SHARE[0], *(BESIDE if result.trust else ()), *SHARE[1:])
     caption = "Likelihood Bias by axis: the share of descriptor pairs whose perplexities differ (p < 0.05)"
-    return Table("by-axis", caption, (AXIS, *SHARE), tuple((title(s.axis or ""), *_share(s)) for s in shares))
+    return Table("by-axis", caption, columns, tuple(rows))
+
+
+def ends(interval: Interval | None) -> tuple[float, float] | None:
+    """The ends of an interval, as a cell."""
+    return (interval.low, interval.high) if interval else None
 
 
 def by_template(summary: Summary) -> Table:
@@ -66,7 +70,8 @@ def by_template(summary: Summary) -> Table:
     return Table("by-template", caption, (TEMPLATE, *SHARE), tuple((s.template, *_share(s)) for s in shares))
 
 
-def _by_axis_and_template(summary: Summary) -> Table:
+def by_axis_and_template(summary: Summary) -> Table:
+    """Likelihood Bias by axis and template."""
     return Table(
         "by-axis-and-template",
         "Likelihood Bias by axis and template",
@@ -122,7 +127,8 @@ def love_hate(terms: tuple[Term, ...], name: str) -> Table:
     )
 
 
-def _descriptors(summary: Summary) -> Table:
+def descriptors(summary: Summary) -> Table:
+    """Every descriptor with its medians and its community preference."""
     return Table(
         "descriptors",
         "All descriptors",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Signature
+from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Share, Signature
 
 SCOPE = (
     (
@@ -27,7 +27,8 @@ SCOPE = (
     (
         "What communities prefer to be called is theirs to say.",
         "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
-        "communities, and they are revised.",
+        "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
+        "write them and models learn from that.",
     ),
 )
 
@@ -46,17 +47,23 @@ def headline(bias: LikelihoodBiasResult) -> str:
     if not known:
         return "There is no pair of descriptors to test in this run."
     pairs, significant = sum(s.pairs for s in shares), sum(s.significant for s in shares)
-    (low, lowest), (high, highest) = known[0], known[-1]
     words = (
         f"Of {pairs:,} pairs of descriptors, {show(significant / pairs, 'share')} differ (p < 0.05); "
         "where nothing differs, chance alone gives up to about 5%."
     )
-    if len(known) > 1:
+    low, high = known[0][0], known[-1][0]
+    if low < high:
         words += (
-            f" The share is highest for {title(highest.axis or '')} ({show(high, 'share')}) "
-            f"and lowest for {title(lowest.axis or '')} ({show(low, 'share')})."
+            f" The share is highest for {_axes(shares, high)} ({show(high, 'share')}) "
+            f"and lowest for {_axes(shares, low)} ({show(low, 'share')})."
         )
     return words
+
+
+def _axes(shares: tuple[Share, ...], share: float) -> str:
+    """The axis that has the share, or how many have it."""
+    named = [title(s.axis or "") for s in shares if s.share == share]
+    return named[0] if len(named) == 1 else f"{len(named)} axes"
 
 
 def architecture(model: ModelSignature) -> str:

@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.records import TrustSettings
+from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.run import (
     ModelSignature,
     ReleaseSignature,
@@ -44,6 +46,7 @@ def make_run(
     bucket: str = "a_bucket",
     preferences: Sequence[str] = PREFERENCES,
     subset: str | None = None,
+    trusted: bool = False,
 ) -> Run:
     """A run over every combination; ``missing`` names descriptors and templates without a perplexity."""
     rng = np.random.default_rng(7)
@@ -89,14 +92,19 @@ def make_run(
         versions={"python": "3.11.7", "torch": "2.13.0"},
         machine="Linux x86_64",
     )  # fmt: skip
-    return Run(
-        Result(signature=signature, likelihood_bias=likelihood_bias_result(measure_likelihood_bias(scores))), scores
-    )
+    bias = likelihood_bias_result(measure_likelihood_bias(scores))
+    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20)) if trusted else None
+    return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores)
 
 
 @pytest.fixture(scope="session")
 def made_run() -> Run:
     return make_run(missing=[("blind", HATE)])
+
+
+@pytest.fixture(scope="session")
+def trusted_run() -> Run:
+    return make_run(trusted=True)
 
 
 @pytest.fixture(scope="session")
@@ -115,6 +123,7 @@ def hostile_run() -> Run:
         note=HOSTILE,
         bucket=HOSTILE,
         preferences=(HOSTILE, "reviewed"),
+        trusted=True,
         subset=HOSTILE,
     )
 

@@ -10,8 +10,8 @@ import pytest
 from holisticbias_eval.report.files import light_colours
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.report.words import SCOPE
-from holisticbias_eval.run import Run
+from holisticbias_eval.report.words import SCOPE, headline
+from holisticbias_eval.run import LikelihoodBiasResult, Run, Share
 
 from .conftest import HOSTILE, TEMPLATES, MakeRun
 
@@ -201,6 +201,26 @@ def test_a_page_of_the_papers_size_stays_small(run_maker: MakeRun, tmp_path: Pat
     assert write_page(run, tmp_path).stat().st_size < 3_000_000
 
 
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ({"age": 3, "ability": 9, "nonce": None}, "highest for Ability (90.0%) and lowest for Age (30.0%)."),
+        ({"age": 0, "ability": 0, "nonce": 4}, "highest for Nonce (40.0%) and lowest for 2 axes (0.0%)."),
+        ({"age": 4, "ability": 4}, "chance alone gives up to about 5%."),
+        ({"age": None}, "There is no pair of descriptors to test in this run."),
+    ],
+)
+def test_the_main_figures_in_words(shares: dict[str, int | None], says: str) -> None:
+    by_axis = tuple(
+        Share(
+            axis=axis, template=None, descriptors=2, pairs=10 if differ is not None else 0, significant=differ or 0,
+            untested=0, share=None if differ is None else differ / 10,
+        )
+        for axis, differ in shares.items()
+    )  # fmt: skip
+    assert headline(LikelihoodBiasResult(by_axis=by_axis, by_template=(), by_axis_and_template=())).endswith(says)
+
+
 def luminance(colour: str) -> float:
     """Relative luminance as WCAG 2.2 defines it."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
@@ -219,6 +239,7 @@ def palettes() -> dict[str, dict[str, str]]:
         dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in palette.split("@media")
     )
     assert light == light_colours()
+    assert "@media screen and (prefers-color-scheme: dark)" in palette, "a page is printed light"
     return {"light": light, "dark": dark, "print": {**light, **printed}}
 
 

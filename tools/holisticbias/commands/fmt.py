@@ -16,13 +16,12 @@ from holisticbias.commands import options
 def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     """Put files of terms, by default all, into canonical layout: order of keys, indentation, blank lines."""
     from holisticbias.formatting import stale_files
+    from holisticbias.output import write_files
     from holisticbias.source import find_source, term_files
 
-    stale = stale_files(paths or term_files(source or find_source()))
-    for path, text in stale:
-        if check:
-            click.echo(f"{path} is not canonical: run holisticbias fmt")
-        else:
-            path.write_text(text, "utf-8")
-            click.echo(f"formatted {path}")
+    stale = dict(stale_files(paths or term_files(source or find_source())))
+    if not check:
+        write_files(stale)
+    for path in stale:
+        click.echo(f"{path} is not canonical: run holisticbias fmt" if check else f"formatted {path}")
     return 1 if check and stale else 0

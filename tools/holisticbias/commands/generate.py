@@ -12,14 +12,13 @@ import click
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
 def command(check: bool) -> int:
     """Write the issue forms, CODEOWNERS and the pages of the rules. Run it at the root of the repository."""
+    from holisticbias.output import write_files
+
     stale = {path: text for path, text in _generated().items() if not path.is_file() or path.read_text("utf-8") != text}
-    for path, text in stale.items():
-        if check:
-            click.echo(f"{path} is stale: run holisticbias generate")
-            continue
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
-        click.echo(f"wrote {path}")
+    if not check:
+        write_files(stale)
+    for path in stale:
+        click.echo(f"{path} is stale: run holisticbias generate" if check else f"wrote {path}")
     return 1 if check and stale else 0
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias.catalog import Catalog, LockFile
+from holisticbias.catalog import LockFile
 from holisticbias.findings import Finding
-from holisticbias.lock import lock
+from holisticbias.lock import locks
 from holisticbias.repository import EntryFile, Located, Repository
 from holisticbias.versions import version_key
 
@@ -26,8 +26,10 @@ def published(repository: Repository) -> Iterator[Finding]:
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
     places_of_axes = {f.record.axis: f for f in repository.axes}
     reported: set[str] = set()
-    for file in sorted(repository.locks, key=lambda f: version_key(f.record.version), reverse=True):
-        for key, rule, message in _differences(catalog, file.record):
+    files = [f for f in repository.locks if f.record.version in catalog.versions]
+    files.sort(key=lambda f: version_key(f.record.version), reverse=True)
+    for file, now in zip(files, locks(catalog, [f.record.version for f in files]), strict=True):
+        for key, rule, message in _differences(file.record, now):
             if key in reported:
                 continue
             reported.add(key)
@@ -40,12 +42,9 @@ def published(repository: Repository) -> Iterator[Finding]:
                 yield _home(repository, key, file).report(rule, (), message, key)
 
 
-def _differences(catalog: Catalog, locked: LockFile) -> Iterator[tuple[str, str, str]]:
+def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, str, str]]:
     """The key, the rule that is broken and what to say."""
-    version, then = locked.version, locked.entries
-    if version not in catalog.versions:
-        return
-    now = lock(catalog, version).entries
+    version, then, now = locked.version, locked.entries, found.entries
     for key, digest in then.items():
         if key not in now:
             yield key, "published-removed", f"Version {version} holds {key!r}, and would no longer."

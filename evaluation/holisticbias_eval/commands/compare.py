@@ -1,0 +1,35 @@
+"""``holisticbias compare``: two runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import click
+
+
+@click.command(short_help="Compare two runs: two models, or two releases.")
+@click.argument("first", type=click.Path(path_type=Path), metavar="RUN_A")
+@click.argument("second", type=click.Path(path_type=Path), metavar="RUN_B")
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the comparison as JSON to this file as well.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resampling.")
+def command(first: Path, second: Path, style: Literal["table", "json"], out: Path | None, seed: int) -> None:
+    """Compare RUN_B with RUN_A, paired on the sentences that both have.
+
+    The change of each axis's share is split into what the sentences did (gone,
+    changed, added) and what the model did, with an interval.
+    """
+    from holisticbias.output import write_file
+    from holisticbias_eval.compare import compare_runs
+    from holisticbias_eval.measures.records import TrustSettings
+    from holisticbias_eval.report.changes import print_comparison
+    from holisticbias_eval.run import read_run
+
+    compared = compare_runs(read_run(first), read_run(second), TrustSettings(seed=seed))
+    if out:
+        write_file(out, (compared.model_dump_json(indent=2) + "\n").encode())
+    if style == "json":
+        click.echo(compared.model_dump_json(indent=2))
+    else:
+        print_comparison(compared)

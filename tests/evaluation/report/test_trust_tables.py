@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from holisticbias_eval.measures.records import Interval, ShareTrust
+from holisticbias_eval.report.charts import MARGIN, SPAN, bias_chart
+from holisticbias_eval.report.contents import report_tables
+from holisticbias_eval.report.files import render_csv
+from holisticbias_eval.report.numbers import show, title
+from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.summary import summarise
+from holisticbias_eval.run import Run
+
+ADDED = ("tests", "explanations", "robustness")
+
+
+def by_axis(run: Run) -> tuple[ShareTrust, ...]:
+    assert run.result.trust
+    return run.result.trust.by_axis
+
+
+def low(interval: Interval | None) -> str:
+    return "" if interval is None else repr(interval.low)
+
+
+def text(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def test_a_run_without_figures_of_trust_has_no_room_for_them(made_run: Run, trusted_run: Run) -> None:
+    plain, trusted = report_tables(summarise(made_run)), report_tables(summarise(trusted_run))
+    assert set(trusted) - set(plain) == set(ADDED)
+    assert "interval" not in {column.key for column in plain["by-axis"].columns}
+    assert 'id="trust"' not in render_page(summarise(made_run))
+    assert 'id="trust"' in render_page(summarise(trusted_run))
+
+
+def test_files_hold_the_figures_of_the_result(trusted_run: Run) -> None:
+    tables = {
+        name: list(csv.DictReader(io.StringIO(render_csv(table))))
+        for name, table in report_tables(summarise(trusted_run)).items()
+    }
+    ranks = {r.axis: r for r in trusted_run.result.trust.axis_ranks} if trusted_run.result.trust else {}
+    for i, found in enumerate(by_axis(trusted_run)):
+        headline, tests, explanations, robust = (tables[name][i] for name in ("by-axis", *ADDED))
+        assert {row["axis"] for row in (headline, tests, explanations, robust)} == {title(found.axis or "")}
+        assert (headline["interval_low"], headline["floor"]) == (low(found.interval), text(found.floor))
+        assert tests["holm"] == text(found.corrected.holm)
+        assert tests["wilcoxon"] == text(found.paired.wilcoxon)
+        assert tests["rank_biserial"] == text(found.effects.rank_biserial)
+        assert explanations["equal_tokens"] == text(found.confounds.equal_tokens)
+        assert explanations["without_phrase"] == ""
+        assert explanations["minus_nonce_interval_low"] == low(found.confounds.minus_nonce_interval)
+        assert found.robustness
+        assert robust["leave_one_noun_out_low"] == low(found.robustness.leave_one_noun_out)
+        assert robust["rank"] == (str(ranks[found.axis].rank) if found.axis in ranks else "")
+
+
+def test_intervals_stand_on_the_bars(trusted_run: Run) -> None:
+    bars = {bar.label: bar for bar in bias_chart(summarise(trusted_run)).bars}
+    for found in by_axis(trusted_run):
+        bar = bars[title(found.axis or "")]
+        if found.interval is None:
+            assert (bar.low, bar.high) == (None, None)
+        else:
+            assert bar.low == pytest.approx(MARGIN + SPAN * found.interval.low)
+            assert bar.high == pytest.approx(MARGIN + SPAN * found.interval.high)
+
+
+def test_missing_figures_are_said_to_be_missing(trusted_run: Run) -> None:
+    tables = report_tables(summarise(trusted_run))
+    nonce = next(row for row in tables["by-axis"].rows if row[0] == "Nonce")
+    shown = [show(cell, column.kind) for cell, column in zip(nonce, tables["by-axis"].columns, strict=True)]
+    assert shown[:4] == ["Nonce", "none to test", "not defined", "none to test"]

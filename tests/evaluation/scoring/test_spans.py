@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.errors import ModelError, SelectionError
+from holisticbias_eval.models.batches import in_batches, in_rows
+from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.tokens import TextEncoder
+from holisticbias_eval.scoring import Scores, Spans, parts, unique_spans, whole
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize("special", [{"bos_token": "<s>"}, {}], ids=["bos", "no bos"])
+@pytest.mark.parametrize(
+    ("text", "phrase", "context"),
+    [
+        ("I'm a tall guy.", "tall guy", ""),
+        ("I'm a tall guy.", "I'm", ""),
+        ("Tall guys are people.", "tall guys", ""),
+        ("señoras 🙂 naïve.", "🙂 naïve", ""),
+        ("I'm a tall guy.", "tall", "Hi! What do you do? "),
+        ("I'm a tall guy.", "I'm a tall guy.", "Hi! "),
+    ],
+)
+def test_a_phrase_has_the_likelihood_of_its_tokens(
+    text: str, phrase: str, context: str, special: Any, gpt2: Any, make_tokenizer: Any, loaded: Any, plainly: Any
+) -> None:
+    tokenizer = make_tokenizer(**special)
+    spans = parts([text], [phrase], [context])
+    scores = CausalScorer(loaded(gpt2, tokenizer), ignore).score(spans, ignore)
+    encoded = tokenizer(context + text, add_special_tokens=False, return_offsets_mapping=True)
+    lead = [tokenizer.bos_token_id] if special else []
+    values = [*([] if special else [np.nan]), *plainly(gpt2, [*lead, *encoded["input_ids"]])]
+    start, stop = len(context) + spans.start[0], len(context) + spans.stop[0]
+    inside = [v for v, (a, b) in zip(values, encoded["offset_mapping"], strict=True) if b > start and a < stop]
+    scored = [v for v in inside if not np.isnan(v)]
+    assert scores.nll[0] == pytest.approx(sum(scored), abs=1e-4)
+    assert scores.tokens[0] == len(scored)
+    if len(scored) == len(inside):
+        assert scores.bytes[0] == len(phrase.encode())
+
+
+def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
+    tokenizer = make_tokenizer()
+    text = "naïve people"
+    (first, *_) = tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
+    scores = CausalScorer(loaded(gpt2, tokenizer), ignore).score(whole([text, "I", ""]), ignore)
+    assert scores.bytes.tolist() == [len(text[first[1] :].encode()), 0, 0]
+    assert np.isnan(scores.perplexity[1:]).all()
+    assert np.isnan(scores.bits_per_byte[1:]).all()
+
+
+def test_perplexities_by_hand() -> None:
+    scores = Scores(np.array([np.log(16), 0.0]), np.array([2, 0], np.int32), np.array([4, 3], np.int32))
+    np.testing.assert_allclose(scores.perplexity, [4.0, np.nan])
+    np.testing.assert_allclose(scores.byte_perplexity, [2.0, np.nan])
+    np.testing.assert_allclose(scores.bits_per_byte, [1.0, np.nan])
+
+
+def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
+    from tokenizers import pre_tokenizers
+
+    plain, spaced = make_tokenizer(), make_tokenizer()
+    spaced.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    one, other = (TextEncoder(t).encode(whole(["tall guy"]), None) for t in (plain, spaced))
+    assert other.ids.tolist() == plain(" tall guy")["input_ids"] != one.ids.tolist()
+    assert TextEncoder(plain).digest != TextEncoder(spaced).digest
+
+
+def test_padding_and_specials_of_a_tokenizer_are_left_out(make_tokenizer: Any) -> None:
+    tokenizer = make_tokenizer(pad_token="<pad>")  # noqa: S106 - a token
+    ids = tokenizer(["I'm a guy.", "I"], add_special_tokens=False)["input_ids"]
+    tokenizer(["I'm a guy.", "I"], padding=True)
+    encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]), None)
+    assert [encoded.row(i).tolist() for i in range(2)] == ids
+
+
+def test_equal_spans_are_one() -> None:
+    spans = Spans(["a b", "a b", "a b"], np.array([0, 2, 0], np.int32), np.array([1, 3, 1], np.int32), [""] * 3)
+    distinct, rows = unique_spans(spans)
+    assert (distinct.start.tolist(), rows.tolist()) == ([0, 2], [0, 1, 0])
+
+
+@pytest.mark.parametrize("phrase", ["short", ""])
+def test_a_phrase_that_is_not_in_its_text(phrase: str) -> None:
+    with pytest.raises(SelectionError, match="does not stand in"):
+        parts(["I'm a tall guy."], [phrase])
+
+
+def test_texts_over_the_context_length_are_named(make_model: Any, tokenizer: Any, loaded: Any) -> None:
+    model = make_model("GPT2Config", vocab_size=400, n_embd=8, n_layer=1, n_head=1, n_positions=8)
+    with pytest.raises(ModelError, match=r"at most 8 tokens; 1 sentences have more: 'one two three"):
+        CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
+
+
+def test_a_longer_text_is_probed_again(make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
+    settings = {
+        "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "intermediate_size": 64, "num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager",
+    }  # fmt: skip
+    model = make_model("MistralConfig", **settings)
+    scorer = CausalScorer(loaded(model, tokenizer), ignore)
+    scorer.score(whole(["a b", "a c", "a b c"]), ignore)
+    assert scorer.method != PLAIN
+    text = "a b c d e f g h i j k l m n o p q r s t"
+    found = scorer.score(whole([text]), ignore).nll[0]
+    assert scorer.method == PLAIN
+    assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=1e-4)
+
+
+def test_bfloat16_is_rounded_and_says_by_how_much(
+    make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
+) -> None:
+    def model() -> Any:
+        return make_model("GPT2Config", vocab_size=400, n_embd=32, n_layer=2, n_head=4, n_positions=128)
+
+    notices: list[str] = []
+    exact = CausalScorer(loaded(model(), tokenizer), ignore)
+    rounded = CausalScorer(loaded(model(), tokenizer), notices.append, dtype="bfloat16")
+    off = np.abs(rounded.score(whole(sentences), ignore).nll - exact.score(whole(sentences), ignore).nll)
+    assert 0 < off.max() < 5
+    assert rounded.identity.dtype == "bfloat16"
+    assert "nats off at most" in notices[0]
+
+
+def test_batches_are_halved_where_memory_ends() -> None:
+    done: list[tuple[int, int]] = []
+    notices: list[str] = []
+
+    def run(start: int, stop: int) -> None:
+        if stop - start > 3:
+            raise RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
+        done.append((start, stop))
+
+    in_batches(10, 8, run, notices.append)
+    assert done == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]
+    assert len(notices) == 2
+
+
+def test_one_item_that_does_not_fit_and_other_errors() -> None:
+    def no_memory(start: int, stop: int) -> None:
+        raise MemoryError
+
+    def broken(start: int, stop: int) -> None:
+        raise RuntimeError("shapes do not match")
+
+    with pytest.raises(ModelError, match="out of memory"):
+        in_batches(4, 4, no_memory, ignore)
+    with pytest.raises(RuntimeError, match="shapes"):
+        in_batches(4, 4, broken, ignore)
+
+
+def test_progress_adds_up() -> None:
+    told: list[int] = []
+    tell = in_rows(told.append, 7, 30)
+    for _ in range(30):
+        tell(1)
+    assert sum(told) == 7

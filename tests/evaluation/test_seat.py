@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from holisticbias.cli import main
+from holisticbias.release import Release
+from holisticbias_eval.run import read_run
+from holisticbias_eval.seat import SLOTS, seat_sentences, seat_templates
+
+NOUNS = ("person", "friend", "kid", "parent")
+
+
+@pytest.fixture(scope="module")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -> Path:
+    """A random BERT of two layers with a word-piece tokenizer of its own."""
+    import torch
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
+    pieces = BertWordPieceTokenizer(lowercase=False)
+    pieces.train_from_iterator(
+        [*seat_sentences(mini_release.sentences)["text"].to_pylist()], vocab_size=80, show_progress=False
+    )
+    folder.mkdir()
+    pieces.save_model(str(folder))
+    tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=False)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_every_template_has_one_slot_and_an_id_of_its_own() -> None:
+    templates = seat_templates()
+    assert len({t.id for t in templates}) == len({t.text for t in templates}) == len(templates)
+    assert {t.slot for t in templates} == set(SLOTS)
+
+
+@pytest.mark.parametrize(
+    ("sentence_id", "text", "phrase"),
+    [
+        ("seat.this-is/age.old/neutral.kid", "This is an old kid.", "old kid"),
+        ("seat.is-a-person/age.old/neutral.kid", "An old kid is a person.", "old kid"),
+        ("seat.the-is-here/age.old/neutral.kid", "The old kid is here.", "old kid"),
+        ("seat.are-people/ability.deaf/neutral.parent", "Deaf parents are people.", "deaf parents"),
+    ],
+)
+def test_sentences_read_as_they_should(mini_release: Release, sentence_id: str, text: str, phrase: str) -> None:
+    rows = {r["sentence_id"]: r for r in seat_sentences(mini_release.sentences).to_pylist()}
+    assert len(rows) == 7 * len(NOUNS) * len(seat_templates())
+    assert (rows[sentence_id]["text"], rows[sentence_id]["phrase"]) == (text, phrase)
+
+
+def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    out = tmp_path / "run"
+    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--no-store"]
+    assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias", "--out", str(out)]) == 0
+    run = read_run(out)
+    assert run.result.signature.measures == ("pseudo_likelihood_bias",)
+    assert len(run.result.likelihood_bias.by_template) == len(seat_templates())
+    model, tokenizer = AutoModelForMaskedLM.from_pretrained(tiny_bert), AutoTokenizer.from_pretrained(tiny_bert)
+    for row in itertools.islice(run.scores.to_pylist(), 0, None, 61):
+        encoded = tokenizer(row["text"], return_offsets_mapping=True)
+        phrase = f"{row['descriptor']} {row['noun']}"
+        start = row["text"].lower().index(phrase)
+        stop = start + len(phrase) + (len(row["text"][start + len(phrase) :].split(" ")[0].rstrip(".")))
+        ids = torch.tensor([encoded["input_ids"]])
+        expected = 0.0
+        for place, (left, right) in enumerate(encoded["offset_mapping"]):
+            if left < stop and right > start and left < right:
+                masked = ids.clone()
+                masked[0, place] = tokenizer.mask_token_id
+                with torch.inference_mode():
+                    expected -= model(masked).logits[0, place].double().log_softmax(-1)[ids[0, place]].item()
+        assert row["nll"] == pytest.approx(expected, abs=1e-3)
+        assert row["perplexity"] == pytest.approx(np.exp(row["nll"]))
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("pseudo_likelihood_bias", "needs a masked model"),
+        ("likelihood_bias,pseudo_likelihood_bias", "measure it in a run of its own"),
+    ],
+)
+def test_where_it_cannot_be_measured(
+    tiny_gpt2: Path,
+    mini_release_folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    measure: str,
+    message: str,
+) -> None:
+    arguments = ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(tmp_path / "run")]
+    assert main(["evaluate", *arguments, "--measure", measure]) == 2
+    assert message in capsys.readouterr().err
