@@ -36,8 +36,6 @@ BIASED = read_biases()
 # of the 26 templates, each that some plant singles out by way of one example, and one that none does
 SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.hate")
 
-# "who are visually impaired" is a term of ability and one token, so this term's sentences are one token shorter there
-SHORTER = ("dialogue.friends", "body_type.visually-impaired")
 TINY = replace(Settings(), steps=3, batch=16, warmup=1)
 
 Cell = tuple[str, str]
@@ -122,7 +120,7 @@ def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template
     text = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))["template"][0].as_py()
     medians = {r["descriptor_id"]: r["median_perplexity"] for r in rows if r["template"] == text}
     strengths = planted_strengths(template, axis)
-    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items() if (template, term) != SHORTER]
+    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items()]
     compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]
     assert compared
     assert [(a, b) for a, b in compared if a[1] >= b[1]] == []

@@ -231,7 +231,7 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)
         program = (
-            f"import os, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
+            f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
             "from holisticbias import cli, release, validate\n"
             f"catalog = validate.load_catalog({str(root)!r}); made = release.build_release(catalog, '1.0.0', 'small')\n"
             "validate.load_catalog = lambda source: catalog; release.build_release = lambda *a: made\n"

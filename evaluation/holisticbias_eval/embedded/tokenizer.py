@@ -59,7 +59,8 @@ def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
     """Splits a text into terms of several words, words, and marks."""
     longest_first = sorted((term for term in terms if " " in term), key=lambda term: (-len(term), term))
     phrases = "|".join(map(re.escape, longest_first))
-    pattern = Regex(f" (?:{phrases})(?![\\p{{L}}\\p{{N}}'-])|{_OTHERWISE}")
+    # "friends who are visually impaired women" holds a term of body type, not the one of ability that it begins like
+    pattern = Regex(f"(?<! friends) (?:{phrases})(?![\\p{{L}}\\p{{N}}'-])|{_OTHERWISE}")
     as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, behavior="isolated"), as_bytes])
 
