@@ -20,5 +20,7 @@ def source_commit(root: Path) -> str | None:
 
 
 def _git(git: str, root: Path, *arguments: str) -> str | None:
-    done = subprocess.run([git, "-C", str(root), *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - git itself, with arguments of our own
+    # no optional locks: a build that is stopped must leave nothing in the repository
+    command = [git, "--no-optional-locks", "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git, as we call it
     return done.stdout.strip() if done.returncode == 0 else None
