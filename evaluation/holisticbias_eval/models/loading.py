@@ -38,8 +38,10 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
     """
     _refuse_missing_folder(name)
     import transformers
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
+    hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     model, info = _load(
