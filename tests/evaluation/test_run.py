@@ -44,6 +44,11 @@ def test_pairs_and_phrases_are_stored(made: Run) -> None:
     assert all(t.confounds.without_phrase is not None for t in made.result.trust.by_axis)
 
 
+def test_axes_keep_their_label(made: Run) -> None:
+    labels = dict(zip(made.scores["axis"].to_pylist(), made.scores["axis_label"].to_pylist(), strict=True))
+    assert labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
+
+
 def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
     signature = made.result.signature
     skipped = {s.reason.split(":")[0]: s.sentences for s in signature.skipped}

@@ -24,7 +24,7 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"# {_plain(model_title(signature.model.name))} on HolisticBias {_plain(signature.release.version)}"
     if signature.model.note:
         yield f"\n> **Read this first.** {_plain(signature.model.note)}"
-    yield f"\n{_plain(headline(summary.result.likelihood_bias))}"
+    yield f"\n{_plain(headline(summary.result.likelihood_bias, summary.label))}"
     yield "\n## What these figures say, and what they do not\n"
     yield from (f"- **{_plain(lead)}** {_plain(words)}" for lead, words in SCOPE)
     for table in report_tables(summary).values():
