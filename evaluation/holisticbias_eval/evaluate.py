@@ -43,6 +43,8 @@ from holisticbias_eval.run import (
 from holisticbias_eval.seat import seat_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
 
 @dataclass(frozen=True, slots=True)
 class Storage:
@@ -61,7 +63,8 @@ def evaluate(
 ) -> tuple[Path, Run]:
     """Score, measure and report; the folder written, and what it holds.
 
-    The newest version is compiled from the terms where no release is given. The
+    A version's number in the place of a folder is compiled from the terms, and so
+    is the newest version where no release is given. The
     folder appears when all is done, or not at all; scores are kept as they come.
     """
     unknown = [name for name in measures if name not in MEASURES]
@@ -95,7 +98,12 @@ def dry_run(
 
 
 def _open(release: Path | None) -> Release:
-    return open_release(release) if release else build_release(load_catalog())
+    """The release in a folder; the version of this number, or else the newest, compiled from the terms."""
+    if release is None:
+        return build_release(load_catalog())
+    if _VERSION.fullmatch(str(release)) and not release.exists():
+        return build_release(load_catalog(), str(release))
+    return open_release(release)
 
 
 def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -> scoring.Scorer:
