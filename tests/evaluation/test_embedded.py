@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from holisticbias.catalog import Catalog
 from holisticbias.release import Release
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.embedded.biases import BIASES, Plant, read_biases
@@ -165,6 +166,18 @@ def test_the_reference_evaluation_is_what_is_found_today(
     kept = {(c.axis, ids[c.template]): c.share for c in cells if c.template in ids and c.axis and c.share is not None}
     # another processor rounds in another way, which may move a pair over the line
     assert kept == pytest.approx(found, abs=0.005)
+
+
+def test_reference_evaluations_are_of_todays_model_on_published_releases(root: Path, catalog: Catalog) -> None:
+    weights = load_scorer(None, lambda _: None).identity.weights_sha256
+    folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
+    assert len(folders) > 1
+    for folder in folders:
+        signature = Result.model_validate_json((folder / "result.json").read_bytes()).signature
+        release = signature.release
+        assert (release.version, release.subset) == (folder.name, None)
+        assert release.digest == catalog.release(folder.name).digest
+        assert signature.model.weights_sha256 == weights, "run make reference"
 
 
 def test_plants_take_no_side_on_people() -> None:
