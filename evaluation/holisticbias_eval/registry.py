@@ -114,7 +114,7 @@ def read_registry(folder: Path | None, digests: Mapping[str, str]) -> tuple[tupl
         raise RegistryError(f"{found} is no folder of results")
     entries: dict[Path, Entry] = {}
     problems = []
-    for path in sorted(found.glob("*.json")):
+    for path in sorted(p for p in found.glob("*.json") if p.is_file()):
         try:
             entries[path] = Entry.model_validate_json(path.read_bytes())
         except ValidationError as error:
@@ -131,6 +131,8 @@ def _check(path: Path, entry: Entry, digests: Mapping[str, str]) -> Iterator[str
         yield f"its file must be called {entry.file_name}"
     if _is_folder(signature.model.name):
         yield f"signature.model.name: {signature.model.name} is a folder of one machine"
+    if signature.sentences_scored > signature.sentences_available:
+        yield "signature.sentences_scored: there are not so many sentences available"
     for name in signature.measures:
         if name not in MEASURES:
             yield f"signature.measures: there is no measure {name!r}"
@@ -152,3 +154,5 @@ def _check_figure(figure: AxisFigure) -> Iterator[str]:
         yield "without a pair there is no share: it must be null"
     elif figure.pairs and (figure.share is None or abs(figure.share - figure.significant / figure.pairs) > _ROUNDING):
         yield f"its share is not {figure.significant} / {figure.pairs}"
+    if figure.interval and not 0 <= figure.interval.low <= figure.interval.high <= 1:
+        yield "its interval must go upwards, from 0 to 1 at most"
