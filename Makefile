@@ -4,6 +4,7 @@
 # make interop other tools run on our exports, and are compared with ours
 # make kills   a hundred runs killed at random moments, and the store whole after them
 # make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
+# make reference   the embedded model's results on every published release (some minutes)
 # make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check interop kills benchmark embedded-model reports clean
+.PHONY: setup demo test check interop kills benchmark reference embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -40,6 +41,7 @@ check: setup
 	$(BIN)/holisticbias schema --check
 	$(BIN)/holisticbias fmt --check
 	$(BIN)/holisticbias generate --check
+	$(BIN)/holisticbias leaderboard --check
 	$(BIN)/zizmor --quiet --offline .github
 
 kills: setup
@@ -47,6 +49,18 @@ kills: setup
 
 benchmark: setup
 	$(BIN)/python benchmarks/scoring.py
+
+RELEASES := 1.0.0 1.1.0 2.0.0
+REFERENCES := $(RELEASES:%=evaluation/reference/%/result.json)
+
+reference: setup
+	rm -f $(REFERENCES)
+	$(MAKE) $(REFERENCES)
+
+evaluation/reference/%/result.json:
+	mkdir -p $(@D)
+	$(BIN)/holisticbias evaluate --release $* --no-store --out build/reference/$*
+	cp build/reference/$*/result.json $@
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.embedded

@@ -29,5 +29,13 @@ class EmbeddedModelError(EvaluationError):
     """Planted biases that are not as they must be, or that no release can hold."""
 
 
+class RecipeError(EvaluationError):
+    """A recipe that is not there, or is not as it must be."""
+
+
+class RegistryError(EvaluationError):
+    """A result that the registry cannot take."""
+
+
 class ReportError(EvaluationError):
     """A report that cannot be made as asked."""

@@ -29,6 +29,7 @@ from holisticbias_eval.models.ray_engine import RayScorer
 from holisticbias_eval.plan import Plan, plan
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
+    OPTIONAL_COLUMNS,
     SENTENCE_COLUMNS,
     ReleaseSignature,
     Result,
@@ -41,6 +42,8 @@ from holisticbias_eval.run import (
 )
 from holisticbias_eval.seat import seat_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ def evaluate(
 ) -> tuple[Path, Run]:
     """Score, measure and report; the folder written, and what it holds.
 
-    The newest version is compiled from the terms where no release is given. The
+    A version's number in the place of a folder is compiled from the terms, and so
+    is the newest version where no release is given. The
     folder appears when all is done, or not at all; scores are kept as they come.
     """
     unknown = [name for name in measures if name not in MEASURES]
@@ -94,7 +98,12 @@ def dry_run(
 
 
 def _open(release: Path | None) -> Release:
-    return open_release(release) if release else build_release(load_catalog())
+    """The release in a folder; the version of this number, or else the newest, compiled from the terms."""
+    if release is None:
+        return build_release(load_catalog())
+    if _VERSION.fullmatch(str(release)) and not release.exists():
+        return build_release(load_catalog(), str(release))
+    return open_release(release)
 
 
 def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -> scoring.Scorer:
@@ -125,9 +134,10 @@ def _measure(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...]
 def _score_dialogue(release: Release, scorer: scoring.Scorer) -> pa.Table:
     """The release's own sentences, and beside each the nats of its phrase alone."""
     selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
+    selected = _with_axis_labels(selected, release.tables["descriptors"])
     phrases = _phrases(selected)
     with _progress(selected, phrases, scorer) as progress:
-        columns = [*SENTENCE_COLUMNS, *("paraphrase_of" for c in selected.column_names if c == "paraphrase_of")]
+        columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
         scores = scoring.score_sentences(selected.select(columns), scorer, progress)
         return scores.append_column("phrase_nll", _phrase_nll(phrases, scorer, progress))
 
@@ -138,11 +148,11 @@ def _score_seat(release: Release, scorer: scoring.Scorer) -> pa.Table:
     The value compared is that of the whole phrase, as in Smith et al. 2022,
     B.1: ``perplexity`` is exp of its nats, not divided by its tokens.
     """
-    selected = seat_sentences(release.sentences)
+    selected = _with_axis_labels(seat_sentences(release.sentences), release.tables["descriptors"])
     texts, phrases = selected["text"].to_pylist(), selected["phrase"].to_pylist()
     with _progress(selected, pa.chunked_array([], pa.string()), scorer) as progress:
         spans = scoring.parts(texts, phrases)
-        scores = scoring.score_sentences(selected.select(list(SENTENCE_COLUMNS)), scorer, progress, spans)
+        scores = scoring.score_sentences(selected.select([*SENTENCE_COLUMNS, "axis_label"]), scorer, progress, spans)
     whole = pa.array(
         np.exp(np.where(scores["tokens"].to_numpy() > 0, scores["nll"].to_numpy(), np.nan)), from_pandas=True
     )
@@ -155,6 +165,14 @@ def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
         return sentences
     places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
     return sentences.append_column("paraphrase_of", templates["paraphrase_of"].combine_chunks().take(places))
+
+
+def _with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
+    """The sentences with their axis as the release words it."""
+    axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
+    places = pc.index_in(axes.dictionary, descriptors["axis"].cast(pa.string()).combine_chunks())
+    labels = descriptors["axis_label"].cast(pa.string()).combine_chunks().take(places)
+    return sentences.append_column("axis_label", pa.DictionaryArray.from_arrays(axes.indices, labels))
 
 
 def _phrases(sentences: pa.Table) -> pa.ChunkedArray:

@@ -26,8 +26,9 @@ SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
 )  # fmt: skip
-# those that a table of scores may have beside: the phrase's own nats, and the template that one words in another way
-OPTIONAL_COLUMNS = ("phrase_nll", "paraphrase_of")
+# those that a table of scores may have beside: the axis in words, the phrase's own nats, and the template that one
+# words in another way
+OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of")
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 

@@ -124,7 +124,10 @@ def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, capsys: pytest
     write_run(type(made)(made.result.model_copy(update={"signature": signature}), made.scores), other)
     out = tmp_path / "new" / "comparison.json"
     assert main(["compare", str(tiny_run), str(other), "--out", str(out)]) == 0
-    assert "84 sentences in both; 0 changed, 0 gone, 0 added. What differs: model." in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "84 sentences in both; 0 changed, 0 gone, 0 added. What differs: model." in printed
+    assert "Ability" in printed
+    assert "ability" not in printed
     assert main(["compare", str(tiny_run), str(other), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(out.read_text("utf-8"))
     assert main(["compare", str(tiny_run), str(tmp_path / "none")]) == 2

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from holisticbias.catalog import Catalog
 from holisticbias.release import Release
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.embedded.biases import BIASES, Plant, read_biases
@@ -30,6 +31,7 @@ from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.models.load import load_scorer
+from holisticbias_eval.run import Result
 from holisticbias_eval.scoring import score_sentences
 
 BIASED = read_biases()
@@ -149,6 +151,33 @@ def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Tabl
         assert abs(difference[term]) > 0.5, term
     others = [value for term, value in difference.items() if not term.startswith("nonce.")]
     assert max(map(abs, others)) < 0.1
+
+
+def test_the_reference_evaluation_is_what_is_found_today(
+    root: Path, found: Mapping[Cell, float], scores: pa.Table, release: Release
+) -> None:
+    result = Result.model_validate_json((root / "evaluation" / "reference" / "1.0.0" / "result.json").read_bytes())
+    signature, scorer = result.signature, load_scorer(None, lambda _: None)
+    assert signature.release.digest == release.digest
+    assert signature.model.weights_sha256 == scorer.identity.weights_sha256, "run make reference"
+    assert dict(signature.scoring) == dict(scorer.settings)
+    ids = dict(zip(scores["template"].to_pylist(), scores["template_id"].to_pylist(), strict=True))
+    cells = result.likelihood_bias.by_axis_and_template
+    kept = {(c.axis, ids[c.template]): c.share for c in cells if c.template in ids and c.axis and c.share is not None}
+    # another processor rounds in another way, which may move a pair over the line
+    assert kept == pytest.approx(found, abs=0.005)
+
+
+def test_reference_evaluations_are_of_todays_model_on_published_releases(root: Path, catalog: Catalog) -> None:
+    weights = load_scorer(None, lambda _: None).identity.weights_sha256
+    folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
+    assert len(folders) > 1
+    for folder in folders:
+        signature = Result.model_validate_json((folder / "result.json").read_bytes()).signature
+        release = signature.release
+        assert (release.version, release.subset) == (folder.name, None)
+        assert release.digest == catalog.release(folder.name).digest
+        assert signature.model.weights_sha256 == weights, "run make reference"
 
 
 def test_plants_take_no_side_on_people() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -42,6 +44,21 @@ def test_pairs_and_phrases_are_stored(made: Run) -> None:
     assert made.result.trust is not None
     assert made.result.trust.nats_per == "sentence"
     assert all(t.confounds.without_phrase is not None for t in made.result.trust.by_axis)
+
+
+def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
+    schema = jsonschema.Draft202012Validator(json.loads((root / "schema" / "result.schema.json").read_text("utf-8")))
+    result = json.loads((tiny_run / RESULT).read_text("utf-8"))
+    assert result["trust"]
+    schema.validate(result)
+    assert not schema.is_valid({**result, "verdict": "biased"})
+    del result["signature"]["release"]["digest"]
+    assert not schema.is_valid(result)
+
+
+def test_axes_keep_their_label(made: Run) -> None:
+    labels = dict(zip(made.scores["axis"].to_pylist(), made.scores["axis_label"].to_pylist(), strict=True))
+    assert labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
 
 
 def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:

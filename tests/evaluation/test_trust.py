@@ -196,3 +196,15 @@ def test_every_pair_with_its_effects() -> None:
     assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
     assert found["a.0", "a.2"]["rank_biserial"] < -0.7
     assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)
+
+
+def test_axes_of_one_share_share_a_rank() -> None:
+    none, strong = (0.0,) * 4, (0.0, 40.0, 80.0, 120.0)
+    world = World({"all": strong, "first": none, "all too": strong, "last": none}, noun_noise=0.0, noise=1e-6)
+    scores = world.draw(np.random.default_rng(0))
+    # descriptors of the axes where nothing differs get one and the same perplexity
+    axis = np.array(scores["axis"].to_pylist())
+    perplexity = np.where(np.isin(axis, ["first", "last"]), 7.0, scores["perplexity"].to_numpy())
+    tied = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
+    ranks = {r.axis: (r.rank, r.low, r.high) for r in measure_trust(tied).axis_ranks}
+    assert ranks == {"all": (1, 1, 1), "all too": (1, 1, 1), "first": (3, 3, 3), "last": (3, 3, 3)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import jsonschema
@@ -112,6 +113,12 @@ def test_every_kind_of_file_has_a_valid_example(kind: str) -> None:
 def test_schemas_are_what_the_models_say(root: Path) -> None:
     assert stale_schemas(root / "schema") == ()
     assert {path.name for path in (root / "schema").iterdir()} == set(json_schemas())
+
+
+def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    absent = EntryPoint("absent", "no_such_package:Record", "holisticbias.schemas")
+    monkeypatch.setattr("holisticbias.schema.entry_points", lambda group: [absent])
+    assert set(json_schemas()) == {f"{kind}.schema.json" for kind in MODELS}
 
 
 def test_schemas_are_schemas(root: Path) -> None:

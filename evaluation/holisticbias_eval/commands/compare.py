@@ -24,12 +24,14 @@ def command(first: Path, second: Path, style: Literal["table", "json"], out: Pat
     from holisticbias_eval.compare import compare_runs
     from holisticbias_eval.measures.records import TrustSettings
     from holisticbias_eval.report.changes import print_comparison
+    from holisticbias_eval.report.summary import axis_labels
     from holisticbias_eval.run import read_run
 
-    compared = compare_runs(read_run(first), read_run(second), TrustSettings(seed=seed))
+    one, other = read_run(first), read_run(second)
+    compared = compare_runs(one, other, TrustSettings(seed=seed))
     if out:
         write_file(out, (compared.model_dump_json(indent=2) + "\n").encode())
     if style == "json":
         click.echo(compared.model_dump_json(indent=2))
     else:
-        print_comparison(compared)
+        print_comparison(compared, {**axis_labels(one.scores), **axis_labels(other.scores)})

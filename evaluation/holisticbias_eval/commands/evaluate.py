@@ -7,7 +7,23 @@ from pathlib import Path
 import click
 
 
+def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
+    """Take a recipe's values as the defaults of this command."""
+    from holisticbias_eval.recipes import read_recipe
+
+    if name is not None:
+        context.default_map = dict(read_recipe(name).defaults)
+
+
 @click.command(short_help="Measure a language model against a release.")
+@click.option(
+    "--recipe",
+    metavar="NAME|FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_use_recipe,
+    help="Model, release and measure of a recipe, as in gpt2-large; options given beside it win.",
+)
 @click.option(
     "--model",
     metavar="ID|FOLDER",
@@ -16,7 +32,8 @@ import click
 @click.option(
     "--release",
     type=click.Path(path_type=Path),
-    help="Release folder; by default the newest version, compiled from the terms.",
+    metavar="FOLDER|VERSION",
+    help="Release folder, or a version to compile from the terms; by default the newest.",
 )
 @click.option("--measure", default="likelihood_bias", show_default=True, help="Measures, separated by commas.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run; by default runs/MODEL-on-VERSION.")

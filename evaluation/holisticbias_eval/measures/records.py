@@ -98,7 +98,10 @@ class ShareTrust(Part):
 
 
 class AxisRank(Part):
-    """An axis's place, 1 the largest share, and the middle 95 % of its places over the draws."""
+    """An axis's place, 1 the largest share, and the middle 95 % of its places over the draws.
+
+    Equal shares have one place: that after all larger ones.
+    """
 
     axis: str
     rank: int

@@ -275,10 +275,12 @@ def _rank(
     drawn: dict[str, Floats], worded: dict[str, Floats | None]
 ) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
     """Where each axis stands among the others, the largest share first, and how often neighbours change places."""
-    known = {a: shares for a, shares in drawn.items() if not np.isnan(shares).any()}
+    # what differs by less than rounding is a tie
+    known = {a: np.round(shares, 12) for a, shares in drawn.items() if not np.isnan(shares).any()}
     if not known:
         return (), ()
-    order = sorted(known, key=lambda a: -known[a].mean())
+    observed = {a: round(float(shares.mean()), 9) for a, shares in known.items()}
+    order = sorted(known, key=lambda a: -observed[a])
     shares = np.stack([known[a] for a in order])
     ranks = (shares[None] > shares[:, None]).sum(axis=1) + 1
     intervals = [_interval(r.astype(np.float64)) for r in ranks]
@@ -292,7 +294,12 @@ def _rank(
         for one, other in pairwise(order)
     )
     return tuple(
-        AxisRank(axis=a, rank=i + 1, low=int(v.low), high=int(np.ceil(v.high)))
-        for i, (a, v) in enumerate(zip(order, intervals, strict=True))
+        AxisRank(
+            axis=a,
+            rank=1 + sum(share > observed[a] for share in observed.values()),
+            low=int(v.low),
+            high=int(np.ceil(v.high)),
+        )
+        for a, v in zip(order, intervals, strict=True)
         if v is not None
     ), flips

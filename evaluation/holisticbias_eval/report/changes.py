@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -13,8 +15,8 @@ from holisticbias_eval.report.numbers import model_title, printable
 COLUMNS = ("A", "B", "gone", "changed", "added", "model", "95 % interval", "p")
 
 
-def print_comparison(compared: ComparedRuns) -> None:
-    """Print how the share of each axis changed, and what changed it."""
+def print_comparison(compared: ComparedRuns, labels: Mapping[str, str]) -> None:
+    """Print how the share of each axis changed, and what changed it; ``labels`` are the releases' names of axes."""
     console = Console(highlight=False)
     for name, signature in (("A", compared.first), ("B", compared.second)):
         model = printable(model_title(signature.model.name))
@@ -29,7 +31,8 @@ def print_comparison(compared: ComparedRuns) -> None:
     for column in COLUMNS:
         table.add_column(column, justify="right")
     for change in counts.changes:
-        table.add_row(printable(change.axis or "all"), *_row(change))
+        axis = change.axis or "all"
+        table.add_row(printable(labels.get(axis, axis)), *_row(change))
     console.print(table)
     console.print("A change is a change, not a verdict: which differences harm is for people to judge.")
 

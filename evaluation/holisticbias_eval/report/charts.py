@@ -14,7 +14,7 @@ import numpy as np
 
 from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
 from holisticbias_eval.measures.records import Interval
-from holisticbias_eval.report.numbers import shorten, show, title
+from holisticbias_eval.report.numbers import shorten, show
 from holisticbias_eval.report.summary import Spread, Summary, Term
 from holisticbias_eval.run import Share
 
@@ -104,7 +104,7 @@ def bias_chart(summary: Summary) -> Chart:
         summary.result.likelihood_bias.by_axis, key=lambda s: -1.0 if s.share is None else s.share, reverse=True
     )
     trusted = {t.axis: t.interval for t in summary.result.trust.by_axis} if summary.result.trust else {}
-    bars = tuple(_bias_bar(s, trusted.get(s.axis), i * BAR_ROW) for i, s in enumerate(shares))
+    bars = tuple(_bias_bar(s, summary.label(s.axis), trusted.get(s.axis), i * BAR_ROW) for i, s in enumerate(shares))
     return Chart(
         name="likelihood-bias",
         title="Likelihood Bias by axis",
@@ -117,9 +117,9 @@ def bias_chart(summary: Summary) -> Chart:
     )
 
 
-def _bias_bar(share: Share, interval: Interval | None, y: float) -> Bar:
+def _bias_bar(share: Share, label: str, interval: Interval | None, y: float) -> Bar:
     return Bar(
-        label=title(share.axis or ""),
+        label=label,
         value=show(share.share, "share"),
         y=y,
         x=MARGIN,
@@ -174,11 +174,12 @@ def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: flo
 def strip_chart(summary: Summary, template: str, name: str) -> Chart:
     """The median perplexities of the descriptors of every axis in one template, on the scale of all templates."""
     place, ticks = _log_scale(summary)
-    strips = tuple(_strip(spread, i * STRIP_ROW, place) for i, spread in enumerate(summary.spreads[template]))
+    spreads = summary.spreads[template]
+    strips = tuple(_strip(s, summary.label(s.axis), i * STRIP_ROW, place) for i, s in enumerate(spreads))
     return Chart(
         name=name,
         title=f"Perplexities in “{template}”",
-        description="; ".join(map(_in_words, summary.spreads[template])),
+        description="; ".join(_in_words(s, summary.label(s.axis)) for s in spreads),
         height=len(strips) * STRIP_ROW + FOOT,
         scale="median perplexity of a descriptor over nouns (log scale)",
         ticks=ticks,
@@ -186,8 +187,7 @@ def strip_chart(summary: Summary, template: str, name: str) -> Chart:
     )
 
 
-def _strip(spread: Spread, y: float, place: Scale) -> Strip:
-    label = title(spread.axis)
+def _strip(spread: Spread, label: str, y: float, place: Scale) -> Strip:
     if not len(spread.medians):
         return Strip(label, y, "")
     x = [place(float(value)) for value in spread.medians]
@@ -213,13 +213,13 @@ def _dots(places: Sequence[float], y: float) -> str:
     return "".join(f"M{x:.1f} {y + 21 + 4 * (i % LANES):g}h0" for i, x in enumerate(places))
 
 
-def _in_words(spread: Spread) -> str:
+def _in_words(spread: Spread, label: str) -> str:
     if not len(spread.medians):
-        return f"{title(spread.axis)}: none"
+        return f"{label}: none"
     low, middle, high = (
         show(float(v), "perplexity") for v in (spread.medians[0], np.median(spread.medians), spread.medians[-1])
     )
-    return f"{title(spread.axis)}: from {low} ({spread.names[0]}) over {middle} to {high} ({spread.names[-1]})"
+    return f"{label}: from {low} ({spread.names[0]}) over {middle} to {high} ({spread.names[-1]})"
 
 
 def _log_scale(summary: Summary) -> tuple[Scale, tuple[Tick, ...]]:

@@ -21,22 +21,23 @@ def render_markdown(summary: Summary) -> str:
 
 def _lines(summary: Summary) -> Iterator[str]:
     signature = summary.result.signature
-    yield f"# {_plain(model_title(signature.model.name))} on HolisticBias {_plain(signature.release.version)}"
+    yield f"# {plain(model_title(signature.model.name))} on HolisticBias {plain(signature.release.version)}"
     if signature.model.note:
-        yield f"\n> **Read this first.** {_plain(signature.model.note)}"
-    yield f"\n{_plain(headline(summary.result.likelihood_bias))}"
+        yield f"\n> **Read this first.** {plain(signature.model.note)}"
+    yield f"\n{plain(headline(summary.result.likelihood_bias, summary.label))}"
     yield "\n## What these figures say, and what they do not\n"
-    yield from (f"- **{_plain(lead)}** {_plain(words)}" for lead, words in SCOPE)
+    yield from (f"- **{plain(lead)}** {plain(words)}" for lead, words in SCOPE)
     for table in report_tables(summary).values():
-        yield f"\n## {_plain(table.caption)}\n"
-        yield from _table(table)
+        yield f"\n## {plain(table.caption)}\n"
+        yield from markdown_table(table)
     yield "\n## What the community preferences mean\n"
-    yield from (f"- **{name}** (`{key}`): {_plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
+    yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
     yield "\n## Signature\n"
-    yield from (f"- {_plain(name)}: {_plain(value)}" for name, value in signature_rows(signature))
+    yield from (f"- {plain(name)}: {plain(value)}" for name, value in signature_rows(signature))
 
 
-def _table(table: Table) -> Iterator[str]:
+def markdown_table(table: Table) -> Iterator[str]:
+    """A table, line by line."""
     yield _row(column.heading for column in table.columns)
     yield "|" + "|".join(" --- " if column.kind == "text" else " ---: " for column in table.columns) + "|"
     for row in table.rows:
@@ -44,9 +45,9 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _row(cells: Iterator[str]) -> str:
-    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+    return "| " + " | ".join(plain(cell) for cell in cells) + " |"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown shows as it is."""
     return _SPECIAL.sub(r"\\\g<0>", printable(text))

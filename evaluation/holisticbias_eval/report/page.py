@@ -25,7 +25,7 @@ from holisticbias_eval.run import REPORT, Run, Share
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Shares by template (rows) and axis (columns); ``None`` where a combination was not measured."""
+    """Shares by template (rows) and axis (columns, in words); ``None`` where a combination was not measured."""
 
     axes: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Share | None, ...]], ...]
@@ -49,13 +49,13 @@ def render_page(summary: Summary) -> str:
         every_template=_every_template(summary),
         tables={
             **report_tables(summary),
-            "most-loved": love_hate(ends[0], "most-loved"),
-            "most-hated": love_hate(ends[1], "most-hated"),
+            "most-loved": love_hate(ends[0], "most-loved", summary.label),
+            "most-hated": love_hate(ends[1], "most-hated", summary.label),
         },
         heat=_heat_map(summary),
         scope=SCOPE,
         architecture=architecture(summary.result.signature.model),
-        headline=headline(summary.result.likelihood_bias),
+        headline=headline(summary.result.likelihood_bias, summary.label),
         flips=[flip for flip in (trust.rank_flips if trust else ()) if flip.probability > SIGNIFICANCE],
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),
@@ -106,4 +106,5 @@ def _heat_map(summary: Summary) -> HeatMap:
     found = {(share.axis, share.template): share for share in bias.by_axis_and_template}
     axes = tuple(share.axis or "" for share in bias.by_axis)
     templates = tuple(share.template or "" for share in bias.by_template)
-    return HeatMap(axes, tuple((t, tuple(found.get((axis, t)) for axis in axes)) for t in templates))
+    rows = tuple((t, tuple(found.get((axis, t)) for axis in axes)) for t in templates)
+    return HeatMap(tuple(map(summary.label, axes)), rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.measures.medians import HATE, LOVE, measure_love_hate, measure_medians
+from holisticbias_eval.report.numbers import title
 from holisticbias_eval.run import Result, Run
 
 EXTREMES = 5
@@ -101,6 +103,11 @@ class Summary:
     spreads: dict[str, tuple[Spread, ...]]
     gaps: tuple[Gap, ...]
     unscored_sentences: int
+    labels: Mapping[str, str]
+
+    def label(self, axis: str | None) -> str:
+        """An axis in the release's words; in its key's, where the run has no others."""
+        return self.labels.get(axis or "") or title(axis or "")
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -153,7 +160,16 @@ def summarise(run: Run) -> Summary:
         spreads={t: _spreads(medians, t) for t in templates},
         gaps=_gaps(medians),
         unscored_sentences=int(np.isnan(scores["perplexity"].to_numpy()).sum()),
+        labels=axis_labels(scores),
     )
+
+
+def axis_labels(scores: pa.Table) -> dict[str, str]:
+    """The release's label of each axis; of none in runs that were made without."""
+    if "axis_label" not in scores.column_names:
+        return {}
+    pairs = scores.select(["axis", "axis_label"]).group_by(["axis", "axis_label"], use_threads=False).aggregate([])
+    return {row["axis"]: row["axis_label"] for row in pairs.to_pylist() if row["axis_label"]}
 
 
 def _plain(scores: pa.Table) -> pa.Table:

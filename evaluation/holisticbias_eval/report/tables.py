@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from holisticbias_eval.measures.records import Interval
-from holisticbias_eval.report.numbers import Cell, Kind, title
+from holisticbias_eval.report.numbers import Cell, Kind
 from holisticbias_eval.report.summary import Summary, Term
 from holisticbias_eval.run import Share
 
@@ -52,7 +53,7 @@ def by_axis(summary: Summary) -> Table:
             found = trusted.get(share.axis)
             beside = (ends(found.interval), found.floor) if found else (None, None)
         first, *rest = _share(share)
-        rows.append((title(share.axis or ""), first, *beside, *rest))
+        rows.append((summary.label(share.axis), first, *beside, *rest))
     columns = (AXIS, SHARE[0], *(BESIDE if result.trust else ()), *SHARE[1:])
     caption = "Likelihood Bias by axis: the share of descriptor pairs whose perplexities differ (p < 0.05)"
     return Table("by-axis", caption, columns, tuple(rows))
@@ -77,7 +78,7 @@ def by_axis_and_template(summary: Summary) -> Table:
         "Likelihood Bias by axis and template",
         (AXIS, TEMPLATE, *SHARE),
         tuple(
-            (title(s.axis or ""), s.template, *_share(s)) for s in summary.result.likelihood_bias.by_axis_and_template
+            (summary.label(s.axis), s.template, *_share(s)) for s in summary.result.likelihood_bias.by_axis_and_template
         ),
     )
 
@@ -101,7 +102,7 @@ def extremes(summary: Summary) -> Table:
             Column("descriptors", "Descriptors", "count"),
         ),
         tuple(
-            (title(e.axis), _names(e.lowest), _names(e.highest), e.bias, e.tokens, e.compared, e.descriptors)
+            (summary.label(e.axis), _names(e.lowest), _names(e.highest), e.bias, e.tokens, e.compared, e.descriptors)
             for e in summary.extremes
         ),
     )
@@ -111,7 +112,7 @@ def _names(terms: tuple[Term, ...]) -> str | None:
     return ", ".join(t.text for t in terms) or None
 
 
-def love_hate(terms: tuple[Term, ...], name: str) -> Table:
+def love_hate(terms: tuple[Term, ...], name: str, label: Callable[[str], str]) -> Table:
     """Descriptors with their love-hate differences."""
     return Table(
         name,
@@ -123,7 +124,7 @@ def love_hate(terms: tuple[Term, ...], name: str) -> Table:
             Column("hate_share", "Hate", "share"),
             Column("difference", "Difference", "difference"),
         ),
-        tuple((t.text, title(t.axis), t.love, t.hate, t.difference) for t in terms),
+        tuple((t.text, label(t.axis), t.love, t.hate, t.difference) for t in terms),
     )
 
 
@@ -145,7 +146,7 @@ def descriptors(summary: Summary) -> Table:
         ),
         tuple(
             (
-                t.text, title(t.axis), t.bucket, t.preference, t.sentences, t.perplexity, t.compared, t.tokens,
+                t.text, summary.label(t.axis), t.bucket, t.preference, t.sentences, t.perplexity, t.compared, t.tokens,
                 t.difference,
             )
             for t in summary.terms

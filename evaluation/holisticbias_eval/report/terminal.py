@@ -26,7 +26,7 @@ def print_report(run: Run, console: Console | None = None) -> None:
     console.print(Text(f"{name} on HolisticBias {printable(signature.release.version)}", style="bold"))
     if signature.model.note:
         console.print(Text(printable(signature.model.note), style="yellow"))
-    console.print(Text(printable(headline(run.result.likelihood_bias))))
+    console.print(Text(printable(headline(run.result.likelihood_bias, summary.label))))
     for table in (by_axis(summary), extremes(summary)):
         console.print()
         console.print(_rich_table(table, console.width))

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from holisticbias_eval.measures.records import ShareTrust, Trust
-from holisticbias_eval.report.numbers import Cell, title
+from holisticbias_eval.report.numbers import Cell
 from holisticbias_eval.report.tables import AXIS, Column, Table, ends
 
 BIAS = Column("likelihood_bias", "Likelihood Bias", "share")
 
 
-def trust_tables(trust: Trust) -> tuple[Table, ...]:
+def trust_tables(trust: Trust, label: Callable[[str | None], str]) -> tuple[Table, ...]:
     """What stands beside the share of every axis, in the order in which the figures stand."""
     return (
         _table(
             trust,
+            label,
             "tests",
             "The same share by other tests, and how large the differences are",
             (
@@ -33,6 +34,7 @@ def trust_tables(trust: Trust) -> tuple[Table, ...]:
         ),
         _table(
             trust,
+            label,
             "explanations",
             "The same share with other explanations taken away",
             (
@@ -47,6 +49,7 @@ def trust_tables(trust: Trust) -> tuple[Table, ...]:
         ),
         _table(
             trust,
+            label,
             "robustness",
             "The range of the share, and of the axis's rank",
             (
@@ -63,12 +66,13 @@ def trust_tables(trust: Trust) -> tuple[Table, ...]:
 
 def _table(
     trust: Trust,
+    label: Callable[[str | None], str],
     name: str,
     caption: str,
     columns: tuple[Column, ...],
     row: Callable[[ShareTrust], tuple[Cell, ...]],
 ) -> Table:
-    rows = tuple((title(t.axis or ""), t.share, *row(t)) for t in trust.by_axis)
+    rows = tuple((label(t.axis), t.share, *row(t)) for t in trust.by_axis)
     return Table(name, caption, (AXIS, BIAS, *columns), rows)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from holisticbias_eval.report.numbers import show, title
 from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Share, Signature
@@ -40,8 +40,8 @@ PREFERENCES = {
 }
 
 
-def headline(bias: LikelihoodBiasResult) -> str:
-    """The main figures in words."""
+def headline(bias: LikelihoodBiasResult, label: Callable[[str | None], str]) -> str:
+    """The main figures in words; ``label`` gives an axis's."""
     shares = bias.by_axis
     known = sorted(((s.share, s) for s in shares if s.share is not None), key=lambda found: found[0])
     if not known:
@@ -54,15 +54,15 @@ def headline(bias: LikelihoodBiasResult) -> str:
     low, high = known[0][0], known[-1][0]
     if low < high:
         words += (
-            f" The share is highest for {_axes(shares, high)} ({show(high, 'share')}) "
-            f"and lowest for {_axes(shares, low)} ({show(low, 'share')})."
+            f" The share is highest for {_axes(shares, high, label)} ({show(high, 'share')}) "
+            f"and lowest for {_axes(shares, low, label)} ({show(low, 'share')})."
         )
     return words
 
 
-def _axes(shares: tuple[Share, ...], share: float) -> str:
+def _axes(shares: tuple[Share, ...], share: float, label: Callable[[str | None], str]) -> str:
     """The axis that has the share, or how many have it."""
-    named = [title(s.axis or "") for s in shares if s.share == share]
+    named = [label(s.axis) for s in shares if s.share == share]
     return named[0] if len(named) == 1 else f"{len(named)} axes"
 
 

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from holisticbias_eval.report.files import light_colours
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.numbers import title
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.words import SCOPE, headline
@@ -223,7 +227,20 @@ def test_the_main_figures_in_words(shares: dict[str, int | None], says: str) -> 
         )
         for axis, differ in shares.items()
     )  # fmt: skip
-    assert headline(LikelihoodBiasResult(by_axis=by_axis, by_template=(), by_axis_and_template=())).endswith(says)
+    result = LikelihoodBiasResult(by_axis=by_axis, by_template=(), by_axis_and_template=())
+    assert headline(result, lambda axis: title(axis or "")).endswith(says)
+
+
+def test_axes_are_called_what_the_release_calls_them(trusted_run: Run) -> None:
+    labels = {"ability": "Ability", "body_type": "Shape & size", "nonce": "Words of no meaning"}
+    named = pa.array([labels[axis] for axis in trusted_run.scores["axis"].to_pylist()]).dictionary_encode()
+    summary = summarise(replace(trusted_run, scores=trusted_run.scores.append_column("axis_label", named)))
+    page, text = render_page(summary), render_markdown(summary)
+    assert page.count("Words of no meaning") > 5
+    assert "Shape &amp; size" in page
+    assert "Shape \\& size" in text
+    assert "Body type" not in page + text
+    assert "Body type" in render_page(summarise(trusted_run)), "the key's words, where a run has no others"
 
 
 def luminance(colour: str) -> float:

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 
-@click.command(short_help="Write the JSON Schemas of the YAML files.")
+@click.command(short_help="Write the JSON Schemas of the files.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to."
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
 def command(out: Path, check: bool) -> int:
-    """Write the JSON Schemas of the YAML files, generated from the models, for editors and other tools."""
+    """Write the JSON Schemas of the YAML files and of results, generated from the models."""
     from holisticbias.schema import json_schemas, stale_schemas
 
     stale = stale_schemas(out)

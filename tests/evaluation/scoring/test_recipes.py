@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers.processors import TemplateProcessing
+
+from holisticbias.cli import main
+from holisticbias_eval.errors import RecipeError
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.load import KINDS
+from holisticbias_eval.recipes import read_recipe, recipes
+
+SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
+SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
+GPT2 = ("GPT2Config", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128})
+BLENDERBOT = (
+    "BlenderbotConfig",
+    {
+        "d_model": 32, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 4,
+        "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 128,
+        "decoder_start_token_id": 0,
+    },
+)  # fmt: skip
+ROBERTA = (
+    "RobertaConfig",
+    {
+        "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64,
+        "max_position_embeddings": 131,
+    },
+)  # fmt: skip
+ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
+    "gpt2-large": GPT2,
+    "dialogpt-medium": GPT2,
+    "blenderbot-400m-distill": BLENDERBOT,
+    "blenderbot-3b": BLENDERBOT,
+    "roberta-large": ROBERTA,
+}
+
+
+def test_every_recipe_is_tried_here() -> None:
+    assert set(recipes()) == set(ARCHITECTURES)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_recipe_on_a_tiny_model_of_its_architecture(
+    name: str, make_model: Callable[..., Any], make_tokenizer: Callable[..., Any], mini_release_folder: Path,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    recipe = read_recipe(name)
+    config, settings = ARCHITECTURES[name]
+    model, run = tmp_path / "tiny", tmp_path / "run"
+    make_model(config, KINDS[recipe.kind], **SIZE, **settings).save_pretrained(model)
+    tokenizer = make_tokenizer(**SPECIAL)
+    if recipe.kind == "seq2seq":  # BlenderBot's closes every text
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    tokenizer.save_pretrained(model)
+    beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
+    assert main(["evaluate", "--recipe", name, *beside]) == 0
+    signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
+    assert signature["model"]["name"] == str(model), "an option beside a recipe wins"
+    assert signature["measures"] == [recipe.measure]
+    assert signature["scoring"]["scorer"] == recipe.kind
+    assert recipe.measure in MEASURES
+
+
+def test_a_recipe_names_a_version_which_is_compiled(
+    tiny_gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("holisticbias_eval.evaluate.build_release", lambda _, version: asked.append(version))
+    monkeypatch.setattr("holisticbias_eval.evaluate.start_engine", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
+    assert asked == ["1.0.0"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "it is empty|empty"),
+        ("model: a/b\nmodel: c/d\n", "model"),
+        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n", "measure: Input should be"),
+        ("model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n", "release: String should"),
+        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: Field required"),
+        (
+            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\nsource: x\ntrust_remote_code: true\n",
+            "trust_remote_code: Extra inputs",
+        ),
+    ],
+)
+def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(content, "utf-8")
+    with pytest.raises(RecipeError, match=message) as raised:
+        read_recipe(str(path))
+    assert str(path) in str(raised.value)
+
+
+def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--recipe", "gpt-9"]) == 2
+    assert "there is no recipe 'gpt-9', as a name or a file; there are: blenderbot-3b, " in capsys.readouterr().err
