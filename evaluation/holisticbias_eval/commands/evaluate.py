@@ -41,6 +41,18 @@ import click
     show_default=True,
     help="Precision; bfloat16 is quicker and up to a nat off, which is measured and said.",
 )
+@click.option(
+    "--context",
+    metavar="TEXT",
+    help="What the model reads before each sentence, never scored: an encoder-decoder model's encoder reads it, "
+    "and for every other model it begins the text.",
+)
+@click.option(
+    "--context-file",
+    type=click.Path(path_type=Path),
+    help="File of contexts, one a line, of which one is drawn for each sentence.",
+)
+@click.option("--context-seed", type=int, help="Seed of that draw; by default 0.")
 @click.option("--device", default="auto", show_default=True, help="torch device, as in cpu or cuda:1.")
 @click.option(
     "--engine",
@@ -75,6 +87,9 @@ def command(
     kind: str,
     pll: str,
     dtype: str,
+    context: str | None,
+    context_file: Path | None,
+    context_seed: int | None,
     device: str,
     engine: str,
     api_base: str | None,
@@ -93,6 +108,7 @@ def command(
     that was cut short goes on where it stopped: finished scores are kept.
     """
     from holisticbias_eval import evaluate
+    from holisticbias_eval.context import read_context
     from holisticbias_eval.models.api import ApiOptions
     from holisticbias_eval.models.engines import EngineOptions
     from holisticbias_eval.models.load import ScoringOptions, default_store
@@ -107,9 +123,10 @@ def command(
         replicas=replicas,
     )
     storage = evaluate.Storage(None if no_store else store or default_store())
+    measures, drawn = tuple(measure.split(",")), read_context(context, context_file, context_seed)
     if dry_run:
-        click.echo(evaluate.dry_run(model, release, options, storage))
+        click.echo(evaluate.dry_run(model, release, measures, options, storage, drawn))
         return
-    folder, run = evaluate.evaluate(model, release, tuple(measure.split(",")), out, options, storage)
+    folder, run = evaluate.evaluate(model, release, measures, out, options, storage, drawn)
     print_report(run)
     click.echo(f"Report: {folder / 'report.html'}")
