@@ -26,10 +26,12 @@ from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.api import ApiScorer
 from holisticbias_eval.models.engines import EngineOptions, start_engine
+from holisticbias_eval.models.masked import MaskedScorer
 from holisticbias_eval.models.ray_engine import RayScorer
 from holisticbias_eval.plan import Plan, plan
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
+    MaskedInputs,
     ReleaseSignature,
     Result,
     Run,
@@ -66,7 +68,8 @@ def evaluate(
     opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
-        run = _measure(opened, _stored(scorer, opened, storage), measures, asked, settings)
+        scores = _score(asked, _stored(scorer, opened, storage))
+        run = _measure(opened, scorer, measures, settings, scores)
         write_run(run, made)
         write_page(run, made)
     return folder, run
@@ -124,12 +127,15 @@ def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -
     return StoredScorer(scorer, store, block=API_BLOCK if isinstance(scorer, ApiScorer) else BLOCK)
 
 
-def _measure(
-    release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], asked: Asked, settings: dict[str, str]
-) -> Run:
+def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
     spans = asked.together
     with _progress(spans, scorer) as progress:
-        scores = asked.answer(scoring.score_spans(spans, scorer, progress))
+        return asked.answer(scoring.score_spans(spans, scorer, progress))
+
+
+def _measure(
+    release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], settings: dict[str, str], scores: pa.Table
+) -> Run:
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer.identity,
@@ -141,7 +147,16 @@ def _measure(
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
-    return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores, pairs)
+    result = Result(signature=signature, likelihood_bias=bias, trust=trust, masked_inputs=_masked_inputs(scorer))
+    return Run(result, scores, pairs)
+
+
+def _masked_inputs(scorer: scoring.Scorer) -> MaskedInputs | None:
+    if not isinstance(scorer, MaskedScorer) or not scorer.inputs[0]:
+        return None
+    asked, run = scorer.inputs
+    _notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
+    return MaskedInputs(asked=asked, run=run)
 
 
 def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:

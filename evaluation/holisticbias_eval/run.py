@@ -94,13 +94,25 @@ class LikelihoodBiasResult(Part):
     by_axis_and_template: tuple[Share, ...]
 
 
+class MaskedInputs(Part):
+    """The masked inputs that a run asked for, one for each scored token, and the distinct ones that went through."""
+
+    asked: int
+    run: int
+
+
 class Result(Part):
-    """``result.json``."""
+    """``result.json``.
+
+    ``masked_inputs`` are those that the run itself scored: missing where the store
+    held all, where another process scored, and for models that are not masked.
+    """
 
     schema_version: int = SCHEMA_VERSION
     signature: Signature
     likelihood_bias: LikelihoodBiasResult
     trust: Trust | None = None
+    masked_inputs: MaskedInputs | None = None
 
 
 @dataclass(frozen=True, slots=True)
