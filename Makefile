@@ -47,6 +47,7 @@ kills: setup
 
 benchmark: setup
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/masked.py
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.embedded
