@@ -61,7 +61,12 @@ import click
     show_default=True,
     help="What scores: this process, an OpenAI-compatible server, a Ray cluster, or vLLM.",
 )
-@click.option("--api-base", metavar="URL", help="Address of the server, as in http://localhost:8000/v1.")
+@click.option(
+    "--api-base",
+    metavar="URL",
+    help="Address of the server, as in http://localhost:8000/v1; its key, if it asks for one, is read from "
+    "$HOLISTICBIAS_API_KEY.",
+)
 @click.option("--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Requests at once.")
 @click.option("--api-rate", type=click.IntRange(0), default=0, help="Requests a minute at most; 0: no limit.")
 @click.option("--api-budget", type=click.IntRange(0), default=0, help="Requests in all at most; 0: no limit.")
@@ -75,10 +80,15 @@ import click
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="Folder that keeps scores between runs; by default in ~/.cache/holisticbias.",
+    help="Folder that keeps scores between runs; by default $HOLISTICBIAS_CACHE or ~/.cache/holisticbias, and in it "
+    "scores.",
 )
 @click.option("--no-store", is_flag=True, help="Score everything again, and keep nothing.")
-@click.option("--dry-run", is_flag=True, help="Say how much there is to score and how long it takes; write nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say how much there is to score and how long it takes, with the local engine; write nothing.",
+)
 def command(
     model: str | None,
     release: Path | None,
