@@ -21,7 +21,7 @@ Progress = Callable[[int], None]
 class Settings:
     """What a training run does; with the corpus and the seed it decides the weights."""
 
-    steps: int = 2000
+    steps: int = 3500
     batch: int = 128
     learning_rate: float = 4e-3
     warmup: int = 100

@@ -73,7 +73,7 @@ def test_pandas_polars_and_duckdb_read_plain_columns(build: Build) -> None:
         "select axis_label, count(*) from read_parquet(?) join read_parquet(?) using (descriptor_id)"
         " group by axis_label order by axis_label"
     )
-    labels = {"ability": "Ability", "nationality": "Nationality", "race_ethnicity": "Race and ethnicity"}
+    labels = {"ability": "Ability", "characteristics": "Characteristics", "race_ethnicity": "Race and ethnicity"}
     counted = duckdb.execute(query, [str(file), str(folder / "data" / "descriptors.parquet")]).fetchall()
     axes = expected["axis"].drop_null().to_pylist()
     assert counted == [(labels[axis], axes.count(axis)) for axis in AXES]
