@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.cli import main
+from holisticbias.release import Release
+from holisticbias_eval.asked import ask
 from holisticbias_eval.context import Context, read_context
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.run import read_run
@@ -118,3 +120,56 @@ def test_another_context_is_scored_anew_and_the_same_is_not(
     scores = read_run(tmp_path / "run")
     assert scores.result.signature.scoring["context"] == "Hi!"
     assert np.isfinite(scores.scores["nll"].to_numpy()).all()
+
+
+@pytest.fixture(scope="module")
+def tiny_bart(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random BART of one layer whose tokenizer puts nothing around a text."""
+    import torch
+    from transformers import AutoTokenizer, BartConfig, BartForConditionalGeneration
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-bart"
+    small = {"d_model": 32, "max_position_embeddings": 64, "vocab_size": 300, "decoder_start_token_id": 0}
+    sides = {f"{side}_{name}": 1 for side in ("encoder", "decoder") for name in ("layers", "attention_heads")}
+    torch.manual_seed(0)
+    config = BartConfig(**small, **sides, bos_token_id=0, eos_token_id=0, pad_token_id=0, forced_eos_token_id=None)
+    BartForConditionalGeneration(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(tiny_gpt2).save_pretrained(folder)
+    return folder
+
+
+def test_an_encoder_reads_the_context_as_it_stands(
+    tiny_bart: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    arguments = ["evaluate", "--model", str(tiny_bart), "--release", str(mini_release_folder), "--no-store"]
+    assert main([*arguments, "--out", str(tmp_path / "none")]) == 2
+    assert "the encoder would read nothing" in capsys.readouterr().err
+    assert main([*arguments, "--context", "I like to sail.", "--out", str(tmp_path / "run")]) == 0
+    model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(tiny_bart), AutoTokenizer.from_pretrained(tiny_bart)
+    read = torch.tensor([tokenizer("I like to sail.")["input_ids"]])
+    for row in itertools.islice(read_run(tmp_path / "run").scores.to_pylist(), 0, None, 29):
+        ids = torch.tensor([[0, *tokenizer(row["text"])["input_ids"]]])
+        with torch.inference_mode():
+            values = -model(input_ids=read, decoder_input_ids=ids).logits[0, :-1].double().log_softmax(-1)
+        assert row["context"] == "I like to sail."
+        assert row["nll"] == pytest.approx(float(values.gather(1, ids[0, 1:, None]).sum()), abs=1e-4)
+
+
+def test_sentences_and_phrases_share_one_tree(
+    tiny_gpt2: Path, mini_release_folder: Path, mini_release: Release, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformers import AutoTokenizer
+
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--no-store"]
+    assert main([*arguments, "--context", "Hi!", "--dry-run"]) == 0
+    asked = ask(mini_release, ("likelihood_bias",), lambda texts: ["Hi! "] * len(texts))
+    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
+    texts = {f"Hi! {text}" for text in asked.together.text}
+    rows = [(0, *tokenizer(text)["input_ids"]) for text in texts]
+    prefixes = {row[:i] for row in rows for i in range(1, len(row))}
+    expected = f"{len(texts)} of {len(texts)} texts to score: {sum(map(len, rows)):,} tokens, {len(prefixes):,} of them"
+    assert capsys.readouterr().out.startswith(expected)
+    assert len(texts) == 84 + 56  # sentences, and phrases in the singular and in the plural
