@@ -128,9 +128,9 @@ def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -
 
 
 def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
-    spans = asked.together
-    with _progress(spans, scorer) as progress:
-        return asked.answer(scoring.score_spans(spans, scorer, progress))
+    distinct, rows = scoring.unique_spans(asked.together)
+    with _progress(len(distinct), scorer) as progress:
+        return asked.answer(scoring.score_spans(distinct, scorer, progress).take(rows))
 
 
 def _measure(
@@ -176,7 +176,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
 
 
 @contextmanager
-def _progress(spans: scoring.Spans, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
+def _progress(total: int, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -185,7 +185,6 @@ def _progress(spans: scoring.Spans, scorer: scoring.Scorer) -> Iterator[scoring.
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    total = len(scoring.unique_spans(spans)[0])
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(f"Scoring with {scorer.identity.name}", total=total, rate="")
 
