@@ -60,19 +60,45 @@ def shape(name: str) -> Any:
     return transformers.AutoModelForCausalLM.from_config(configs[name]()).eval()
 
 
-def sentences(descriptors: int) -> list[str]:
-    """Every sentence of 1.0.0 with one of some descriptors, spread over all of them."""
+def sample(tokenizer: Tokenizer, descriptors: int) -> tuple[Tokens, float]:
+    """The tokens of every sentence of 1.0.0 with one of some descriptors, and those of the whole per inner node.
+
+    The descriptors are the first of some seeded draws whose sentences need one
+    forward token for as many tokens as the whole release does, within 2%: by
+    how much a tree gains hangs on which descriptors it holds.
+    """
     table = build_release(load_catalog(), "1.0.0").sentences
-    names = [name for name in table["descriptor_id"].unique().to_pylist() if name is not None]
-    chosen = {names[i] for i in np.linspace(0, len(names) - 1, descriptors).astype(int)}
-    pairs = zip(table["text"].to_pylist(), table["descriptor_id"].to_pylist(), strict=True)
-    return sorted({text for text, name in pairs if name in chosen})
+    owner: dict[str, str] = {}
+    for text, name in zip(table["text"].to_pylist(), table["descriptor_id"].to_pylist(), strict=True):
+        if name is not None:
+            owner.setdefault(text, name)
+    encodings = tokenizer.encode_batch(list(owner), add_special_tokens=False)
+    held: dict[str, Tokens] = {}
+    for name, encoding in zip(owner.values(), encodings, strict=True):
+        held.setdefault(name, []).append([BOS, *encoding.ids])
+    whole = tokens_per_node([row for rows in held.values() for row in rows])
+    for seed in range(1000):
+        chosen = np.random.default_rng(seed).choice(sorted(held), descriptors, replace=False)
+        tokens = [row for name in chosen for row in held[name]]
+        if abs(tokens_per_node(tokens) / whole - 1) < 0.02:
+            return tokens, whole
+    raise SystemExit(f"no draw of {descriptors} descriptors stands for the whole: ask for more")
+
+
+def tokens_per_node(tokens: Tokens) -> float:
+    """How many tokens there are for each that needs a forward pass."""
+    ids, starts = flat(tokens)
+    return len(ids) / build_tree(ids, starts).inner
+
+
+def flat(tokens: Tokens) -> tuple[np.ndarray[Any, np.dtype[np.int32]], np.ndarray[Any, np.dtype[np.int64]]]:
+    """All tokens in a row, and where each sentence begins."""
+    return np.array([t for row in tokens for t in row], np.int32), np.cumsum([0, *map(len, tokens)])
 
 
 def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Values:
     """The way of this package."""
-    ids = np.array([t for row in tokens for t in row], np.int32)
-    starts = np.cumsum([0, *map(len, tokens)])
+    ids, starts = flat(tokens)
     tree = build_tree(ids, starts)
     nll = node_likelihoods(model, tree, size or PackSize(), "tiled head", lambda _: None, print)
     return np.add.reduceat(nll[tree.node], starts[:-1])
@@ -80,8 +106,7 @@ def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Val
 
 def bucketed(model: Any, tokens: Tokens) -> Values:
     """De-duplicated, sorted by length, batches of 128 without padding."""
-    ids = np.array([t for row in tokens for t in row], np.int32)
-    starts = np.cumsum([0, *map(len, tokens)])
+    ids, starts = flat(tokens)
     nll = token_likelihoods(model, ids, starts, lambda _: None, print)
     return np.add.reduceat(nll, starts[:-1])
 
@@ -184,8 +209,8 @@ def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock
             times[name].append(clock() - start)
             dense.append(seconds_per_token(model, clock))
     taken = {name: statistics.median(t) for name, t in times.items()}
-    ids = np.array([t for row in tokens for t in row], np.int32)
-    tree = build_tree(ids, np.cumsum([0, *map(len, tokens)]))
+    ids, starts = flat(tokens)
+    tree = build_tree(ids, starts)
     ours = taken["prefix tree"]
     best = [taken[name] for name in ("lm-eval", "lm-eval rolling") if name in taken]
     return {
@@ -207,7 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
     parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
-    parser.add_argument("--descriptors", type=int, default=2)
+    parser.add_argument("--descriptors", type=int, default=4)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=sorted(CONTENDERS), default=list(CONTENDERS))
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -215,12 +240,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    encodings = Tokenizer.from_file(str(options.tokenizer)).encode_batch(
-        sentences(options.descriptors), add_special_tokens=False
-    )
-    tokens = [[BOS, *encoding.ids] for encoding in encodings]
+    tokens, whole = sample(Tokenizer.from_file(str(options.tokenizer)), options.descriptors)
     names = ["prefix tree", *(name for name in options.only if name != "prefix tree")]
     figures = measure(shape(options.shape), tokens, options.repeat, names, CLOCKS[options.clock])
+    figures |= {"tokens_per_forward_token": figures["tokens"] / figures["forward_tokens"], "of_the_whole": whole}
     if options.json:
         print(json.dumps(figures))
     else:
