@@ -49,6 +49,7 @@ kills: setup
 
 benchmark: setup
 	$(BIN)/python benchmarks/scoring.py
+	$(BIN)/python benchmarks/masked.py
 
 RELEASES := 1.0.0 1.1.0 2.0.0
 REFERENCES := $(RELEASES:%=evaluation/reference/%/result.json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,39 +17,44 @@ _ENOUGH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Sentences in all and still to be scored, the work that they are, and an estimate of its seconds."""
+    """Texts (sentences, and phrases alone) in all and still to be scored, their work, and its estimated seconds."""
 
-    sentences: int
+    texts: int
     missing: int
     work: Work
     seconds: float
 
     def __str__(self) -> str:
         return (
-            f"{self.missing:,} of {self.sentences:,} sentences to score: {self.work.tokens:,} tokens, "
+            f"{self.missing:,} of {self.texts:,} texts to score: {self.work.tokens:,} tokens, "
             f"{self.work.forward:,} of them forward tokens; about {_duration(self.seconds)}"
         )
 
 
-def plan(scorer: Scorer, sentences: int, missing: Spans, clock: Callable[[], float] = time.perf_counter) -> Plan:
-    """The work of some spans; a run of consecutive ones from their middle is scored, and thrown away, to time it.
+def plan(scorer: Scorer, texts: int, blocks: Sequence[Spans], clock: Callable[[], float] = time.perf_counter) -> Plan:
+    """The work of blocks that are scored one after the other.
 
-    Raises ``EvaluationError`` where the engine cannot tell its work beforehand.
+    A run of consecutive spans from the middle one is scored, and thrown away,
+    to time it. Raises ``EvaluationError`` where the engine cannot tell its work
+    beforehand.
     """
     if not isinstance(scorer, Measurable):
         raise EvaluationError("a dry run is for the local engine: it scores a few sentences to time them")
-    if not len(missing):
-        return Plan(sentences, 0, Work(0, 0), 0.0)
-    work = scorer.work(missing)
+    if not blocks:
+        return Plan(texts, 0, Work(0, 0), 0.0)
+    each = [scorer.work(block) for block in blocks]
+    work = Work(sum(w.tokens for w in each), sum(w.forward for w in each))
+    some = blocks[len(blocks) // 2]
     for size in _SAMPLES:
-        middle = max(0, (len(missing) - size) // 2)
-        few = missing.take(np.arange(middle, min(len(missing), middle + size)))
+        middle = max(0, (len(some) - size) // 2)
+        few = some.take(np.arange(middle, min(len(some), middle + size)))
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
         if seconds > _ENOUGH_SECONDS:
             break
-    return Plan(sentences, len(missing), work, seconds * work.forward / max(1, scorer.work(few).forward))
+    missing = sum(map(len, blocks))
+    return Plan(texts, missing, work, seconds * work.forward / max(1, scorer.work(few).forward))
 
 
 def _duration(seconds: float) -> str:

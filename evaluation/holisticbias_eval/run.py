@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
 from holisticbias_eval.measures.records import Part, Trust
-from holisticbias_eval.scoring import ModelIdentity, Scorer
+from holisticbias_eval.scoring import ModelIdentity
 
 RESULT = "result.json"
 SCORES = "scores.parquet"
@@ -26,9 +27,9 @@ SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
 )  # fmt: skip
-# those that a table of scores may have beside: the axis in words, the phrase's own nats, and the template that one
-# words in another way
-OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of")
+# those that a table of scores may have beside: the axis in words, the phrase's own nats, the template that one words in
+# another way, and what the model read before the sentence
+OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "context")
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
@@ -93,13 +94,25 @@ class LikelihoodBiasResult(Part):
     by_axis_and_template: tuple[Share, ...]
 
 
+class MaskedInputs(Part):
+    """The masked inputs that a run asked for, one for each scored token, and the distinct ones that went through."""
+
+    asked: int
+    run: int
+
+
 class Result(Part):
-    """``result.json``."""
+    """``result.json``.
+
+    ``masked_inputs`` are those that the run itself scored: missing where the store
+    held all, where another process scored, and for models that are not masked.
+    """
 
     schema_version: int = SCHEMA_VERSION
     signature: Signature
     likelihood_bias: LikelihoodBiasResult
     trust: Trust | None = None
+    masked_inputs: MaskedInputs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +129,8 @@ class Run:
 
 def sign(
     release: ReleaseSignature,
-    scorer: Scorer,
+    model: ModelIdentity,
+    settings: Mapping[str, str],
     measures: tuple[str, ...],
     scored: int,
     available: int,
@@ -125,8 +139,8 @@ def sign(
     """The signature of a run on this machine with the installed packages."""
     return Signature(
         release=release,
-        model=_model_signature(scorer.identity),
-        scoring=dict(scorer.settings),
+        model=_model_signature(model),
+        scoring=dict(settings),
         measures=measures,
         sentences_scored=scored,
         sentences_available=available,

@@ -163,24 +163,37 @@ class Measurable(Scorer, Protocol):
         """The work of scoring these spans together."""
 
 
-def score_sentences(sentences: pa.Table, scorer: Scorer, progress: Progress, spans: Spans | None = None) -> pa.Table:
-    """The sentences with ``nll`` (nats), ``tokens``, ``bytes`` and ``perplexity`` of their spans, by default all of it.
+def score_spans(spans: Spans, scorer: Scorer, progress: Progress) -> Scores:
+    """Score spans, each distinct one once.
 
-    Each distinct span is scored once. Raises ``SelectionError`` where there is no
-    sentence and ``ModelError`` where the model gives something that is no number.
+    Raises ``SelectionError`` where there is none and ``ModelError`` where the
+    model gives something that is no number.
     """
-    if not sentences.num_rows:
+    if not len(spans):
         raise SelectionError("no sentence is left to score: widen the selection")
-    asked = spans or whole(sentences["text"].to_pylist())
-    distinct, rows = unique_spans(asked)
+    distinct, rows = unique_spans(spans)
     scores = scorer.score(distinct, progress)
     refuse_non_numbers(distinct.text, scores)
-    scores = scores.take(rows)
+    return scores.take(rows)
+
+
+def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
+    """The sentences with ``nll`` (nats), ``tokens``, ``bytes`` and ``perplexity``."""
     return (
         sentences.append_column("nll", pa.array(scores.nll))
         .append_column("tokens", pa.array(scores.tokens))
         .append_column("bytes", pa.array(scores.bytes))
         .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
+    )
+
+
+def joined(one: Spans, other: Spans) -> Spans:
+    """The rows of both, one after the other."""
+    return Spans(
+        [*one.text, *other.text],
+        np.concatenate((one.start, other.start)),
+        np.concatenate((one.stop, other.stop)),
+        [*one.context, *other.context],
     )
 
 

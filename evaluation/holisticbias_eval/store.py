@@ -138,10 +138,13 @@ class StoredScorer:
         self._run = run or one_by_one(scorer)
         self._block = block
 
-    def missing(self, spans: Spans) -> Spans:
-        """The distinct spans that the store does not hold, in an order that keeps shared prefixes together."""
+    def blocks(self, spans: Spans) -> list[Spans]:
+        """The distinct spans that the store does not hold, as they would be scored: shared prefixes together."""
         distinct, _ = unique_spans(spans)
-        return _missing(distinct, self._store.read())
+        return self._blocks(_missing(distinct, self._store.read()))
+
+    def _blocks(self, missing: Spans) -> list[Spans]:
+        return [missing.take(part) for part in _parts(len(missing), self._block)]
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans, or read their scores; see ``Scores``."""
@@ -149,7 +152,7 @@ class StoredScorer:
         held = self._store.read()
         missing = _missing(distinct, held)
         progress(len(distinct) - len(missing))
-        blocks = [missing.take(part) for part in _blocks(len(missing), self._block)]
+        blocks = self._blocks(missing)
         for i, scores in self._run(blocks, progress):
             refuse_non_numbers(blocks[i].text, scores)
             self._store.write(blocks[i], scores)
@@ -157,7 +160,7 @@ class StoredScorer:
         return _look_up(distinct, held).take(rows)
 
 
-def _blocks(rows: int, size: int) -> list[Rows]:
+def _parts(rows: int, size: int) -> list[Rows]:
     return [np.arange(start, min(rows, start + size)) for start in range(0, rows, size)]
 
 

@@ -32,7 +32,7 @@ from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, 
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.run import Result
-from holisticbias_eval.scoring import score_sentences
+from holisticbias_eval.scoring import score_spans, whole, with_scores
 
 BIASED = read_biases()
 # of the 26 templates, each that some plant singles out by way of one example, and one that none does
@@ -52,7 +52,9 @@ def corpus(release: Release) -> Corpus:
 def scores(release: Release) -> pa.Table:
     selected = select_sentences(release.sentences)
     chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
-    return score_sentences(selected.filter(chosen), load_scorer(None, lambda _: None), lambda _: None)
+    few = selected.filter(chosen)
+    scorer = load_scorer(None, lambda _: None)
+    return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
 
 
 @pytest.fixture(scope="session")

@@ -168,7 +168,7 @@ def short_context(model: Path) -> None:
         (large_tokenizer, "they do not match"),
         (not_a_number, "hold numbers that are not finite"),
         (too_large, "the model gives no finite likelihood for"),
-        (short_context, "the model reads at most 3 tokens; 84 sentences have more"),
+        (short_context, "the model reads at most 3 tokens; 140 texts have more"),
     ],
 )
 def test_a_model_that_cannot_be_used(

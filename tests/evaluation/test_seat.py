@@ -4,6 +4,7 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 from holisticbias.cli import main
@@ -69,6 +70,9 @@ def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path
     run = read_run(out)
     assert run.result.signature.measures == ("pseudo_likelihood_bias",)
     assert len(run.result.likelihood_bias.by_template) == len(seat_templates())
+    counted = run.result.masked_inputs
+    assert counted is not None
+    assert counted.asked == pc.sum(run.scores["tokens"]).as_py() > counted.run
     model, tokenizer = AutoModelForMaskedLM.from_pretrained(tiny_bert), AutoTokenizer.from_pretrained(tiny_bert)
     for row in itertools.islice(run.scores.to_pylist(), 0, None, 61):
         encoded = tokenizer(row["text"], return_offsets_mapping=True)
@@ -85,6 +89,30 @@ def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path
                     expected -= model(masked).logits[0, place].double().log_softmax(-1)[ids[0, place]].item()
         assert row["nll"] == pytest.approx(expected, abs=1e-3)
         assert row["perplexity"] == pytest.approx(np.exp(row["nll"]))
+
+
+def test_a_dry_run_counts_the_measures_own_masked_inputs(
+    tiny_bert: Path, mini_release: Release, mini_release_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformers import AutoTokenizer
+
+    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--no-store", "--dry-run"]
+    assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias"]) == 0
+    printed = capsys.readouterr().out
+    tokenizer, inputs, tokens = AutoTokenizer.from_pretrained(tiny_bert), set(), 0
+    sentences = seat_sentences(mini_release.sentences).to_pylist()
+    asked = {(row["text"], row["phrase"]) for row in sentences}
+    for text, phrase in asked:
+        start = text.lower().index(phrase)
+        encoded = tokenizer(text, return_offsets_mapping=True)
+        for place, (left, right) in enumerate(encoded["offset_mapping"]):
+            if left < start + len(phrase) and right > start and left < right:
+                ids = list(encoded["input_ids"])
+                ids[place] = tokenizer.mask_token_id
+                tokens += len(ids)
+                inputs.add(tuple(ids))
+    assert printed.startswith(f"{len(asked):,} of {len(asked):,} texts to score: {tokens:,} tokens, ")
+    assert f"{sum(map(len, inputs)):,} of them forward tokens" in printed
 
 
 @pytest.mark.parametrize(

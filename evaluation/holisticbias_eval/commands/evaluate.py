@@ -58,6 +58,18 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     show_default=True,
     help="Precision; bfloat16 is quicker and up to a nat off, which is measured and said.",
 )
+@click.option(
+    "--context",
+    metavar="TEXT",
+    help="What the model reads before each sentence, never scored: an encoder-decoder model's encoder reads it, "
+    "and for every other model it begins the text.",
+)
+@click.option(
+    "--context-file",
+    type=click.Path(path_type=Path),
+    help="File of contexts, one a line, of which one is drawn for each sentence.",
+)
+@click.option("--context-seed", type=int, help="Seed of that draw; by default 0.")
 @click.option("--device", default="auto", show_default=True, help="torch device, as in cpu or cuda:1.")
 @click.option(
     "--engine",
@@ -66,7 +78,12 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     show_default=True,
     help="What scores: this process, an OpenAI-compatible server, a Ray cluster, or vLLM.",
 )
-@click.option("--api-base", metavar="URL", help="Address of the server, as in http://localhost:8000/v1.")
+@click.option(
+    "--api-base",
+    metavar="URL",
+    help="Address of the server, as in http://localhost:8000/v1; its key, if it asks for one, is read from "
+    "$HOLISTICBIAS_API_KEY.",
+)
 @click.option("--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Requests at once.")
 @click.option("--api-rate", type=click.IntRange(0), default=0, help="Requests a minute at most; 0: no limit.")
 @click.option("--api-budget", type=click.IntRange(0), default=0, help="Requests in all at most; 0: no limit.")
@@ -80,10 +97,15 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="Folder that keeps scores between runs; by default in ~/.cache/holisticbias.",
+    help="Folder that keeps scores between runs; by default $HOLISTICBIAS_CACHE or ~/.cache/holisticbias, and in it "
+    "scores.",
 )
 @click.option("--no-store", is_flag=True, help="Score everything again, and keep nothing.")
-@click.option("--dry-run", is_flag=True, help="Say how much there is to score and how long it takes; write nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say how much there is to score and how long it takes, with the local engine; write nothing.",
+)
 def command(
     model: str | None,
     release: Path | None,
@@ -92,6 +114,9 @@ def command(
     kind: str,
     pll: str,
     dtype: str,
+    context: str | None,
+    context_file: Path | None,
+    context_seed: int | None,
     device: str,
     engine: str,
     api_base: str | None,
@@ -110,6 +135,7 @@ def command(
     that was cut short goes on where it stopped: finished scores are kept.
     """
     from holisticbias_eval import evaluate
+    from holisticbias_eval.context import read_context
     from holisticbias_eval.models.api import ApiOptions
     from holisticbias_eval.models.engines import EngineOptions
     from holisticbias_eval.models.load import ScoringOptions, default_store
@@ -124,9 +150,10 @@ def command(
         replicas=replicas,
     )
     storage = evaluate.Storage(None if no_store else store or default_store())
+    measures, drawn = tuple(measure.split(",")), read_context(context, context_file, context_seed)
     if dry_run:
-        click.echo(evaluate.dry_run(model, release, options, storage))
+        click.echo(evaluate.dry_run(model, release, measures, options, storage, drawn))
         return
-    folder, run = evaluate.evaluate(model, release, tuple(measure.split(",")), out, options, storage)
+    folder, run = evaluate.evaluate(model, release, measures, out, options, storage, drawn)
     print_report(run)
     click.echo(f"Report: {folder / 'report.html'}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,12 +39,10 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
     """
     _refuse_missing_folder(name)
     import transformers
-    from huggingface_hub.utils import logging as hub_logging
-    from transformers.utils import logging
+    from transformers.utils import logging as transformers_logging
 
-    hub_logging.set_verbosity_error()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
     model, info = _load(
         name,
         "model",
@@ -88,6 +87,7 @@ def _refuse_missing_folder(name: str) -> None:
 
 
 def _load(name: str, what: str, load: Any) -> Any:
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of every retry; we tell of the outcome
     try:
         return load()
     except Exception as error:

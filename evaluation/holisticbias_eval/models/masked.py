@@ -49,7 +49,8 @@ class MaskedScorer:
     ``within_word_l2r`` masks the rest of its word as well, so that the pieces of
     a long word do not give each other away (Kauf and Ivanova 2023). Texts that
     are equal but for the masked token are one input, whose answers are read off
-    together, and the head is computed at the masks alone.
+    together, and the head is computed at the masks alone. ``inputs`` counts the
+    masked inputs that were asked for since the beginning, and those that were run.
     """
 
     def __init__(self, loaded: LoadedModel, notice: Notice, variant: str = "original") -> None:
@@ -64,6 +65,7 @@ class MaskedScorer:
         self._variant = variant
         self._notice = notice
         self._head: str = ""
+        self.inputs = (0, 0)
         self.identity: ModelIdentity = loaded.identity
 
     @property
@@ -79,6 +81,7 @@ class MaskedScorer:
         values = self._run(inputs, self._head, tell)
         nll = np.zeros(len(encoded.ids))
         nll[inputs.place] = values
+        self.inputs = (self.inputs[0] + len(inputs.answer), self.inputs[1] + len(inputs.mask))
         return span_scores(encoded, nll)
 
     def work(self, spans: Spans) -> Work:

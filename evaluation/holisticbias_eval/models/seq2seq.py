@@ -9,7 +9,7 @@ import numpy as np
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import in_batches, in_rows
-from holisticbias_eval.models.likelihoods import refuse_long, span_scores
+from holisticbias_eval.models.likelihoods import context_length, refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.tree import distinct_sequences
@@ -80,7 +80,13 @@ class Seq2SeqScorer:
 
         read = self._tokenizer(context)["input_ids"]
         if not read:
-            raise ModelError("the tokenizer makes no token of an empty context: give the encoder something to read")
+            raise ModelError(
+                f"the encoder would read nothing: the tokenizer makes no token of the context {context!r}; "
+                "give it something to read with --context or --context-file"
+            )
+        limit = context_length(self._model)
+        if len(read) > limit:
+            raise ModelError(f"the encoder reads at most {limit:,} tokens; the context {context!r} has {len(read):,}")
         ids = torch.tensor([read], device=self._model.device, dtype=torch.long)
         with torch.inference_mode():
             states = self._model.get_encoder()(input_ids=ids).last_hidden_state

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tokenizers.processors import TemplateProcessing
 
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.seq2seq import Seq2SeqScorer
 from holisticbias_eval.scoring import Spans, parts, whole
 
@@ -66,3 +67,16 @@ def test_the_text_is_scored_as_the_label_under_its_context(
         scores = scorer.score(spans, ignore)
         np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
         assert scores.tokens.tolist() == [len(v) for v in values]
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [("", "the encoder would read nothing.*--context"), ("Hi! " * 200, "the encoder reads at most 128 tokens")],
+)
+def test_a_context_that_no_encoder_can_read(
+    context: str, message: str, make_model: Any, make_tokenizer: Any, loaded: Any
+) -> None:
+    model = make_model("BartConfig", "AutoModelForSeq2SeqLM", **BART)
+    scorer = Seq2SeqScorer(loaded(model, make_tokenizer(bos_token="<s>", eos_token="</s>")), ignore)  # noqa: S106 - tokens
+    with pytest.raises(ModelError, match=message):
+        scorer.score(whole(["I'm tall."], [context]), ignore)

@@ -1,0 +1,158 @@
+"""Pseudo-log-likelihoods of SEAT's phrases: distinct masked inputs against every masked input.
+
+The model is a BERT of RoBERTa base's depth and vocabulary, with random weights and a narrower
+body. Against it stand one masked input a pass, as in the code of Nangia et al.
+(2020), and padded batches of 64 in the order of the texts; both compute the head
+at every position. All score the same phrases in turn, in one process; what is
+printed are ratios.
+
+    python benchmarks/masked.py [--descriptors N] [--tokenizer FILE] [--json]
+
+On a machine that has other work to do, --threads 1 --clock cpu counts the
+process's own time alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+import transformers
+from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
+
+from holisticbias.release import build_release
+from holisticbias.validate import load_catalog
+from holisticbias_eval.embedded import embedded_model_path
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.masked import MaskedScorer
+from holisticbias_eval.scoring import ModelIdentity, Spans, parts, unique_spans
+from holisticbias_eval.seat import seat_sentences
+
+CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
+BATCH = 64
+
+
+def load(width: int, tokenizer_file: Path) -> LoadedModel:
+    """The random model, and a byte-level tokenizer with RoBERTa's special tokens around a text."""
+    backend = Tokenizer.from_file(str(tokenizer_file))
+    special = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **special)
+    around = [(token, tokenizer.convert_tokens_to_ids(token)) for token in ("<s>", "</s>")]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=around)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=max(50_265, len(tokenizer)),
+        hidden_size=width,
+        intermediate_size=4 * width,
+        num_hidden_layers=12,
+        num_attention_heads=width // 32,
+        max_position_embeddings=512,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    model = transformers.BertForMaskedLM(config).eval()
+    return LoadedModel(model, tokenizer, ModelIdentity("random", "BertForMaskedLM", None, None, None, "float32"))
+
+
+def phrases(sentences: pa.Table) -> Spans:
+    """Every distinct phrase of SEAT's sentences, in its sentence."""
+    table = seat_sentences(sentences)
+    return unique_spans(parts(table["text"].to_pylist(), table["phrase"].to_pylist()))[0]
+
+
+def few(sentences: pa.Table, descriptors: int) -> pa.Table:
+    """The sentences with one of some descriptors, spread over all of them."""
+    names = [name for name in sentences["descriptor_id"].unique().to_pylist() if name is not None]
+    chosen = {names[i] for i in np.linspace(0, len(names) - 1, descriptors).astype(int)}
+    return sentences.filter(pa.array([name in chosen for name in sentences["descriptor_id"].to_pylist()]))
+
+
+def masked_inputs(tokenizer: Any, spans: Spans) -> list[tuple[int, int, list[int]]]:
+    """The row of a span, the place of one of its tokens, and the token ids; one for every token of every span."""
+    found = []
+    for row, (text, start, stop) in enumerate(zip(spans.text, spans.start, spans.stop, strict=True)):
+        encoded = tokenizer(text, return_offsets_mapping=True)
+        for place, (begin, end) in enumerate(encoded["offset_mapping"]):
+            if begin < stop and end > start:
+                found.append((row, place, encoded["input_ids"]))
+    return found
+
+
+@torch.inference_mode()
+def naively(loaded: LoadedModel, spans: Spans, size: int) -> Any:
+    """Every token masked in turn, in padded batches; shape ``[rows]``."""
+    inputs = masked_inputs(loaded.tokenizer, spans)
+    nll = np.zeros(len(spans))
+    for first in range(0, len(inputs), size):
+        batch = inputs[first : first + size]
+        width = max(len(ids) for _, _, ids in batch)
+        tokens = torch.full((len(batch), width), loaded.tokenizer.pad_token_id)
+        attention = torch.zeros_like(tokens)
+        for i, (_, place, ids) in enumerate(batch):
+            tokens[i, : len(ids)] = torch.tensor(ids)
+            tokens[i, place] = loaded.tokenizer.mask_token_id
+            attention[i, : len(ids)] = 1
+        logits = loaded.model(tokens, attention_mask=attention).logits
+        for i, (row, place, ids) in enumerate(batch):
+            nll[row] -= float(logits[i, place].log_softmax(0)[ids[place]])
+    return nll
+
+
+def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callable[[], float]) -> dict[str, float]:
+    """Every figure, by its key; the saving in tokens is that of the whole release as well."""
+    scorer = MaskedScorer(loaded, print)
+    work = scorer.work(everything)
+    scorer.score(spans.take(np.arange(8)), lambda _: None)
+    naively(loaded, spans.take(np.arange(8)), BATCH)
+    before = np.array(scorer.inputs)
+    start = clock()
+    ours = scorer.score(spans, lambda _: None).nll
+    seconds = clock() - start
+    asked, run = np.array(scorer.inputs) - before
+    figures: dict[str, float] = {
+        "phrases": len(spans),
+        "masked_inputs": int(asked),
+        "distinct_inputs": int(run),
+        "inputs_ratio": asked / run,
+        "tokens_ratio_whole_release": work.tokens / work.forward,
+        "seconds": seconds,
+    }
+    worst = 0.0
+    for name, size in (("vs_batched", BATCH), ("vs_one_by_one", 1)):
+        start = clock()
+        theirs = naively(loaded, spans, size)
+        figures[name] = (clock() - start) / seconds
+        worst = max(worst, float(np.abs(theirs - ours).max()))
+    return {**figures, "max_abs_diff": worst}
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--width", type=int, default=192)
+    parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
+    parser.add_argument("--descriptors", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    sentences = build_release(load_catalog(), "1.0.0").sentences
+    everything, spans = phrases(sentences), phrases(few(sentences, options.descriptors))
+    figures = measure(load(options.width, options.tokenizer), everything, spans, CLOCKS[options.clock])
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, width {options.width}, random weights")
+        print("\n".join(f"{key:28} {value:,.6g}" for key, value in figures.items()))
+
+
+if __name__ == "__main__":
+    main()
