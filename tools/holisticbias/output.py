@@ -23,7 +23,9 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
     nothing beside it. Raises ``OutputError``.
     """
     target = target.absolute()
-    _refuse(target, may_replace)
+    if target.parent.is_dir():
+        with _locked(target.parent):  # or another build could be taking its place just now
+            _refuse(target, may_replace)
     made = _beside(target)
     try:
         _make(made)
@@ -44,7 +46,9 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
     time may fill it. Raises ``OutputError``.
     """
     target = target.absolute()
-    _refuse(target, may_replace)
+    if target.parent.is_dir():
+        with _locked(target.parent):  # or another build could be taking its place just now
+            _refuse(target, may_replace)
     part = target.parent / f".{target.name}.part"
     try:
         part.mkdir(parents=True, exist_ok=True)
