@@ -59,14 +59,6 @@ def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
     )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Scores of tests are kept apart from the user's."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOLISTICBIAS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.fixture(scope="session")
 def mini_release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release") / "mini"

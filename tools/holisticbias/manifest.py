@@ -113,7 +113,9 @@ def read_manifest(folder: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
-        raise ReleaseError(f"{folder / MANIFEST} is no manifest of a release: {where}: {first['msg']}") from error
+        raise ReleaseError(
+            f"{folder / MANIFEST} is no manifest of a release: {where}: {first['msg']}; download or build it again"
+        ) from error
     _check_tables(folder / MANIFEST, manifest)
     return manifest
 

@@ -20,33 +20,28 @@ _ROWS_IN_GROUP = 1 << 17
 
 def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
     """Write a table; ``label`` says which release and table it belongs to."""
-    table = _as_classes(table, axes)
-    with pq.ParquetWriter(
-        path,
-        table.schema,
-        compression="zstd",
-        compression_level=3,
-        use_dictionary=[name for name in table.column_names if name not in _UNIQUE],
-        store_schema=False,  # it would bring coded text back as categories, which are not what readers expect
-    ) as writer:
-        writer.write_table(table, row_group_size=_ROWS_IN_GROUP)
-        writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
+    _write(table, path, axes, label, _ROWS_IN_GROUP, compression_level=3)
 
 
 def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
     """Write a part of a table that is too large for one file, in one row group, as fast as may be."""
+    fast = {"dictionary_pagesize_limit": 1 << 24, "write_statistics": ["axis_1", "axis_2"]}
+    _write(table, path, axes, label, table.num_rows, compression_level=1, **fast)
+
+
+def _write(
+    table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str], rows_in_group: int, **settings: object
+) -> None:
     table = _as_classes(table, axes)
     with pq.ParquetWriter(
         path,
         table.schema,
         compression="zstd",
-        compression_level=1,
         use_dictionary=[name for name in table.column_names if name not in _UNIQUE],
-        dictionary_pagesize_limit=1 << 24,
-        write_statistics=["axis_1", "axis_2"],
-        store_schema=False,
+        store_schema=False,  # it would bring coded text back as categories, which are not what readers expect
+        **settings,
     ) as writer:
-        writer.write_table(table, row_group_size=table.num_rows)
+        writer.write_table(table, row_group_size=rows_in_group)
         writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
 
 
