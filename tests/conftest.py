@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from holisticbias import build_release, load_catalog, write_release
 from holisticbias.catalog import Catalog
@@ -18,6 +19,11 @@ from holisticbias.release import Release
 
 Answer: TypeAlias = tuple[int, str, str]
 ROOT = Path(__file__).resolve().parent.parent
+
+# `make test` draws the same examples every time, so that it fails for a change and never by luck;
+# `make fuzz` draws new ones and many.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="session")

@@ -67,7 +67,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table(columns)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(tables())
 def test_fast_digest_is_the_slow_one(table: pa.Table) -> None:
     assert table_digest(table) == slow_digest(table)

@@ -167,7 +167,7 @@ def test_missing_file_and_dangling_link_are_unreadable(tmp_path: Path) -> None:
 YAMLISH = st.text(st.sampled_from(list("ab01:-?[]{},&*!|>'\"%@`#\n \t~=<._\u00e9\u0301\u2028\ufeff\0")), max_size=60)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.one_of(st.binary(max_size=60), YAMLISH.map(lambda text: text.encode("utf-8"))))
 @example(b"? ? a")
 @example(b"!<tag:yaml.org,2002:float> a")

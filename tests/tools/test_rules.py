@@ -215,7 +215,7 @@ def changed(draw: st.DrawFn) -> tuple[Kind, bytes]:
     return kind, content
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(changed())
 def test_changed_file_gives_findings_or_a_catalog_that_compiles(change: tuple[Kind, bytes]) -> None:
     kind, content = change

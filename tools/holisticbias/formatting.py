@@ -113,13 +113,13 @@ def _blank_lines(text: str) -> str:
     for number, line in enumerate(text.rstrip("\n").split("\n")):
         if number in inside:
             out.append(line)
-        elif line.strip():
+        elif line.strip(" "):
             if line.startswith("  - id: "):
                 _insert_blank(out)
             elif after_blank and out and not line.startswith(" "):
                 out.append("")
-            out.append(line.rstrip())
-        after_blank = number not in inside and not line.strip()
+            out.append(line.rstrip(" "))
+        after_blank = number not in inside and not line.strip(" ")
     return "\n".join(out) + "\n"
 
 
