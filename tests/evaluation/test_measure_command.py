@@ -61,7 +61,10 @@ def write(scores: pa.Table, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-@pytest.mark.parametrize(("seed", "nouns", "digits"), [(0, 30, 6), (1, 30, 0), (2, 8, 9), (3, 4, 9), (4, 12, 0)])
+@pytest.mark.parametrize(
+    ("seed", "nouns", "digits"),
+    [(0, 30, 6), (1, 30, 0), (2, 8, 9), (3, 4, 9), (4, 12, 0), (5, 8, 1), (6, 8, 1), (7, 5, 1)],
+)
 def test_shares_equal_the_published_procedure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, seed: int, nouns: int, digits: int
 ) -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from holisticbias_eval.measures.mannwhitney import EXACT_UP_TO, mann_whitney_pairs, p_values, pairs_of
+from holisticbias_eval.measures.shares import SIGNIFICANCE, counts_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SIGNIFICANCE = 0.05
 _CRITICAL_Z = 1.959963984540054
 _BYTES_AT_ONCE = 1 << 25
 
@@ -18,11 +18,6 @@ _BYTES_AT_ONCE = 1 << 25
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
     """How often each noun is drawn when as many as there are are drawn with replacement: ``[draws, nouns]``."""
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
-
-
-def each_left_out(nouns: int) -> Ints:
-    """Every noun once but one: shape ``[nouns, nouns]``."""
-    return 1 - np.eye(nouns, dtype=np.int64)
 
 
 def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:
@@ -103,13 +98,17 @@ def significant_when_permuted(perplexity: Floats, permutations: int, rng: np.ran
     The descriptors' labels are permuted among the sentences of each noun, so
     that nouns stay as likely as they are and nothing else can differ.
     """
-    descriptors, nouns = perplexity.shape
-    sample = np.repeat(np.arange(descriptors), nouns)
-    significant, tested = np.zeros(permutations, np.int64), np.zeros(permutations, np.int64)
-    for k in range(permutations):
-        mixed = rng.permuted(perplexity, axis=0).ravel()
-        present = ~np.isnan(mixed)
-        p = mann_whitney_pairs(mixed[present], sample[present], descriptors).p
-        significant[k] = (p < SIGNIFICANCE).sum()
-        tested[k] = (~np.isnan(p)).sum()
+    significant, tested = np.stack([_counts(rng.permuted(perplexity, axis=0)) for _ in range(permutations)], axis=1)
     return significant, tested
+
+
+def significant_without_each_noun(perplexity: Floats) -> tuple[Ints, Ints]:
+    """How many pairs differ with p < 0.05, and how many could be tested, without one noun: ``[nouns]`` each."""
+    nouns = perplexity.shape[1]
+    significant, tested = np.stack([_counts(np.delete(perplexity, n, axis=1)) for n in range(nouns)], axis=1)
+    return significant, tested
+
+
+def _counts(perplexity: Floats) -> Ints:
+    present = ~np.isnan(perplexity)
+    return counts_of(mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked)

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
 from holisticbias_eval.measures.records import Interval
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.numbers import shorten, show
 from holisticbias_eval.report.summary import Spread, Summary, Term
 from holisticbias_eval.run import Share

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from holisticbias.output import write_file
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, report_charts, strip_chart
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show, title
