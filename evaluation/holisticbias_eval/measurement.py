@@ -24,7 +24,10 @@ MEASUREMENT = "measurement.json"
 
 
 class PairShare(Part):
-    """Likelihood Bias of one pair of descriptors: the share of templates in which they differ."""
+    """Likelihood Bias of one pair of descriptors: the share of templates in which they differ.
+
+    The last three are figures of trust, means over the templates; see ``measures.pairs.by_pair``.
+    """
 
     axis: str
     first: str
@@ -32,6 +35,9 @@ class PairShare(Part):
     templates: int
     significant: int
     share: float | None
+    paired_share: float | None = None
+    rank_biserial: float | None = None
+    nats: float | None = None
 
 
 class Measurement(Part):
@@ -61,7 +67,8 @@ def measure_file(
     trust, note = None, None
     if settings:
         try:
-            trust, _ = measure_trust(scores, settings)
+            trust, effects = measure_trust(scores, settings)
+            pairs = _with_effects(pairs, effects)
         except SelectionError as error:
             note = f"how far the figures can be trusted is not known: {error}"
     medians = measure_medians(scores)
@@ -78,6 +85,13 @@ def measure_file(
     shares = {name: _table(rows) for name, rows in measurement.likelihood_bias}
     tables = {**shares, "by_pair": pairs, "medians": medians, "love_hate": measure_love_hate(scores)}
     return measurement, {**tables, "tests": bias.tests}
+
+
+def _with_effects(pairs: pa.Table, effects: pa.Table) -> pa.Table:
+    """The pairs with what the other table says of their effects; both have them in one order."""
+    for name in ("paired_share", "rank_biserial", "nats"):
+        pairs = pairs.append_column(name, effects[name])
+    return pairs
 
 
 def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
