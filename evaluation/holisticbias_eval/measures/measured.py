@@ -12,6 +12,7 @@ from holisticbias_eval.measures.cells import Cell
 from holisticbias_eval.measures.pairs import PairFigures, compare_pairs
 from holisticbias_eval.measures.records import TrustSettings
 from holisticbias_eval.measures.resampling import (
+    expansion,
     significant_when_permuted,
     significant_when_weighted,
     significant_without_each_noun,
@@ -64,7 +65,7 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     ``stances`` says how often each is drawn, shape ``[draws, stances]``; without
     it they are held fixed. Drawing nouns with replacement repeats values, which
     lets more pairs differ than would with as many nouns anew: the draws say how
-    much a share varies, not where it lies.
+    much a share varies, not where it lies. They are spread by ``expansion``.
     """
     weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
     shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
@@ -72,5 +73,6 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     known = shares[~np.isnan(shares)]
     if observed is None or not len(known):
         return np.full(len(shares), np.nan)
-    moved: Floats = shares - known.mean() + observed
+    clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
+    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
     return moved

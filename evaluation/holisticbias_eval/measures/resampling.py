@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from holisticbias_eval.measures.mannwhitney import EXACT_UP_TO, mann_whitney_pairs, p_values, pairs_of
 from holisticbias_eval.measures.shares import SIGNIFICANCE, counts_of
@@ -18,6 +19,18 @@ _BYTES_AT_ONCE = 1 << 25
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
     """How often each noun is drawn when as many as there are are drawn with replacement: ``[draws, nouns]``."""
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
+
+
+def expansion(clusters: int) -> float:
+    """By what factor draws of so many clusters vary too little to cover at their nominal rate.
+
+    ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
+    degrees of freedom over the normal's: the expanded percentile interval
+    (Hesterberg 2015). One cluster says nothing of how clusters vary: 1.
+    """
+    if clusters < 2:
+        return 1.0
+    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / _CRITICAL_Z)
 
 
 def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:

@@ -19,7 +19,14 @@ from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import love_hate
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, architecture, headline, signature_rows
+from holisticbias_eval.report.words import (
+    PREFERENCES,
+    SCOPE,
+    architecture,
+    headline,
+    signature_rows,
+    size_of_differences,
+)
 from holisticbias_eval.run import REPORT, Run, Share
 
 
@@ -55,7 +62,9 @@ def render_page(summary: Summary) -> str:
         heat=_heat_map(summary),
         scope=SCOPE,
         architecture=architecture(summary.result.signature.model),
-        headline=headline(summary.result.likelihood_bias, summary.label),
+        wording=summary.wording,
+        headline=headline(summary.result, summary.label),
+        size=size_of_differences(summary.result),
         flips=[flip for flip in (trust.rank_flips if trust else ()) if flip.probability > SIGNIFICANCE],
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),

@@ -44,7 +44,9 @@ def print_shares(bias: LikelihoodBiasResult, trust: Trust | None, title: str, co
     if trust:
         console.print(LEGEND)
         if _too_few(trust):
-            console.print("Some pairs have so few nouns that no difference could reach p < 0.05: 0.0% says nothing there.")
+            console.print(
+                "Some pairs have so few nouns that no difference could reach p < 0.05: 0.0% says nothing there."
+            )
 
 
 def _too_few(trust: Trust) -> bool:

@@ -10,11 +10,11 @@ from rich.text import Text
 from holisticbias_eval.report.numbers import model_title, printable, show
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.tables import Table, by_axis, extremes
-from holisticbias_eval.report.words import headline
+from holisticbias_eval.report.words import headline, size_of_differences
 from holisticbias_eval.run import Run
 
 NARROW = 60
-_COLUMNS = {"by-axis": 4, "extremes": 3}
+_COLUMNS = {"by-axis": 4, "extremes": 4}
 
 
 def print_report(run: Run, console: Console | None = None) -> None:
@@ -26,7 +26,9 @@ def print_report(run: Run, console: Console | None = None) -> None:
     console.print(Text(f"{name} on HolisticBias {printable(signature.release.version)}", style="bold"))
     if signature.model.note:
         console.print(Text(printable(signature.model.note), style="yellow"))
-    console.print(Text(printable(headline(run.result.likelihood_bias, summary.label))))
+    console.print(Text(printable(headline(run.result, summary.label))))
+    if size := size_of_differences(run.result):
+        console.print(Text(size))
     for table in (by_axis(summary), extremes(summary)):
         console.print()
         console.print(_rich_table(table, console.width))
