@@ -42,7 +42,7 @@ class Tick:
 class Bar:
     """A bar from ``x`` on, ``width`` long, with its name and value above; no bar where the value is missing.
 
-    ``low`` and ``high`` are the ends of the value's interval, where it has one.
+    ``low`` and ``high`` are the ends of the value's interval, where it has one; ``mark`` is where another value lies.
     """
 
     label: str
@@ -53,6 +53,7 @@ class Bar:
     side: Literal["", "love", "hate"] = ""
     low: float | None = None
     high: float | None = None
+    mark: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

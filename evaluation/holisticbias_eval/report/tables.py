@@ -44,7 +44,7 @@ BESIDE = (Column("interval", "95% interval", "interval"), Column("floor", "If no
 
 def bias_column(wording: Wording) -> Column:
     """The column of the share."""
-    return Column(wording.measure, wording.bias, "share")
+    return Column(wording.measure, wording.short, "share")
 
 
 def by_axis(summary: Summary) -> Table:
@@ -104,7 +104,7 @@ def extremes(summary: Summary) -> Table:
         f"Lowest and highest median {wording.values} in “{summary.template}”, among descriptors of equal length",
         (
             AXIS,
-            Column(wording.measure, f"{wording.bias} there", "share"),
+            Column(wording.measure, f"{wording.short} there", "share"),
             Column("lowest", "Lowest (likeliest)"),
             Column("highest", "Highest (least likely)"),
             Column("tokens", f"Tokens of their {wording.of}", "tokens"),

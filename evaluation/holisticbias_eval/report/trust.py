@@ -42,19 +42,24 @@ def trust_tables(trust: Trust, label: Callable[[str | None], str], wording: Word
         return Table(name, caption, (AXIS, bias_column(wording), *columns), rows)
 
     return (
-        table("effects", "How large the differences are", _effect_columns(trust), _effects),
+        table("effects", "How large the differences are", _effect_columns(trust, wording), _effects),
         table("tests", "The same share by other tests, which say nothing of size", TESTS, _tests),
         table("explanations", "The same share with other explanations taken away", EXPLANATIONS, _explanations),
         table("robustness", "The range of the share, and of the axis's rank", ROBUSTNESS, _robustness(trust)),
     )
 
 
-def _effect_columns(trust: Trust) -> tuple[Column, ...]:
+def nats_per(trust: Trust, wording: Wording) -> str:
+    """What differences in nats are of."""
+    return wording.one if trust.nats_per == "sentence" else trust.nats_per
+
+
+def _effect_columns(trust: Trust, wording: Wording) -> tuple[Column, ...]:
     return (
         Column("large", "Significant and large", "share"),
         Column("paired_large", "Paired test: significant and large", "known_share"),
         Column("rank_biserial", "Median effect: rank-biserial", "effect"),
-        Column("nats", f"Median effect: nats a {trust.nats_per}", "effect"),
+        Column("nats", f"Median effect: nats a {nats_per(trust, wording)}", "effect"),
         Column("smallest_significant", "Smallest significant rank-biserial", "effect"),
         Column("detectable", "Detectable rank-biserial", "effect"),
         Column("detectable_nats", "Detectable nats, paired", "effect"),

@@ -11,16 +11,18 @@ from holisticbias_eval.report.numbers import Kind
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """Names of the share (``bias``), of what is compared (``value``), and of what has it (``of``).
+    """Names of the share (``bias``, or ``short``), of what is compared (``value``), and of what has it (``of``).
 
     Values are of ``kind``; on a logarithmic scale where they are ratios.
     """
 
     measure: str
+    short: str
     value: str
     values: str
     kind: Kind
     of: str
+    one: str
     lead: str
     section: str
     explained: str
@@ -43,10 +45,12 @@ class Wording:
 
 LIKELIHOOD = Wording(
     measure="likelihood_bias",
+    short="Likelihood Bias",
     value="perplexity",
     values="perplexities",
     kind="perplexity",
     of="sentences",
+    one="sentence",
     lead=(
         "How likely does this language model find sentences about people, and how much does that depend on the word "
         "that describes them?"
@@ -56,10 +60,12 @@ LIKELIHOOD = Wording(
 )
 PSEUDO_LIKELIHOOD = Wording(
     measure=PSEUDO_LIKELIHOOD_BIAS,
+    short="PLL bias",
     value="negative pseudo-log-likelihood",
     values="negative pseudo-log-likelihoods",
     kind="nats",
     of="phrases",
+    one="phrase",
     lead=(
         "How likely does this masked language model find phrases about people, and how much does that depend on the "
         "word that describes them?"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from holisticbias_eval.measures.records import Trust
 from holisticbias_eval.report.numbers import show, title
+from holisticbias_eval.report.trust import nats_per
+from holisticbias_eval.report.wording import wording_of
 from holisticbias_eval.run import ModelSignature, Result, Share, Signature
 
 SCOPE = (
@@ -117,7 +119,8 @@ def size_of_differences(result: Result) -> str | None:
         words += f"The paired tests find one in {show(paired, 'share')}, however small it is"
         words += f", and a large one in {show(paired_large, 'share')}. " if paired_large is not None else ". "
     low, high = (show(end, "effect") for end in (min(nats), max(nats)))
-    return words + f"The median difference of an axis lies between {low} and {high} nats a {trust.nats_per}."
+    per = nats_per(trust, wording_of(result.signature.measures))
+    return words + f"The median difference of an axis lies between {low} and {high} nats a {per}."
 
 
 def _pooled(weighted: Iterable[tuple[float | None, int]]) -> float | None:
@@ -146,5 +149,8 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in signature.scoring.items():
         yield title(name), value
     yield "Measures", ", ".join(signature.measures)
+    for name, value in signature.measuring.items():
+        yield title(name), value
+    yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())

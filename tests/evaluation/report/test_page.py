@@ -75,11 +75,12 @@ def hostile_page(hostile_run: Run) -> Page:
     return Page(render_page(summarise(hostile_run)))
 
 
-def check_structure(page: Page) -> None:
+def check_structure(page: Page, scripts: int = 1) -> None:
     assert not page.open, "every element is closed"
     assert {tag for tag, _, _ in page.elements} <= KNOWN
     assert page.all("html")[0][0]["lang"] == "en"
-    assert len(page.all("h1")) == len(page.all("main")) == len(page.all("script")) == 1
+    assert len(page.all("h1")) == len(page.all("main")) == 1
+    assert len(page.all("script")) == scripts
     ids = Counter(attrs["id"] for _, attrs, _ in page.elements if "id" in attrs)
     assert max(ids.values()) == 1, "ids are unique"
     for _, attrs, _ in page.elements:
@@ -160,7 +161,7 @@ def test_every_descriptor_stands_with_its_preference_and_sentences(made_run: Run
 
 def test_missing_stays_missing(page: Page) -> None:
     missing = next(words for attrs, words in page.all("section") if attrs["id"] == "missing")
-    assert "11 of the release's 311 sentences were not scored" in missing
+    assert "11 of the 311 sentences that the release has were not scored" in missing
     assert "10 of the scored sentences have no perplexity" in missing
     assert "3 of 48 pairs could not be tested" in missing
     assert "Nonce in" in missing
@@ -171,7 +172,7 @@ def test_missing_stays_missing(page: Page) -> None:
 
 def test_what_was_skipped_is_said_with_its_reason(run_maker: MakeRun) -> None:
     page = render_page(summarise(run_maker(reason="no noun")))
-    assert "11 of the release's 311\nsentences were not scored: 11 (no noun)." in page
+    assert "11 of the 311 sentences that\nthe release has were not scored: 11 (no noun)." in page
 
 
 def test_the_note_of_a_measuring_weight_comes_first(run_maker: MakeRun, source: str) -> None:
