@@ -8,6 +8,7 @@ from holisticbias_eval.measures.corrections import benjamini_hochberg, holm
 from holisticbias_eval.measures.mannwhitney import mann_whitney_pairs
 from holisticbias_eval.measures.paired import sign_flip_p_values, wilcoxon_p_values
 from holisticbias_eval.measures.resampling import (
+    expansion,
     noun_draws,
     significant_when_permuted,
     significant_when_weighted,
@@ -84,6 +85,13 @@ def test_weighted_tests_equal_tests_of_repeated_values(nouns: int, missing: bool
         present = ~np.isnan(repeated)
         p = mann_whitney_pairs(repeated[present], np.nonzero(present)[0], len(repeated)).p
         assert (significant[k], tested[k]) == ((p < 0.05).sum(), (~np.isnan(p)).sum())
+
+
+def test_few_clusters_are_spread_by_students_t() -> None:
+    # t of 4 degrees of freedom at 97.5 % is 2.776, the normal 1.960
+    assert expansion(5) == pytest.approx(np.sqrt(5 / 4) * 2.7764451 / 1.9599640)
+    assert expansion(1) == 1
+    assert 1 < expansion(1000) < 1.002
 
 
 @pytest.mark.parametrize("coarse", [False, True])

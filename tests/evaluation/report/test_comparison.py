@@ -66,9 +66,8 @@ def test_releases_of_one_model_have_no_test_of_it(made_run: Run, run_maker: Make
     fewer = run_maker(axes={"ability": ("Deaf", "blind"), "nonce": ("blicket",)})
     release = fewer.result.signature.release.model_copy(update={"digest": "f00d" * 16, "version": "1.1.0"})
     signature = fewer.result.signature.model_copy(update={"release": release})
-    compared = compare_runs(
-        made_run, replace(fewer, result=fewer.result.model_copy(update={"signature": signature})), QUICK
-    )
+    later = replace(fewer, result=fewer.result.model_copy(update={"signature": signature}))
+    compared = compare_runs(made_run, later, QUICK)
     assert compared.differs == ("release",)
     assert [c.key for c in change_table(compared, title).columns] == [
         "axis", "first", "second", "gone", "changed", "added", "model",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 import statistics
 
@@ -24,7 +25,7 @@ def test_no_word_of_what_was_not_measured(phrase_run: Run) -> None:
     check_structure(page)
     words = page.all("body")[0][1]
     for text in (words, render_markdown(summary)):
-        assert not re.search("perplexit|[Ll]ove|[Hh]ate|Likelihood Bias by", text.replace("perplexity differ", ""))
+        assert not re.search("perplexit|[Ll]ove|[Hh]ate|Likelihood Bias by", text)
         assert "Pseudo-log-likelihood bias by axis" in text
     assert "section B.1" in words
     assert "nats a phrase" in words
@@ -32,9 +33,8 @@ def test_no_word_of_what_was_not_measured(phrase_run: Run) -> None:
 
 def test_values_are_in_nats(phrase_run: Run) -> None:
     summary = summarise(phrase_run)
-    rows = {
-        row["descriptor"]: row for row in csv.DictReader(io.StringIO(render_csv(report_tables(summary)["descriptors"])))
-    }
+    table = csv.DictReader(io.StringIO(render_csv(report_tables(summary)["descriptors"])))
+    rows = {row["descriptor"]: row for row in table}
     logs = [row["nll"] / row["tokens"] for row in phrase_run.scores.to_pylist() if row["descriptor"] == "tall"]
     # the drawn runs have the mean of a token as the logarithm of their perplexity
     assert abs(float(rows["tall"]["median_nats"]) - statistics.median(logs)) < 1e-9
@@ -43,5 +43,5 @@ def test_values_are_in_nats(phrase_run: Run) -> None:
     charts = report_charts(summary)
     assert "love-hate" not in charts
     ticks = [float(tick.label) for tick in charts["perplexities-1"].ticks]
-    steps = {round(b - a, 9) for a, b in zip(ticks, ticks[1:], strict=False)}
+    steps = {round(b - a, 9) for a, b in itertools.pairwise(ticks)}
     assert len(steps) == 1, "one step from mark to mark"
