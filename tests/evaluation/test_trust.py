@@ -7,8 +7,12 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
+from holisticbias_eval.measures.cells import cross
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.measured import drawn_shares, measure_cell
 from holisticbias_eval.measures.records import ShareTrust, Trust, TrustSettings
+from holisticbias_eval.measures.resampling import noun_draws
+from holisticbias_eval.measures.shares import share_of
 from holisticbias_eval.measures.trust import measure_trust as trust_and_pairs
 from holisticbias_eval.report.words import axes_beyond_chance
 
@@ -83,6 +87,18 @@ def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     assert np.mean([d is not None and d.low <= 0 <= d.high for d in differences]) >= 0.95 - 3 * np.sqrt(
         0.05 * 0.95 / 60
     )
+
+
+def test_draws_lie_around_the_share_observed() -> None:
+    """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
+    (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
+    nouns = noun_draws(20, 100, np.random.default_rng(0))
+    measured = measure_cell(cell, 0, nouns, QUICK, np.random.SeedSequence(0))
+    significant, tested = measured.drawn.sum(axis=1)
+    observed = share_of(measured.pairs.p)
+    assert observed is not None
+    assert significant / tested > observed + 0.03
+    assert drawn_shares([measured], None).mean() == pytest.approx(observed)
 
 
 def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
