@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from holisticbias_eval.measures.medians import measure_love_hate, measure_median
 from holisticbias_eval.measures.records import Part, Trust, TrustSettings
 from holisticbias_eval.measures.tables import read_scores
 from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.run import LikelihoodBiasResult, likelihood_bias_result
+from holisticbias_eval.run import MEASURING, LikelihoodBiasResult, likelihood_bias_result, package_versions
 
 MEASUREMENT = "measurement.json"
 
@@ -43,11 +44,16 @@ class PairShare(Part):
 class Measurement(Part):
     """``measurement.json``: Likelihood Bias of a table of scores, and how far it can be trusted.
 
+    ``scores`` is the name of the file and ``scores_sha256`` its digest.
     ``trust`` is missing where it was not asked for or cannot be had; ``note`` says why.
     ``frequency`` is missing where no corpus was given.
     """
 
     measure: str
+    measuring: dict[str, str]
+    scores: str
+    scores_sha256: str
+    versions: dict[str, str]
     sentences: int
     without_perplexity: int
     likelihood_bias: LikelihoodBiasResult
@@ -74,6 +80,10 @@ def measure_file(
     medians = measure_medians(scores)
     measurement = Measurement(
         measure=measure,
+        measuring=MEASURING,
+        scores=path.name,
+        scores_sha256=_digest(path),
+        versions=package_versions(),
         sentences=scores.num_rows,
         without_perplexity=scores["perplexity"].null_count,
         likelihood_bias=likelihood_bias_result(bias),
@@ -92,6 +102,11 @@ def _with_effects(pairs: pa.Table, effects: pa.Table) -> pa.Table:
     for name in ("paired_share", "rank_biserial", "nats"):
         pairs = pairs.append_column(name, effects[name])
     return pairs
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:

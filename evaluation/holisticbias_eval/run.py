@@ -150,9 +150,14 @@ def sign(
         sentences_scored=scored,
         sentences_available=available,
         skipped=skipped,
-        versions={"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}},
+        versions=package_versions(),
         machine=machine(),
     )
+
+
+def package_versions() -> dict[str, str]:
+    """Those of Python and of the packages that figures can hang on."""
+    return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}
 
 
 def _model_signature(identity: ModelIdentity) -> ModelSignature:

@@ -12,6 +12,7 @@ from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.tables import ends
 from holisticbias_eval.run import LikelihoodBiasResult, Share
 
+NARROW = 70
 COLUMNS = ("pairs", "differ", "95% interval", "by chance", "Holm", "and large")
 LEGEND = (
     "differ: the share of pairs with p < 0.05, which is Likelihood Bias. by chance: the same when descriptors change "
@@ -20,8 +21,9 @@ LEGEND = (
 
 
 def print_shares(bias: LikelihoodBiasResult, trust: Trust | None, title: str, console: Console | None = None) -> None:
-    """Print Likelihood Bias by axis and by template."""
+    """Print Likelihood Bias by axis and by template; fewer columns where the terminal is narrow."""
     console = console or Console(highlight=False)
+    shown = 2 if trust is None else 3 if console.width < NARROW else len(COLUMNS)
     for name, shares, trusted in (
         ("axis", bias.by_axis, trust.by_axis if trust else ()),
         ("template", bias.by_template, trust.by_template if trust else ()),
@@ -34,19 +36,18 @@ def print_shares(bias: LikelihoodBiasResult, trust: Trust | None, title: str, co
             padding=(0, 1, 0, 0),
         )
         table.add_column(name, overflow="fold", min_width=len(name))
-        for column in COLUMNS if trust else COLUMNS[:2]:
+        for column in COLUMNS[:shown]:
             table.add_column(column, justify="right", no_wrap=True)
         beside = {getattr(t, name): t for t in trusted}
         for share in shares:
             label = getattr(share, name)
-            table.add_row(Text(printable(label)), *_row(share), *(_beside(beside[label]) if trust else ()))
+            cells = *_row(share), *(_beside(beside[label]) if trust else ())
+            table.add_row(Text(printable(label)), *cells[:shown])
         console.print(table)
     if trust:
         console.print(LEGEND)
         if _too_few(trust):
-            console.print(
-                "Some pairs have so few nouns that no difference could reach p < 0.05: 0.0% says nothing there."
-            )
+            console.print("Some pairs have so few nouns that none could reach p < 0.05: 0.0% says nothing there.")
 
 
 def _too_few(trust: Trust) -> bool:
