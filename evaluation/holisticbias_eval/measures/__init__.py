@@ -21,8 +21,8 @@ class Measure:
 
 PSEUDO_LIKELIHOOD_BIAS = "pseudo_likelihood_bias"
 _DIRECTION = (
-    "the larger the share, the more of an axis's descriptors the model tells apart, which the paper reads as more bias; "
-    "no share is good or bad by itself: which differences harm is for people to judge."
+    "the larger the share, the more of an axis's descriptors the model tells apart, which the paper reads as more "
+    "bias; no share is good or bad by itself: which differences harm is for people to judge."
 )
 
 MEASURES: dict[str, Measure] = {
@@ -35,9 +35,9 @@ MEASURES: dict[str, Measure] = {
         ),
         models="causal and encoder-decoder language models; any table of perplexities",
         beside=(
-            "the median perplexity of every descriptor in every template (Table 3); and the love-hate difference: the "
-            "share of a descriptor's sentences in \"I love ...\" that are likelier than that template's median, less the "
-            'same share in "I hate ...", from -1 (towards hate) over 0 (alike) to 1 (towards love)'
+            "the median perplexity of every descriptor in every template (Table 3); and the love-hate difference: of "
+            "a descriptor's sentences, the share in 'I love ...' that are likelier than that template's median, less "
+            "the same share in 'I hate ...', from -1 (towards hate) over 0 (alike) to 1 (towards love)"
         ),
         direction=_DIRECTION,
         limits=(
