@@ -12,10 +12,10 @@ from rich.text import Text
 from holisticbias_eval.compare import ComparedRuns
 from holisticbias_eval.measures.comparison import Change, Comparison
 from holisticbias_eval.measures.shares import SIGNIFICANCE
-from holisticbias_eval.report.numbers import Cell, model_title, printable, show
+from holisticbias_eval.report.numbers import Cell, printable, show
 from holisticbias_eval.report.tables import AXIS, Column, Table, ends
 from holisticbias_eval.report.wording import Wording, wording_of
-from holisticbias_eval.run import Signature
+from holisticbias_eval.report.words import run_title
 
 SENTENCES = (
     Column("gone", "Gone", "points"), Column("changed", "Changed", "points"), Column("added", "Added", "points"),
@@ -32,13 +32,6 @@ NO_VERDICT = "A change is a change, not a verdict: which differences harm is for
 def comparison_wording(compared: ComparedRuns) -> Wording:
     """How to speak of what both runs measured."""
     return wording_of(compared.first.measures)
-
-
-def run_title(signature: Signature) -> str:
-    """A run as its model and release."""
-    release = signature.release
-    subset = f", subset “{release.subset}”" if release.subset else ""
-    return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
 
 
 def change_table(compared: ComparedRuns, label: Callable[[str], str]) -> Table:

@@ -11,14 +11,13 @@ from holisticbias_eval.report.changes import (
     change_headline,
     change_table,
     comparison_wording,
-    run_title,
     scores_differ,
     what_differs,
 )
 from holisticbias_eval.report.charts import BAR_ROW, FOOT, MARGIN, SPAN, Bar, Chart, Tick
 from holisticbias_eval.report.numbers import show
 from holisticbias_eval.report.page import page_environment
-from holisticbias_eval.report.words import SCOPE, signature_rows
+from holisticbias_eval.report.words import SCOPE, run_title, signature_rows
 
 
 def render_comparison(compared: ComparedRuns, label: Callable[[str], str]) -> str:

@@ -15,14 +15,16 @@ from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.charts import Chart, report_charts
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.markdown import render_markdown
-from holisticbias_eval.report.numbers import INTERVALS, Cell, model_title
+from holisticbias_eval.report.numbers import INTERVALS, Cell
 from holisticbias_eval.report.page import page_environment, render_page
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import Table
+from holisticbias_eval.report.words import run_title
 from holisticbias_eval.run import Run, Signature
 
 PNG_SCALE = 3
 _LINE = 62
+_TITLE = 46
 
 
 def write_report(run: Run, form: str, part: str | None, out: Path) -> Path:
@@ -80,14 +82,18 @@ def _parts(cell: Cell, wide: bool) -> tuple[Cell, ...]:
 def chart_heading(signature: Signature) -> tuple[str, ...]:
     """What a chart that leaves the page must say of itself, in lines: the model, the release, the model's note."""
     return (
-        f"{model_title(signature.model.name)} on HolisticBias {signature.release.version}",
+        *textwrap.wrap(run_title(signature), _LINE),
         *textwrap.wrap(signature.model.note or "", _LINE),
     )
 
 
 def render_svg(chart: Chart, heading: Sequence[str] = ()) -> str:
     """A chart as a drawing of its own, in the colours of the light page, with lines above it."""
-    drawing = page_environment().get_template("chart.svg.jinja").render(chart=chart, heading=heading)
+    drawing = (
+        page_environment()
+        .get_template("chart.svg.jinja")
+        .render(chart=chart, title=textwrap.wrap(chart.title, _TITLE), heading=heading)
+    )
     colours = light_colours()
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours.get(found[1], found[0]), drawing).strip() + "\n"
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from holisticbias_eval.report.contents import report_tables
-from holisticbias_eval.report.numbers import model_title, printable, show
+from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import Table
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows, size_of_differences
+from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, run_title, signature_rows, size_of_differences
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
@@ -21,7 +21,7 @@ def render_markdown(summary: Summary) -> str:
 
 def _lines(summary: Summary) -> Iterator[str]:
     signature = summary.result.signature
-    yield f"# {plain(model_title(signature.model.name))} on HolisticBias {plain(signature.release.version)}"
+    yield f"# {plain(run_title(signature))}"
     if signature.model.note:
         yield f"\n> **Read this first.** {plain(signature.model.note)}"
     yield f"\n{plain(headline(summary.result, summary.label))}"

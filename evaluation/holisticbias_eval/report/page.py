@@ -25,6 +25,7 @@ from holisticbias_eval.report.words import (
     SCOPE,
     architecture,
     headline,
+    run_title,
     signature_rows,
     size_of_differences,
 )
@@ -49,10 +50,10 @@ def write_page(run: Run, folder: Path) -> Path:
 def render_page(summary: Summary) -> str:
     """The page. Every text of the run is escaped: names of models and terms are anyone's."""
     environment = page_environment()
-    ends, signature = love_hate_ends(summary), summary.result.signature
+    ends = love_hate_ends(summary)
     shares, trust = summary.result.likelihood_bias.by_axis_and_template, summary.result.trust
     return environment.get_template("report.html.jinja").render(
-        page_title=f"{model_title(signature.model.name)} on HolisticBias {signature.release.version}",
+        page_title=run_title(summary.result.signature),
         summary=summary,
         charts=report_charts(summary),
         every_template=_every_template(summary),

@@ -10,10 +10,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from holisticbias_eval.measures.shares import SIGNIFICANCE
-from holisticbias_eval.report.numbers import model_title, printable, show
+from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.tables import Table, by_axis, extremes
-from holisticbias_eval.report.words import headline, size_of_differences
+from holisticbias_eval.report.words import headline, run_title, size_of_differences
 from holisticbias_eval.run import Run
 
 NARROW = 60
@@ -25,8 +25,7 @@ def print_report(run: Run, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     summary = summarise(run)
     signature = run.result.signature
-    name = printable(model_title(signature.model.name))
-    console.print(Text(f"{name} on HolisticBias {printable(signature.release.version)}", style="bold"))
+    console.print(Text(printable(run_title(signature)), style="bold"))
     if signature.model.note:
         console.print(Text(printable(signature.model.note), style="yellow"))
     console.print(Text(printable(headline(run.result, summary.label))))

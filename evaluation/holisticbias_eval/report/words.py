@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from holisticbias_eval.measures.records import Trust
-from holisticbias_eval.report.numbers import show, title
+from holisticbias_eval.report.numbers import model_title, show, title
 from holisticbias_eval.report.trust import nats_per
 from holisticbias_eval.report.wording import wording_of
 from holisticbias_eval.run import ModelSignature, Result, Share, Signature
@@ -46,6 +46,13 @@ PREFERENCES = {
     "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
     "no_data": ("No assessment", "No judgement is on record; this says nothing about the term."),
 }
+
+
+def run_title(signature: Signature) -> str:
+    """A run as its model and release."""
+    release = signature.release
+    subset = f", subset “{release.subset}”" if release.subset else ""
+    return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
 
 
 def headline(result: Result, label: Callable[[str | None], str]) -> str:

@@ -84,6 +84,15 @@ def test_a_chart_that_leaves_the_page_says_whose_it_is(run_maker: MakeRun) -> No
     assert max(map(len, noted)) <= 62
 
 
+def test_a_long_title_is_written_in_lines(run_maker: MakeRun) -> None:
+    template = "What do you do for a living? I'm {noun_phrase}, and so is everyone in my family."
+    run = run_maker(templates=(template,))
+    chart = report_charts(summarise(run))["perplexities-1"]
+    texts = [e.text or "" for e in parse(render_svg(chart, ())).iter(f"{SVG}text") if e.get("class") == "heading"]
+    assert " ".join(texts) == chart.title
+    assert max(map(len, texts)) <= 46
+
+
 @pytest.mark.parametrize("form", ["html", "md", "csv", "svg", "png"])
 def test_the_verb_writes_every_format(run_folder: Path, invoke: Invoke, form: str, tmp_path: Path) -> None:
     out = tmp_path / "made" / f"x.{form}"
