@@ -70,7 +70,9 @@ class _Questions:
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
 @options.source
 def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
-    """Add an entry: answer a few questions, see how it reads, and find it written in its place.
+    """Add an entry: answer a few questions, see how it reads.
+
+    The entry is written in its place in the files.
 
     Every answer can be given as an option.
     """

@@ -27,7 +27,7 @@ def command(
     date: datetime | None,
     source: Path | None,
 ) -> None:
-    """Record how a person with lived experience judges the term with that ID.
+    """Record how a person with lived experience judges a term.
 
     Judgements that disagree stand beside each other. A judgement of a term that
     is in a published version counts from the next version on.

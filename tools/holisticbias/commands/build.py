@@ -35,7 +35,7 @@ def command(
     count: bool,
     source: Path | None,
 ) -> None:
-    """Compile a version of the terms into a release that Hugging Face datasets loads."""
+    """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, count=count)
     from holisticbias.origin import source_commit
     from holisticbias.release import build_release, newest, write_release

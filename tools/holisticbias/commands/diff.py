@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 @click.option("--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Sentences to show.")
 @options.source
 def command(old: str, new: str, style: Style, samples: int, source: Path | None) -> None:
-    """Print what changed from OLD to NEW, each a version, a git revision or a folder of terms.
+    """Print what changed from OLD to NEW, and which version follows.
 
-    NEW is by default the current folder. Entries are matched by their ids, sentences by theirs.
+    Each is a version, a git revision or a folder of terms; NEW is by default the current
+    folder. Entries are matched by their ids, sentences by theirs.
     """
     from holisticbias.diff import compare
     from holisticbias.diff_report import render_difference

@@ -14,7 +14,10 @@ from holisticbias.commands import options
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not canonical.")
 @options.source
 def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
-    """Put files of terms, by default all, into canonical layout: order of keys, indentation, blank lines."""
+    """Put files of terms, by default all, into canonical layout.
+
+    That is the order of keys, the indentation and the blank lines; comments stay.
+    """
     from holisticbias.formatting import stale_files
     from holisticbias.output import write_files
     from holisticbias.source import find_source, term_files

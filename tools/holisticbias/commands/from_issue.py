@@ -16,7 +16,10 @@ from holisticbias.commands import options
 @options.source
 @click.pass_context
 def command(context: click.Context, file: Path, dry_run: bool, source: Path | None) -> int:
-    """Write the entry that a filled form proposes; FILE holds the issue's text, - reads it from standard input."""
+    """Write the entry that a filled issue form proposes.
+
+    FILE holds the issue's text; - reads it from standard input.
+    """
     from holisticbias.commands.add import command as add
     from holisticbias.issue_forms import read_issue
 

@@ -18,7 +18,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--diff", "difference", type=_FILE, help="Difference that diff --format json wrote, instead of OLD, NEW.")
 @options.source
 def command(old: str | None, new: str, findings: Path | None, difference: Path | None, source: Path | None) -> None:
-    """Print, in Markdown, what a change from OLD to NEW does: findings, difference, sentences, missing reviews.
+    """Print, in Markdown, what a change from OLD to NEW does.
+
+    That is its findings, the difference, sentences, and the reviews that are missing.
 
     OLD and NEW are as in diff; OLD is by default the newest published version.
     """
