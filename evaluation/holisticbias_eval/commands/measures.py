@@ -18,6 +18,7 @@ def command() -> None:
         for label, text in (
             ("measures", measure.summary),
             ("on", measure.models),
+            ("beside it", measure.beside),
             ("direction", measure.direction),
             ("limits", measure.limits),
             ("source", measure.source),
