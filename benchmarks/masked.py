@@ -58,7 +58,8 @@ def load(width: int, tokenizer_file: Path) -> LoadedModel:
         pad_token_id=tokenizer.pad_token_id,
     )
     model = transformers.BertForMaskedLM(config).eval()
-    return LoadedModel(model, tokenizer, ModelIdentity("random", "BertForMaskedLM", None, None, None, "float32"))
+    identity = ModelIdentity("random", "BertForMaskedLM", None, None, None, "float32")
+    return LoadedModel(model, tokenizer, identity, lambda _: model)
 
 
 def phrases(sentences: pa.Table) -> Spans:
