@@ -102,11 +102,11 @@ def _where(name: str) -> dict[str, bool]:
 
     The Hub's client asks a host without an address again and again, for most of a minute.
     """
-    return {"trust_remote_code": False, "local_files_only": Path(name).is_dir() or not _hub_has_address()}
+    return {"trust_remote_code": False, "local_files_only": Path(name).is_dir() or not hub_has_address()}
 
 
 @cache
-def _hub_has_address() -> bool:
+def hub_has_address() -> bool:
     """Whether the Hub's host is known here, or to a proxy; a name server that is busy is asked twice."""
     from huggingface_hub.constants import ENDPOINT
 

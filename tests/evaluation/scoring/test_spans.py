@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.batches import in_batches, in_rows
 from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.loading import load_model
 from holisticbias_eval.models.tokens import TextEncoder
 from holisticbias_eval.scoring import Scores, Spans, parts, unique_spans, whole
 
@@ -100,19 +102,21 @@ def test_texts_over_the_context_length_are_named(make_model: Any, tokenizer: Any
         CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
 
 
-def test_a_longer_text_is_probed_again(make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_longer_text_is_probed_again(dtype: str, make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
     settings = {
         "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 64, "num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager",
     }  # fmt: skip
     model = make_model("MistralConfig", **settings)
-    scorer = CausalScorer(loaded(model, tokenizer), ignore)
+    scorer = CausalScorer(loaded(model, tokenizer), ignore, dtype=dtype)
     scorer.score(whole(["a b", "a c", "a b c"]), ignore)
     assert scorer.method != PLAIN
-    text = "a b c d e f g h i j k l m n o p q r s t"
+    text = "a b c d e f g h i j k l m n"
     found = scorer.score(whole([text]), ignore).nll[0]
     assert scorer.method == PLAIN
-    assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=1e-4)
+    near = 1e-4 if dtype == "float32" else 3
+    assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=near)
 
 
 def test_bfloat16_is_rounded_and_says_by_how_much(
@@ -127,7 +131,20 @@ def test_bfloat16_is_rounded_and_says_by_how_much(
     off = np.abs(rounded.score(whole(sentences), ignore).nll - exact.score(whole(sentences), ignore).nll)
     assert 0 < off.max() < 5
     assert rounded.identity.dtype == "bfloat16"
-    assert "nats off at most" in notices[0]
+    assert rounded.rounding is not None
+    assert 0 < rounded.rounding.mean <= rounded.rounding.largest < 5
+    assert notices == [str(rounded.rounding)]
+
+
+def test_rounding_leaves_the_frequencies_of_positions_alone(make_model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    import torch
+
+    small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
+    make_model("LlamaConfig", num_attention_heads=2, **small).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = load_model(str(tmp_path), "AutoModelForCausalLM").load("bfloat16")
+    assert model.dtype == torch.bfloat16
+    assert model.model.rotary_emb.inv_freq.dtype == torch.float32
 
 
 def test_batches_are_halved_where_memory_ends() -> None:
