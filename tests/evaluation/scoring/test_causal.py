@@ -106,13 +106,13 @@ def test_every_architecture_gives_its_own_likelihoods(
 def test_packs_are_tried_as_full_as_they_will_be(
     make_model: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
 ) -> None:
-    windows = {"attention_types": [[["global", "local"], 1]], "window_size": 64}
+    window = 64
     common = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 256}
-    model = make_model("GPTNeoConfig", **common, **windows)
+    model = make_model("GPTNeoConfig", **common, attention_types=[[["global", "local"], 1]], window_size=window)
     texts = [f"{text} {more}" for text in sentences if text for more in ("And you?", "Tell me!", "Why is that so?")]
     scores = CausalScorer(loaded(model, tokenizer), ignore).score(whole(texts), ignore)
     values = expected(model, tokenizer, texts, plainly)
-    assert max(map(len, values)) < windows["window_size"] < PackSize().slots
+    assert max(map(len, values)) < window < PackSize().slots
     np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
 
 
