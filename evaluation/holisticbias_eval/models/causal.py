@@ -16,7 +16,7 @@ from holisticbias_eval.models.likelihoods import context_length, refuse_long, sp
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.packed import HEADS, PackSize, node_likelihoods
 from holisticbias_eval.models.probe import agrees, in_float32, plain_likelihoods, spread
-from holisticbias_eval.models.tokens import Encoded, TextEncoder, pick
+from holisticbias_eval.models.tokens import Encoded, TextEncoder, leading_tokens, pick
 from holisticbias_eval.models.tree import build_tree
 from holisticbias_eval.scoring import Floats, ModelIdentity, Notice, Progress, Rounding, Scores, Spans, Work
 
@@ -29,8 +29,9 @@ _CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few co
 class CausalScorer:
     """Scores texts with one forward pass for every distinct prefix.
 
-    A text's first token has a likelihood only where the tokenizer has a
-    beginning-of-sequence token to condition on; otherwise it is not counted.
+    A text's first token has a likelihood only where the tokenizer puts tokens
+    before a text or has a beginning-of-sequence token, to condition on; otherwise
+    it is not counted. What the tokenizer puts after a text is left out.
     Before the first texts are scored, a few of them are scored one at a time as
     well. A model that reads the tree otherwise than the plain text (state-space
     models, a sliding window shorter than the text, positions taken from the
@@ -45,8 +46,8 @@ class CausalScorer:
         self._model = loaded.model
         self._load = loaded.load
         self._encoder = TextEncoder(loaded.tokenizer)
-        self._bos: int | None = loaded.tokenizer.bos_token_id
-        self._bos_text = loaded.tokenizer.bos_token
+        self._lead = leading_tokens(loaded.tokenizer)
+        self._lead_text = "".join(loaded.tokenizer.convert_ids_to_tokens(self._lead))
         self._notice = notice
         self._size = size or _default_size(loaded.model)
         self.method = ""
@@ -58,8 +59,8 @@ class CausalScorer:
     def settings(self) -> Mapping[str, str]:
         """How the first token was treated, and with which tokenizer."""
         first = "not counted: the tokenizer has no beginning-of-sequence token"
-        if self._bos is not None:
-            first = f"counted, given the token {self._bos_text!r}"
+        if self._lead:
+            first = f"counted, given the token{'s' * (len(self._lead) > 1)} {self._lead_text!r}"
         return {"scorer": "causal", "first_token": first, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
@@ -80,7 +81,7 @@ class CausalScorer:
         return self.rounding
 
     def _encode(self, spans: Spans) -> Encoded:
-        encoded = self._encoder.encode(spans, self._bos)
+        encoded = self._encoder.encode(spans, self._lead)
         refuse_long(self._model, encoded, spans)
         self._choose(encoded)
         return encoded

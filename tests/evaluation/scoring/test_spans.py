@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, normalizers
+from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.batches import in_batches, in_rows
@@ -49,6 +52,63 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
         assert scores.bytes[0] == len(phrase.encode())
 
 
+@pytest.mark.parametrize(
+    ("special", "around", "lead"),
+    [
+        ({"bos_token": "<s>"}, "$A </s>", ["<s>"]),
+        ({"bos_token": "<s>"}, "<s> $A </s>", ["<s>"]),
+        ({"bos_token": "<s>"}, "<mask> <s> $A", ["<mask>", "<s>"]),
+        ({}, "<unk> $A </s>", ["<unk>"]),
+        ({}, "$A </s>", []),
+    ],
+)
+def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_not(
+    special: dict[str, str],
+    around: str,
+    lead: list[str],
+    gpt2: Any,
+    make_tokenizer: Any,
+    loaded: Any,
+    plainly: Any,
+    sentences: Sequence[str],
+) -> None:
+    tokenizer = make_tokenizer(**special)
+    names = [name for name in around.split() if name != "$A"]
+    known = [(name, tokenizer.convert_tokens_to_ids(name)) for name in names]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=around, special_tokens=known)
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    scores = scorer.score(whole(sentences), ignore)
+    before = tokenizer.convert_tokens_to_ids(lead)
+    for i, text in enumerate(sentences):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        values = plainly(gpt2, [*before, *ids])[max(0, len(before) - 1) :]
+        assert scores.nll[i] == pytest.approx(values.sum(), abs=1e-4)
+        assert scores.tokens[i] == len(values) == (len(ids) if lead else max(0, len(ids) - 1))
+    assert ("".join(lead) or "not counted") in scorer.settings["first_token"]
+
+
+LLAMA = {"▁": 3, "▁I": 4, "▁a": 5, "ll": 6, "t": 7, "a": 8, "l": 9, "I": 10, "▁t": 11, "▁I▁t": 12, "<unk>": 0}
+
+
+def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_words(
+    gpt2: Any, loaded: Any, plainly: Any
+) -> None:
+    vocabulary = LLAMA | {f"<0x{i:02X}>": 20 + i for i in range(256)}
+    merges = [("▁", "I"), ("▁", "t"), ("l", "l"), ("▁", "a"), ("▁I", "▁t")]
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, byte_fallback=True, unk_token="<unk>"))  # noqa: S106 - a token
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
+    text = "I tall ñ🙂"
+    pieces = ["▁I▁t", "a", "ll", "▁", "<0xC3>", "<0xB1>", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
+    assert tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"]) == pieces
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    values = [0.0, *plainly(gpt2, tokenizer(text)["input_ids"])]
+    for phrase, inside in {"all": (1, 3), "tall": (1, 3), "l ñ": (2, 6), "🙂": (6, 10), text: (1, 10)}.items():
+        scores = scorer.score(parts([text], [phrase]), ignore)
+        assert scores.nll[0] == pytest.approx(sum(values[slice(*inside)]), abs=1e-4)
+        assert scores.tokens[0] == inside[1] - inside[0]
+
+
 def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
     tokenizer = make_tokenizer()
     text = "naïve people"
@@ -71,7 +131,7 @@ def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
 
     plain, spaced = make_tokenizer(), make_tokenizer()
     spaced.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    one, other = (TextEncoder(t).encode(whole(["tall guy"]), None) for t in (plain, spaced))
+    one, other = (TextEncoder(t).encode(whole(["tall guy"])) for t in (plain, spaced))
     assert other.ids.tolist() == plain(" tall guy")["input_ids"] != one.ids.tolist()
     assert TextEncoder(plain).digest != TextEncoder(spaced).digest
 
@@ -80,7 +140,7 @@ def test_padding_and_specials_of_a_tokenizer_are_left_out(make_tokenizer: Any) -
     tokenizer = make_tokenizer(pad_token="<pad>")  # noqa: S106 - a token
     ids = tokenizer(["I'm a guy.", "I"], add_special_tokens=False)["input_ids"]
     tokenizer(["I'm a guy.", "I"], padding=True)
-    encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]), None)
+    encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]))
     assert [encoded.row(i).tolist() for i in range(2)] == ids
 
 
