@@ -25,6 +25,7 @@ KEY_VARIABLE = "HOLISTICBIAS_API_KEY"
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
 _PROBE_START = "The sky over the harbour"
 _SAME = 0.05  # nats: servers round, and batch differently from one request to the next
+_MAX_TOKENS = 1  # none at all is refused by some servers, and no limit to others
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 
 
@@ -99,7 +100,7 @@ class ApiScorer:
         )
         self._lock = threading.Lock()
         self._asked, self._next = 0, 0.0
-        self._max_tokens, self._batch = 0, self._options.batch
+        self._batch = self._options.batch
         self._first_scored = self._probe()
         self.identity = ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {self._base}")
 
@@ -131,7 +132,7 @@ class ApiScorer:
 
     def _probe(self) -> bool:
         """Whether the first token gets a likelihood; ``ModelError`` for a server that cannot be relied upon."""
-        alone = self._probe_one()
+        (alone,) = self._ask([_PROBE])
         try:
             start, again = self._ask([_PROBE_START, _PROBE])
         except ModelError:
@@ -149,13 +150,6 @@ class ApiScorer:
             raise self._refused("it gives all tokens the same log-probability")
         return not np.isnan(alone.nll[0])
 
-    def _probe_one(self) -> _Prompt:
-        try:
-            return self._ask([_PROBE])[0]
-        except _BadRequestError:
-            self._max_tokens = 1
-            return self._ask([_PROBE])[0]
-
     def _refused(self, reason: str) -> ModelError:
         return ModelError(f"the server {self._base} cannot be used: {reason}")
 
@@ -164,7 +158,7 @@ class ApiScorer:
         body = {
             "model": self._name,
             "prompt": list(prompts) if len(prompts) > 1 else prompts[0],
-            "max_tokens": self._max_tokens,
+            "max_tokens": _MAX_TOKENS,
             "echo": True,
             "logprobs": 1,
             "temperature": 0,
@@ -187,8 +181,8 @@ class ApiScorer:
         inside = int(np.searchsorted(begin, len(prompt)))
         if len(begin) != len(found.tokens) or begin[0] != 0 or np.any(np.diff(begin) < 0):
             raise self._refused("its tokens do not make up the prompt that it was given")
-        if len(begin) - inside > self._max_tokens:
-            raise self._refused(f"it wrote on after the prompt: it takes max_tokens={self._max_tokens} for no limit")
+        if len(begin) - inside > _MAX_TOKENS:
+            raise self._refused(f"it wrote on after the prompt (it ignores max_tokens={_MAX_TOKENS})")
         values = [np.nan if p is None else -p for p in found.token_logprobs[:inside]]
         nll = np.array(values, np.float64)
         if np.isnan(nll[1:]).any() or np.any(nll < -1e-6):
@@ -204,8 +198,6 @@ class ApiScorer:
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
             raise ModelError(f"the server {self._base} does not answer: {str(reason)[:200]}") from error
-        if reply.status == 400:
-            raise _BadRequestError(f"the server {self._base} refuses the request: {_message(reply.data)}")
         if reply.status in {401, 403}:
             raise ModelError(f"the server {self._base} asks for a key: put it into ${KEY_VARIABLE}")
         if reply.status != 200:
@@ -226,10 +218,6 @@ class ApiScorer:
             self._next = max(now, self._next) + 60 / self._options.per_minute
             pause = self._next - 60 / self._options.per_minute - now
         time.sleep(max(0.0, pause))
-
-
-class _BadRequestError(ModelError):
-    """The server finds the request wrong."""
 
 
 def _close(one: Floats, other: Floats) -> bool:

@@ -44,7 +44,7 @@ class Server(ThreadingHTTPServer):
         encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
         values: list[float | None] = [None, *(-self.plainly(self.model, ids)).tolist()]
-        extra = {"unlimited": 6}.get(self.fault, int(body["max_tokens"]))
+        extra = {"unlimited": 6, "none is no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
         values += [-1.0] * extra
@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
             return 401, {"error": "who are you"}
         if fault == "no lists" and isinstance(prompts, list):
             return 422, {"error": "prompt must be a string"}
-        if fault == "one token at least" and body["max_tokens"] == 0:
+        if fault == "one token at least" and not body["max_tokens"]:
             return 400, {"error": "max_tokens must be at least 1"}
         if fault == "not json":
             return 200, "hello"
@@ -116,7 +116,7 @@ def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[st
         server.server_close()
 
 
-@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "busy"])
+@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "none is no limit", "busy"])
 def test_what_a_server_can_do_without_is_worked_around(
     fault: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
 ) -> None:
@@ -148,7 +148,7 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
     [
         ("no logprobs", "ignores logprobs"),
         ("no echo", "ignores echo"),
-        ("unlimited", "for no limit"),
+        ("unlimited", "ignores max_tokens"),
         ("chance", "different log-probabilities|other log-probabilities"),
         ("constant", "all tokens the same"),
         ("missing values", "no log-probability"),
