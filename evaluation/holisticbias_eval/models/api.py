@@ -24,6 +24,7 @@ from holisticbias_eval.scoring import Floats, Ints, ModelIdentity, Notice, Progr
 KEY_VARIABLE = "HOLISTICBIAS_API_KEY"
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
 _PROBE_START = "The sky over the harbour"
+_PROBE_OTHERS = tuple(f"The sky over the harbour was {end}." for end in ("grey", "full of gulls", "blue"))
 _SAME = 0.05  # nats: servers round, and batch differently from one request to the next
 _MAX_TOKENS = 1  # none at all is refused by some servers, and no limit to others
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
@@ -53,6 +54,7 @@ class _Logprobs(_Reply):
     tokens: list[str]
     token_logprobs: list[float | None]
     text_offset: list[int] | None = None
+    top_logprobs: list[dict[str, float] | None] | None = None
 
 
 class _Choice(_Reply):
@@ -67,10 +69,14 @@ class _Completion(_Reply):
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """Where the tokens of a prompt begin, shape ``[tokens]``, and their negative log-likelihoods, NaN for none."""
+    """Where the tokens of a prompt begin, their negative log-likelihoods, and the least any token has there.
+
+    Shape ``[tokens]`` each, NaN for none.
+    """
 
     begin: Ints
     nll: Floats
+    least: Floats
 
 
 class ApiScorer:
@@ -79,7 +85,8 @@ class ApiScorer:
     Many servers leave out what they do not know without a word. So the server is
     probed first, and refused with a reason unless it echoes the prompt, gives
     every token after the first a log-probability, gives the beginning of a text
-    the same ones as the text, and stops where it is told to.
+    the same ones as the text, judges a token by what stands before it alone, and
+    stops where it is told to.
     """
 
     def __init__(self, name: str, base: str, notice: Notice, options: ApiOptions | None = None) -> None:
@@ -116,7 +123,7 @@ class ApiScorer:
         distinct = list(dict.fromkeys(text for text in texts if text))
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
         tell = in_rows(progress, len(spans), len(distinct))
-        answers: dict[str, _Prompt] = {"": _Prompt(np.zeros(0, np.int32), np.zeros(0))}
+        answers: dict[str, _Prompt] = {"": _Prompt(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))}
         with ThreadPoolExecutor(self._options.concurrency) as threads:
             jobs = [threads.submit(self._ask, batch) for batch in batches]
             try:
@@ -148,7 +155,26 @@ class ApiScorer:
             )
         if np.nanstd(alone.nll) < 1e-6:
             raise self._refused("it gives all tokens the same log-probability")
+        self._refuse_shifted(alone)
         return not np.isnan(alone.nll[0])
+
+    def _refuse_shifted(self, alone: _Prompt) -> None:
+        """Raise where what is likeliest after some words changes with the word that follows them.
+
+        A server may give each token its log-probability after it has read that token.
+        """
+        others = [_PROBE_OTHERS[i : i + self._batch] for i in range(0, len(_PROBE_OTHERS), self._batch)]
+        answers = [answer for batch in others for answer in self._ask(batch)]
+        for text, other in zip(_PROBE_OTHERS, answers, strict=True):
+            shared = next(i for i, (a, b) in enumerate(zip(_PROBE, text, strict=False)) if a != b)
+            ends = zip([*alone.begin[1:], len(_PROBE)], [*other.begin[1:], len(text)], strict=False)
+            here = next(i for i, (one, two) in enumerate(ends) if one != two or one > shared)
+            if np.isnan(alone.least[here]) or np.isnan(other.least[here]):
+                raise self._refused("it does not say which token is the likeliest (it ignores logprobs=1)")
+            if not _close(alone.least[[here]], other.least[[here]]):
+                raise self._refused(
+                    "its log-probabilities stand at the wrong tokens: they are those after a token was read, not before"
+                )
 
     def _refused(self, reason: str) -> ModelError:
         return ModelError(f"the server {self._base} cannot be used: {reason}")
@@ -187,7 +213,9 @@ class ApiScorer:
         nll = np.array(values, np.float64)
         if np.isnan(nll[1:]).any() or np.any(nll < -1e-6):
             raise self._refused("it gives tokens of the prompt no log-probability, or one above 0")
-        return _Prompt(begin[:inside], nll)
+        likeliest = [max(top.values(), default=np.nan) if top else np.nan for top in found.top_logprobs or []]
+        least = -np.array([*likeliest, *[np.nan] * len(begin)][:inside], np.float64)
+        return _Prompt(begin[:inside], nll, least)
 
     def _post(self, body: Mapping[str, Any]) -> bytes:
         self._take_turn()

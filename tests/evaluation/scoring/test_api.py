@@ -40,10 +40,23 @@ class Server(ThreadingHTTPServer):
     def base(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
+    def likeliest(self, ids: list[int]) -> list[float]:
+        """The log-probability of the likeliest token after each token but the last."""
+        import torch
+
+        with torch.no_grad():
+            logits = self.model(torch.tensor([ids])).logits[0, :-1].double()
+        values: list[float] = torch.log_softmax(logits, -1).amax(-1).tolist()
+        return values
+
     def complete(self, prompt: str, body: dict[str, Any], turn: int) -> dict[str, Any]:
         encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
         values: list[float | None] = [None, *(-self.plainly(self.model, ids)).tolist()]
+        likeliest = [None, *self.likeliest(ids)]
+        if self.fault == "after":  # as llama-cpp-python's server does
+            likeliest = [None, *self.likeliest([*ids, 0])[1:]]
+            values = [None, *(-self.plainly(self.model, ids + ids[-1:])[1:]).tolist()]
         extra = {"unlimited": 6, "none is no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
@@ -56,7 +69,8 @@ class Server(ThreadingHTTPServer):
             values = [-1.0] * len(values)
         if self.fault == "missing values":
             values[3] = None
-        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets}
+        top = None if self.fault == "no top" else [value if value is None else {"x": value} for value in likeliest]
+        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": top}
         text = "" if self.fault == "no echo" else prompt + "!" * extra
         return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
 
@@ -82,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         fault, prompts = self.server.fault, body["prompt"]
         if fault == "busy" and turn % 2:
             return 429, {"error": "slow down"}
-        if fault == "broken" or (fault == "dies" and turn > 4):
+        if fault == "broken" or (fault == "dies" and turn > 7):
             return 500, {"error": "no more memory"}
         if fault == "key" and "Authorization" not in self.headers:
             return 401, {"error": "who are you"}
@@ -152,6 +166,8 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
         ("chance", "different log-probabilities|other log-probabilities"),
         ("constant", "all tokens the same"),
         ("missing values", "no log-probability"),
+        ("after", "stand at the wrong tokens"),
+        ("no top", "which token is the likeliest"),
         ("broken", "answers with 500"),
         ("not json", "is no completion"),
         ("key", "HOLISTICBIAS_API_KEY"),
@@ -169,7 +185,7 @@ def test_a_first_token_with_a_likelihood_is_counted(serve: Any) -> None:
     assert (with_first.tokens - without.tokens).tolist() == [1] * 4
 
 
-@pytest.mark.parametrize(("fault", "budget", "reason"), [("dies", 0, "500"), ("", 4, "budget of 4 requests")])
+@pytest.mark.parametrize(("fault", "budget", "reason"), [("dies", 0, "500"), ("", 7, "budget of 7 requests")])
 def test_what_was_scored_before_the_end_is_kept(
     fault: str, budget: int, reason: str, serve: Any, tmp_path: Path
 ) -> None:
