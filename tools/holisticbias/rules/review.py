@@ -37,5 +37,5 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterat
                 keys = ("waivers", rule, k)
                 if entry not in published:
                     yield file.report("waiver-new", keys, f"{entry!r} is in no published version.", entry)
-                elif (rule, entry) not in used:
+                elif (rule, entry) not in used and entry not in repository.left_out:
                     yield file.report("waiver-stale", keys, f"{entry!r} does not break the rule {rule!r}.", entry)
