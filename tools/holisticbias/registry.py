@@ -63,6 +63,10 @@ RULES: dict[str, Rule] = {
         "A term that changes in the plural gives its plural.", "add the plural, as in 'with disabilities'"
     ),
     "article-unused": Rule("A term after the noun has no article.", "remove the article"),
+    "article-written": Rule("The article is not part of the text.", "write the text without the article"),
+    "agreement": Rule(
+        "Verbs agree with whom they speak of.", "write 'who is' in the text and 'who are' in the plural, and so on"
+    ),
     "noun-gender": Rule("A gender that terms go with has nouns.", "use a gender that nouns/ has, or add nouns"),
     "article-stated": Rule(
         "An abbreviation states its article.", "add article: an (read as letters, 'an FTM') or article: a ('a BIPOC')"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
-from holisticbias.rules import language, lifecycle, published, references, review
+from holisticbias.rules import characters, language, lifecycle, published, references, review
 from holisticbias.source import Kind
 
 Check = Callable[[Repository], Iterator[Finding]]
@@ -25,15 +25,17 @@ CHECKS: dict[str, Check] = {
     "known-selector": references.known_selector,
     "known-noun": references.known_noun,
     "known-template": references.known_template,
-    "clean-text": language.clean_text,
-    "hidden-character": language.hidden_character,
+    "clean-text": characters.clean_text,
+    "hidden-character": characters.hidden_character,
     "slot": language.slot,
     "position": language.position,
     "plural-needed": language.plural_needed,
     "article-unused": language.article_unused,
+    "article-written": language.article_written,
+    "agreement": language.agreement,
     "noun-gender": language.noun_gender,
     "article-stated": language.article_stated,
-    "latin-letters": language.latin_letters,
+    "latin-letters": characters.latin_letters,
     "near-duplicate": language.near_duplicate,
     "paraphrase-alike": language.paraphrase_alike,
     "reviewer-twice": review.reviewer_twice,
