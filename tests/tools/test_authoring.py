@@ -252,10 +252,17 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     ("judged", "preference"),
     [
         ([], "no_data"),
-        ([("accepted", "rv-1")], "reviewed"),
+        ([("accepted", None)], "reviewed"),
+        ([("accepted", "rv-1")], "no_data"),  # one person alone
+        ([("accepted", "rv-1"), ("accepted", "rv-1")], "no_data"),
+        ([("accepted", "rv-1"), ("accepted", "rv-2")], "reviewed"),
+        ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
         ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
         ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
-        ([("accepted", "rv-1"), ("dispreferred", "rv-1")], "dispreferred"),  # a change of mind
+        (
+            [("accepted", "rv-1"), ("dispreferred", "rv-2"), ("dispreferred", "rv-1")],
+            "dispreferred",
+        ),  # a change of mind
         ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
     ],
 )

@@ -39,6 +39,7 @@ CHECKS: dict[str, Check] = {
     "near-duplicate": language.near_duplicate,
     "paraphrase-alike": language.paraphrase_alike,
     "reviewer-twice": review.reviewer_twice,
+    "quorum": review.quorum,
     "known-version": lifecycle.known_version,
     "version-order": lifecycle.version_order,
     "published-lock": published.published_lock,
