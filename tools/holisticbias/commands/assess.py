@@ -40,7 +40,10 @@ def command(
     root = source or find_source()
     catalog = load_catalog(root)
     version = next_version(catalog)
-    today = (date or datetime.now(UTC)).date().isoformat()
+    now = datetime.now(UTC)
+    if date is not None and date.date() > now.date():
+        raise click.BadParameter(f"{date.date()} is yet to come.", param_hint="--date")
+    today = (date or now).date().isoformat()
     since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
     assessment = {
         "judgement": judgement,

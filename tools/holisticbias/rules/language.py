@@ -127,9 +127,9 @@ def near_duplicate(repository: Repository) -> Iterator[Finding]:
 _READ_AS = {
     "a": "\u0251\u1d00", "b": "\u0253\u0299", "c": "\u1d04", "d": "\u0111\u0257\u1d05", "e": "\u1d07", "f": "\ua730",
     "g": "\u0261\u0260\u0262", "h": "\u0127\u029c", "j": "\u1d0a", "k": "\u1d0b",
-    "l": "i1\u0131\u0269\u026a\u01c0\u0142\u019a\u029f", "m": "\u1d0d", "n": "\u0274",
-    "o": "0\u00f8\u1d0f", "p": "\u1d18", "r": "\u0280", "s": "\ua731", "t": "\u0167\u1d1b", "u": "\u1d1c", "v": "\u1d20", "w": "\u1d21", "y": "\u028f\u01b4",
-    "z": "\u1d22",
+    "l": "i1\u0131\u0269\u026a\u01c0\u0142\u019a\u029f", "m": "\u1d0d", "n": "\u0274", "o": "0\u00f8\u1d0f",
+    "p": "\u1d18", "r": "\u0280", "s": "\ua731", "t": "\u0167\u1d1b", "u": "\u1d1c", "v": "\u1d20", "w": "\u1d21",
+    "y": "\u028f\u01b4", "z": "\u1d22",
 }  # fmt: skip
 _LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in others}
 
