@@ -150,6 +150,42 @@ def test_freezing_again_changes_nothing(copy: Path) -> None:
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    ("version", "text", "refused"),
+    [
+        ("2.0.1", "blicket", ""),
+        ("2.1.0", "snark", "but what changed asks for a major one"),
+        ("2.0.1", None, "is a patch version after 2.0.0, but what changed asks for a minor one"),
+        ("2.1.0", None, ""),
+        ("3.0.0", "snark", ""),
+    ],
+)
+def test_version_that_says_less_than_what_changed_is_not_frozen(
+    copy: Path, version: str, text: str | None, refused: str
+) -> None:
+    """``text`` is the new wording of an entry; without one an entry is added."""
+    for path in (copy / "releases").glob("*.yaml"):
+        if path.stem not in ("1.0.0", "1.1.0", "2.0.0"):
+            path.unlink()
+    newest = (copy / "releases" / "2.0.0.yaml").read_text("utf-8").replace("version: 2.0.0", f"version: {version}")
+    (copy / "releases" / f"{version}.yaml").write_text(newest[: newest.index("digest:")], "utf-8")
+    path = copy / "descriptors" / "nonce.yaml"
+    if text is None:
+        entry = f"\n  - id: nonce.new\n    text: snark\n    sources: [smith-2022]\n    since: {version}\n"
+        path.write_text(path.read_text("utf-8") + entry, "utf-8")
+    elif text != "blicket":
+        history = f"    history:\n      - {{until: {version}, text: blicket, reason: an example}}\n"
+        edit(path, "    text: blicket\n", f"    text: {text}\n{history}")
+    catalog = load_catalog(copy)
+    if refused:
+        with pytest.raises(SourceError, match=refused):
+            freeze_version(catalog, version, copy)
+        assert not (copy / "releases" / f"{version}.lock.json").exists()
+    else:
+        freeze_version(catalog, version, copy)
+        assert found(copy) == []
+
+
 def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)
