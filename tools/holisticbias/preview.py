@@ -97,8 +97,8 @@ def _rule(rule: str) -> str:
 
 
 def _reviews(difference: Difference) -> Iterator[str]:
-    """Entries that came or were reworded need reviewers of their axis; who they are, CODEOWNERS says."""
-    changed = [e for e in difference.entries if e.change in ("added", "reworded", "retired")]
+    """Entries that came, changed or went need reviewers of their axis; who they are, CODEOWNERS says."""
+    changed = [e for e in difference.entries if e.change != "reassessed"]
     groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
     if groups:
         rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
