@@ -150,40 +150,38 @@ def test_freezing_again_changes_nothing(copy: Path) -> None:
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 
+HISTORY = "    history:\n      - {until: 1.1.0, plural: persons of color, reason: people is the usual plural}\n"
+
+
 @pytest.mark.parametrize(
-    ("version", "text", "refused"),
+    ("version", "reworded", "refused"),
     [
-        ("2.0.1", "blicket", ""),
-        ("2.1.0", "snark", "but what changed asks for a major one"),
-        ("2.0.1", None, "is a patch version after 2.0.0, but what changed asks for a minor one"),
-        ("2.1.0", None, ""),
-        ("3.0.0", "snark", ""),
+        ("1.0.1", True, "1.0.1 is a patch version after 1.0.0, but what changed asks for a major one"),
+        ("1.1.0", True, "1.1.0 is a minor version after 1.0.0, but what changed asks for a major one"),
+        ("2.0.0", True, ""),
+        ("1.0.1", False, "1.0.1 is a patch version after 1.0.0, but what changed asks for a minor one"),
+        ("1.1.0", False, ""),
+        ("2.0.0", False, ""),
     ],
 )
 def test_version_that_says_less_than_what_changed_is_not_frozen(
-    copy: Path, version: str, text: str | None, refused: str
+    data: Path, tmp_path: Path, version: str, reworded: bool, refused: str
 ) -> None:
-    """``text`` is the new wording of an entry; without one an entry is added."""
-    for path in (copy / "releases").glob("*.yaml"):
-        if path.stem not in ("1.0.0", "1.1.0", "2.0.0"):
-            path.unlink()
-    newest = (copy / "releases" / "2.0.0.yaml").read_text("utf-8").replace("version: 2.0.0", f"version: {version}")
-    (copy / "releases" / f"{version}.yaml").write_text(newest[: newest.index("digest:")], "utf-8")
-    path = copy / "descriptors" / "nonce.yaml"
-    if text is None:
-        entry = f"\n  - id: nonce.new\n    text: snark\n    sources: [smith-2022]\n    since: {version}\n"
-        path.write_text(path.read_text("utf-8") + entry, "utf-8")
-    elif text != "blicket":
-        history = f"    history:\n      - {{until: {version}, text: blicket, reason: an example}}\n"
-        edit(path, "    text: blicket\n", f"    text: {text}\n{history}")
-    catalog = load_catalog(copy)
+    """The second of two versions adds entries, and words one anew unless its history is taken away."""
+    folder = tmp_path / "terms"
+    shutil.copytree(data / "two-versions", folder)
+    for path in folder.rglob("*.yaml"):
+        text = path.read_text("utf-8").replace("" if reworded else HISTORY, "").replace("1.1.0", version)
+        path.write_text(text, "utf-8")
+    (folder / "releases" / "1.1.0.yaml").rename(folder / "releases" / f"{version}.yaml")
+    freeze_version(load_catalog(folder), "1.0.0", folder)
     if refused:
         with pytest.raises(SourceError, match=refused):
-            freeze_version(catalog, version, copy)
-        assert not (copy / "releases" / f"{version}.lock.json").exists()
+            freeze_version(load_catalog(folder), version, folder)
+        assert not (folder / "releases" / f"{version}.lock.json").exists()
     else:
-        freeze_version(catalog, version, copy)
-        assert found(copy) == []
+        freeze_version(load_catalog(folder), version, folder)
+        assert load_catalog(folder).published == ("1.0.0", version)
 
 
 def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
