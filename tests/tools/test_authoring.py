@@ -309,6 +309,30 @@ def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], cod
         assert validate_paths([terms_copy]) == ()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", "--text", "kind", "--axis", "ability", "--yes"],
+        ["assess", "ability.deaf", "--judgement", "accepted", "--reviewer", "rv-1"],
+        ["fmt"],
+        ["releases", "--freeze", "1.0.0"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_terms_shipped_with_the_package_are_not_written_to(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = invoke(*arguments)
+    assert (code, "name one with --source" in err) == (2, True)
+
+
+def test_judgement_of_another_day(terms_copy: Path, invoke: Invoke) -> None:
+    judged = ["--judgement", "accepted", "--reviewer", "rv-1", "--date", "9999-01-01", "--source", terms_copy]
+    code, _, err = invoke("assess", "ability.deaf", *judged)
+    assert (code, "9999-01-01 is yet to come" in err) == (2, True)
+
+
 def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     version = next_version(load_catalog(terms_copy))
     judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", "--source", terms_copy]

@@ -45,7 +45,7 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
-    root = source or find_source()
+    root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
     today = datetime.now(UTC).date().isoformat()

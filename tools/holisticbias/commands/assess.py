@@ -37,7 +37,7 @@ def command(
     from holisticbias.validate import load_catalog
     from holisticbias.versions import version_key
 
-    root = source or find_source()
+    root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
     now = datetime.now(UTC)
