@@ -347,6 +347,11 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     code, _, err = invoke("assess", "ability.deaf", *judged)
     assert (code, "reviewer-twice" in err) == (2, True)
     assert invoke("assess", "ability.nobody", *judged)[0] == 2
+    assert "counts once 2 reviewers" in invoke("assess", "age.young", *judged)[1]
+    assert "no_data (so far one reviewer of 2): dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
+    again = ["--judgement", "accepted", "--reviewer", "rv-0002", "--source", terms_copy]
+    assert "counts once" not in invoke("assess", "age.young", *again)[1]
+    assert "\n  polarizing: dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
 
 
 @pytest.mark.parametrize(
