@@ -12,7 +12,7 @@ from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 
 _PLAIN_MARKS = frozenset(" '-/+.,;:!?()")
-_STRAY = re.compile(r"https?:|\s\s|^\s|\s$")
+_STRAY = re.compile(r"https?:|www\.|\s\s|^\s|\s$")
 _SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # the rule slot judges them
 _ACCENTS = re.compile("[\u0300-\u0333]")  # those that stand over or under a letter; others strike it out
 # printable by Unicode's book, and yet not to be seen: fillers, selectors of variants, the blank of Braille
