@@ -10,7 +10,7 @@ from holisticbias.commands import options
 
 
 @click.command()
-@click.option("--version", help="Version to build; by default the newest.")
+@click.option("--version", help="Version to build; by default the newest published.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write the release to.")
 @click.option("--small", is_flag=True, help="Only the 100 descriptors of subsets/small.yaml.")
 @click.option(

@@ -22,7 +22,7 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     from holisticbias.output import write_files
     from holisticbias.source import find_source, term_files
 
-    stale = dict(stale_files(paths or term_files(source or find_source())))
+    stale = dict(stale_files(paths or term_files(source or find_source(to_write=not check))))
     if not check:
         write_files(stale)
     for path in stale:

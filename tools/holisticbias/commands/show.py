@@ -11,7 +11,7 @@ from holisticbias.commands import options
 
 @click.command(short_help="Print how a term reads in every template.")
 @click.argument("term")
-@click.option("--version", help="Version to show; by default the newest.")
+@click.option("--version", help="Version to show; by default the newest, in preparation or not.")
 @click.option("--noun", help="Noun to show it with; by default 'person', or the first that goes with the term.")
 @options.source
 def command(term: str, version: str | None, noun: str | None, source: Path | None) -> None:
