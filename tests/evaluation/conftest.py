@@ -8,16 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import (
-    Catalog,
-    Descriptor,
-    DescriptorFile,
-    Noun,
-    NounFile,
-    ReleaseFile,
-    Template,
-    TemplateFile,
-)
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Descriptor, Noun, Template
+from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 from holisticbias.release import Release, build_release, open_release, write_release
 
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.catalog import Catalog, DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.catalog import Catalog
 from holisticbias.compile import compile_sentences
 from holisticbias.diff import Difference, compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
+from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 from holisticbias.revisions import Revision, open_revision
 
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}

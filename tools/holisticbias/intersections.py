@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from holisticbias.catalog import ArticleRule, Catalog, Descriptor, IntersectionsFile, Noun, Template
+from holisticbias.catalog import Catalog
+from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.errors import ReleaseError, UnknownTermError
+from holisticbias.files import IntersectionsFile
 from holisticbias.grammar import article
 
 Bools = npt.NDArray[np.bool_]

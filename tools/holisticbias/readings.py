@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holisticbias.catalog import ArticleRule, Catalog, Descriptor, DescriptorFile, Noun, Template
+from holisticbias.catalog import Catalog
+from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.errors import UnknownTermError
+from holisticbias.files import DescriptorFile
 from holisticbias.grammar import described, fill, with_article
 
 

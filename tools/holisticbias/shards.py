@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.catalog import Descriptor
 from holisticbias.columns import coded, constant, integers, repeated, strings, table
 from holisticbias.draws import random_words
+from holisticbias.entries import Descriptor
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, with_article
 from holisticbias.intersections import Around, Pairs, around

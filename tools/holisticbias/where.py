@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from holisticbias.catalog import Catalog, Descriptor, DescriptorFile, Template, TemplateFile
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Descriptor, Template
 from holisticbias.errors import UnknownTermError
+from holisticbias.files import DescriptorFile, TemplateFile
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
 

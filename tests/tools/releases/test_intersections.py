@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias import intersect
-from holisticbias.catalog import Catalog, Descriptor, Noun
+from holisticbias.catalog import Catalog
 from holisticbias.cli import main
+from holisticbias.entries import Descriptor, Noun
 from holisticbias.errors import HolisticBiasError, OutputError
 from holisticbias.grammar import with_article
 from holisticbias.intersect import Request, count_intersections, write_intersections

@@ -203,7 +203,7 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     """How the term reads: the phrases, and a few sentences of each form."""
     from pydantic import ValidationError
 
-    from holisticbias.catalog import Descriptor
+    from holisticbias.entries import Descriptor
     from holisticbias.markdown import plain
     from holisticbias.readings import forms_in_newest
 
