@@ -39,16 +39,17 @@ def command(
     _check(out, small=small, intersections=intersections, sample=sample, count=count)
     from holisticbias.origin import source_commit
     from holisticbias.release import build_release, newest, write_release
-    from holisticbias.source import find_source
+    from holisticbias.source import NAMES, find_source
     from holisticbias.validate import load_catalog
 
     root = source or find_source()
     catalog = load_catalog(root)
     version = newest(catalog) if version is None else version
+    commit = source_commit(root, NAMES)
     if intersections is not None:
         from holisticbias.intersect import Request, count_intersections, write_intersections
 
-        request = Request(version, intersections, sample, seed, where, source_commit(root))
+        request = Request(version, intersections, sample, seed, where, commit)
         if count:
             pairs, sentences = count_intersections(catalog, request)
             click.echo(
@@ -57,7 +58,7 @@ def command(
             return
         manifest = write_intersections(catalog, request, out or Path())
     else:
-        release = build_release(catalog, version, "small" if small else None, where, source_commit(root))
+        release = build_release(catalog, version, "small" if small else None, where, commit)
         manifest = write_release(release, out or Path())
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
     part = f" ({manifest.part})" if manifest.part else ""
