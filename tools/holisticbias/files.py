@@ -23,6 +23,8 @@ from holisticbias.entries import (
 )
 from holisticbias.versions import Version
 
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
 
 class DescriptorFile(Record):
     """A file in ``descriptors/``: one axis."""
@@ -57,9 +59,8 @@ class ReleaseFile(Record):
     summary: Prose
     article_rule: ArticleRule = Field(description="what gives an article where the entry does not: letter or sound")
     layout: Literal[1, 2] = Field(1, description="the tables' columns; 2 adds those that say what contradicts what")
-    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
-        None, description="digest of the compiled tables, set when the version is published"
-    )
+    digest: Sha256 | None = Field(None, description="digest of the compiled tables, set when the version is published")
+    tables: dict[Key, Sha256] = Field({}, description="digest of each table's rows, set with it")
 
 
 class LockFile(Record):

@@ -25,6 +25,12 @@ def catalog() -> Catalog:
     return load_catalog(TERMS)
 
 
+@pytest.fixture(autouse=True)
+def _among_the_terms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Versions of these few terms are held against what these terms have on record."""
+    monkeypatch.chdir(TERMS)
+
+
 @pytest.fixture
 def build(catalog: Catalog, tmp_path: Path) -> Build:
     """Writes a version of a few terms to a folder of that name."""

@@ -139,8 +139,8 @@ def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str
     assert pairs.sentences == expected.total()
 
 
-def test_pairs_of_the_newest_version_are_those_of_a_loop() -> None:
-    catalog = load_catalog()
+def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
+    catalog = load_catalog(root)
     version = catalog.versions[-1]
     chosen = {a.axis: a.model_copy(update={"descriptors": a.descriptors[::9]}) for a in catalog.at(version).axes}
     axes = tuple(chosen[a] for a in ("cultural", "age", "gender_and_sex"))
