@@ -160,7 +160,11 @@ def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list
         return done
     table = compiler.table(run)
     unfinished = path.with_suffix(".unfinished")
-    write_shard(table, unfinished, axes, label)
+    try:
+        write_shard(table, unfinished, axes, label)
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk the room that it takes is needed
+        raise
     done = Done(table.num_rows, text_digest(table), unfinished.stat().st_size)
     unfinished.replace(path)
     mark.write_text(json.dumps(asdict(done)), "utf-8")

@@ -53,6 +53,9 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
     kept = f"what is done is kept in {part}, and the same command goes on from there"
     try:
         part.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
+    try:
         with _locked(part, f"another build is writing {target}: wait until it is done"):
             if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
                 for old in part.iterdir():
