@@ -26,9 +26,12 @@ def catalog() -> Catalog:
 
 
 @pytest.fixture(autouse=True)
-def _among_the_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Versions of these few terms are held against what these terms have on record."""
-    monkeypatch.chdir(TERMS)
+def _nothing_on_record(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Versions of these few terms are not held against the record of the project's own."""
+    terms = tmp_path_factory.mktemp("terms")
+    for name in ("descriptors", "nouns", "templates"):
+        (terms / name).mkdir()
+    monkeypatch.chdir(terms)
 
 
 @pytest.fixture
