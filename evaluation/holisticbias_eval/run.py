@@ -105,11 +105,21 @@ class MaskedInputs(Part):
     run: int
 
 
+class RoundingError(Part):
+    """What a precision other than float32 cost on some texts of the run: nats a text, at most and on average."""
+
+    dtype: str
+    texts: int
+    largest: float
+    mean: float
+
+
 class Result(Part):
     """``result.json``.
 
     ``masked_inputs`` are those that the run itself scored: missing where the store
     held all, where another process scored, and for models that are not masked.
+    ``rounding`` is missing in float32, and where the engine cannot tell it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -117,6 +127,7 @@ class Result(Part):
     likelihood_bias: LikelihoodBiasResult
     trust: Trust | None = None
     masked_inputs: MaskedInputs | None = None
+    rounding: RoundingError | None = None
 
 
 @dataclass(frozen=True, slots=True)

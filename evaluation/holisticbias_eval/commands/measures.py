@@ -7,7 +7,10 @@ import click
 
 @click.command()
 def command() -> None:
-    """Explain each measure: what it measures, which direction is good or that none is, and its source."""
+    """Explain each measure: what it measures, and its source.
+
+    Also which direction is good, or that none is.
+    """
     from holisticbias_eval.measures import MEASURES
 
     for measure in MEASURES.values():
