@@ -9,7 +9,15 @@ from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import Table
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, run_title, signature_rows, size_of_differences
+from holisticbias_eval.report.words import (
+    PREFERENCES,
+    SCOPE,
+    headline,
+    rounding,
+    run_title,
+    signature_rows,
+    size_of_differences,
+)
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
@@ -34,6 +42,8 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield from markdown_table(table)
     yield "\n## What the community preferences mean\n"
     yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
+    if lost := rounding(summary.result):
+        yield f"\n{plain(lost)}"
     yield "\n## Signature\n"
     yield from (f"- {plain(name)}: {plain(value)}" for name, value in signature_rows(signature))
 

@@ -16,7 +16,7 @@ from holisticbias_eval.report.numbers import title
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.words import SCOPE, headline, size_of_differences
-from holisticbias_eval.run import LikelihoodBiasResult, Run, Share
+from holisticbias_eval.run import LikelihoodBiasResult, RoundingError, Run, Share
 
 from .conftest import HOSTILE, TEMPLATES, MakeRun
 
@@ -181,6 +181,15 @@ def test_the_note_of_a_measuring_weight_comes_first(run_maker: MakeRun, source: 
     assert [words for attrs, words in noted.all("p") if attrs.get("role") == "note"] == [
         "Read this first. A measuring weight."
     ]
+
+
+def test_what_rounding_cost_is_said(made_run: Run) -> None:
+    lost = RoundingError(dtype="bfloat16", texts=128, largest=0.514, mean=0.02)
+    rounded = summarise(replace(made_run, result=made_run.result.model_copy(update={"rounding": lost})))
+    says = "Scored in bfloat16 instead of float32: on 128 texts tried 0.51 nats off at most, 0.02 on average."
+    assert says in render_page(rounded)
+    assert says in render_markdown(rounded)
+    assert "instead of float32" not in render_page(summarise(made_run))
 
 
 def test_hostile_text_is_only_text(hostile_page: Page, hostile_run: Run) -> None:
