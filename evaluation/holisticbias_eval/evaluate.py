@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -59,6 +59,22 @@ class Storage:
     folder: Path | None = None
 
 
+def runs_of(measures: Sequence[str], out: Path | None) -> tuple[tuple[tuple[str, ...], Path | None], ...]:
+    """The runs that measures take, each with its measures and its folder.
+
+    Pseudo-log-likelihood bias is over other sentences and has a run of its own; it
+    comes first, because it alone refuses models. Where there are several runs each
+    has a folder in ``out``, named after its measure. Raises ``EvaluationError``
+    where there is no such measure.
+    """
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+    names = sorted(dict.fromkeys(measures), key=lambda name: name != PSEUDO_LIKELIHOOD_BIAS)
+    several = len(names) > 1
+    return tuple(((name,), out / name if out and several else out) for name in names)
+
+
 def evaluate(
     model: str | None,
     release: Path | None,
@@ -75,7 +91,7 @@ def evaluate(
     folder appears when all is done, or not at all; scores are kept as they come.
     """
     opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
-    folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
+    folder = out or Path("runs") / _run_name(scorer.identity.name, opened.version, measures)
     with new_folder(folder, is_run) as made:
         rounding = _rounding(scorer, asked)
         scores = _score(asked, _stored(scorer, opened, storage))
@@ -108,11 +124,6 @@ def _prepare(
     context: Context | None,
 ) -> tuple[Release, scoring.Scorer, Asked, dict[str, str]]:
     """The release, the scorer, what it is asked, and the settings for the record; refused where they do not fit."""
-    unknown = [name for name in measures if name not in MEASURES]
-    if unknown:
-        raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
-    if PSEUDO_LIKELIHOOD_BIAS in measures and len(measures) > 1:
-        raise EvaluationError(f"{PSEUDO_LIKELIHOOD_BIAS} is over other sentences: measure it in a run of its own")
     opened = _open(release)
     scorer = start_engine(model, _notice, options)
     if PSEUDO_LIKELIHOOD_BIAS in measures and scorer.settings.get("scorer") != "masked":
@@ -237,6 +248,11 @@ def _progress(total: int, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
 
 def _notice(message: str) -> None:
     Console(stderr=True).print(message, highlight=False, markup=False)
+
+
+def _run_name(model: str, version: str, measures: tuple[str, ...]) -> str:
+    measure = f"-{PSEUDO_LIKELIHOOD_BIAS}" if PSEUDO_LIKELIHOOD_BIAS in measures else ""
+    return f"{_file_name(model)}-on-{version}{measure}"
 
 
 def _file_name(name: str) -> str:

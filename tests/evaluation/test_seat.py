@@ -4,13 +4,14 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from holisticbias.cli import main
 from holisticbias.release import Release
 from holisticbias_eval.run import read_run
-from holisticbias_eval.seat import SLOTS, seat_sentences, seat_templates
+from holisticbias_eval.seat import SLOTS, gendered_sentences, seat_sentences, seat_templates
 
 NOUNS = ("person", "friend", "kid", "parent")
 
@@ -115,21 +116,43 @@ def test_a_dry_run_counts_the_measures_own_masked_inputs(
     assert f"{sum(map(len, inputs)):,} of them forward tokens" in printed
 
 
-@pytest.mark.parametrize(
-    ("measure", "message"),
-    [
-        ("pseudo_likelihood_bias", "needs a masked model"),
-        ("likelihood_bias,pseudo_likelihood_bias", "measure it in a run of its own"),
-    ],
-)
-def test_where_it_cannot_be_measured(
-    tiny_gpt2: Path,
-    mini_release_folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    measure: str,
-    message: str,
+def test_of_several_measures_each_has_a_run(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--out", str(out)]
+    assert main(["evaluate", *arguments, "--measure", "likelihood_bias, pseudo_likelihood_bias"]) == 0
+    assert {path.name for path in out.iterdir()} == {"likelihood_bias", "pseudo_likelihood_bias"}
+    for path in out.iterdir():
+        assert read_run(path).result.signature.measures == (path.name,)
+
+
+@pytest.mark.parametrize("measure", ["pseudo_likelihood_bias", "likelihood_bias,pseudo_likelihood_bias"])
+def test_where_it_cannot_be_measured_nothing_is_scored(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: str
 ) -> None:
     arguments = ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(tmp_path / "run")]
     assert main(["evaluate", *arguments, "--measure", measure]) == 2
-    assert message in capsys.readouterr().err
+    assert "needs a masked model" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sentences_are_counted_of_those_that_the_phrases_make(mini_release: Release) -> None:
+    sentences = mini_release.sentences
+    place = sentences.column_names.index("descriptor_gender")
+    gendered = [
+        "female"
+        if row["descriptor_id"] == "ability.deaf" and row["noun_id"] != "neutral.kid"
+        else row["descriptor_gender"]
+        for row in sentences.to_pylist()
+    ]
+    changed = sentences.set_column(place, "descriptor_gender", pa.array(gendered))
+    # three nouns that one descriptor goes with
+    assert gendered_sentences(changed) == 3 * len(seat_templates())
+    assert gendered_sentences(sentences) == 0
+
+
+def test_a_run_of_phrases_has_all_that_it_could(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--out", str(tmp_path / "run")]
+    assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias"]) == 0
+    signature = read_run(tmp_path / "run").result.signature
+    assert signature.sentences_scored == signature.sentences_available == 7 * len(NOUNS) * len(seat_templates())
+    assert signature.skipped == ()

@@ -35,7 +35,12 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     metavar="FOLDER|VERSION",
     help="Release folder, or a version to compile from the terms; by default the newest.",
 )
-@click.option("--measure", default="likelihood_bias", show_default=True, help="Measures, separated by commas.")
+@click.option(
+    "--measure",
+    default="likelihood_bias",
+    show_default=True,
+    help="Measures, separated by commas; of several each has a run.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run; by default runs/MODEL-on-VERSION.")
 @click.option(
     "--kind",
@@ -150,10 +155,11 @@ def command(
         replicas=replicas,
     )
     storage = evaluate.Storage(None if no_store else store or default_store())
-    measures, drawn = tuple(measure.split(",")), read_context(context, context_file, context_seed)
-    if dry_run:
-        click.echo(evaluate.dry_run(model, release, measures, options, storage, drawn))
-        return
-    folder, run = evaluate.evaluate(model, release, measures, out, options, storage, drawn)
-    print_report(run)
-    click.echo(f"Report: {folder / 'report.html'}")
+    drawn = read_context(context, context_file, context_seed)
+    for measures, target in evaluate.runs_of([name.strip() for name in measure.split(",")], out):
+        if dry_run:
+            click.echo(evaluate.dry_run(model, release, measures, options, storage, drawn))
+            continue
+        folder, run = evaluate.evaluate(model, release, measures, target, options, storage, drawn)
+        print_report(run)
+        click.echo(f"Report: {folder / 'report.html'}")
