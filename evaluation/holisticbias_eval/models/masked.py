@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.batches import in_batches, in_rows
+from holisticbias_eval.models.batches import in_batches, in_rows, one_line_for_errors
 from holisticbias_eval.models.likelihoods import refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
@@ -123,7 +123,8 @@ class MaskedScorer:
         if self._head:
             return
         few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
-        expected = self._run(few, "all positions", lambda _: None)
+        with one_line_for_errors(f"{self.identity.name} ({self.identity.architecture})"):
+            expected = self._run(few, "all positions", lambda _: None)
         try:
             found = self._run(few, "masks only", lambda _: None)
             self._head = "masks only" if np.all(np.abs(found - expected) <= _PER_TEXT) else "all positions"
