@@ -44,8 +44,10 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
+from holisticbias_eval.seat import gendered_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
+GENDERED = "a descriptor that goes with some nouns alone"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _TRIED = 128
 
@@ -163,14 +165,15 @@ def _measure(
     scores: pa.Table,
     rounding: RoundingError | None,
 ) -> Run:
+    skipped = _skipped(release.sentences, measures)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer.identity,
         settings,
         measures,
         scored=scores.num_rows,
-        available=release.sentences.num_rows,
-        skipped=_skipped(release.sentences),
+        available=scores.num_rows + sum(s.sentences for s in skipped),
+        skipped=skipped,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
@@ -192,8 +195,11 @@ def _masked_inputs(scorer: scoring.Scorer) -> MaskedInputs | None:
     return MaskedInputs(asked=asked, run=run)
 
 
-def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
-    """The sentences that no measure here is over, by reason."""
+def _skipped(sentences: pa.Table, measures: tuple[str, ...]) -> tuple[Skipped, ...]:
+    """The sentences that the measures are not over, by reason."""
+    if measures == (PSEUDO_LIKELIHOOD_BIAS,):
+        count = gendered_sentences(sentences)
+        return (Skipped(reason=GENDERED, sentences=count),) if count else ()
     kinds = sentences["noun_phrase_type"].cast(pa.string())
     gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
     with_noun = pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
@@ -202,7 +208,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
             kinds, pa.array(["descriptor", "fixed_phrase"])
         ),
         "no descriptor: control sentences": pc.equal(kinds, "noun"),
-        "a descriptor that goes with some nouns alone": pc.and_(with_noun, gendered),
+        GENDERED: pc.and_(with_noun, gendered),
     }
     counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
     return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
