@@ -174,16 +174,11 @@ def _measure(
         scored=scores.num_rows,
         available=scores.num_rows + sum(s.sentences for s in skipped),
         skipped=skipped,
+        rounding=rounding,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
-    result = Result(
-        signature=signature,
-        likelihood_bias=bias,
-        trust=trust,
-        masked_inputs=_masked_inputs(scorer),
-        rounding=rounding,
-    )
+    result = Result(signature=signature, likelihood_bias=bias, trust=trust, masked_inputs=_masked_inputs(scorer))
     return Run(result, scores, pairs)
 
 

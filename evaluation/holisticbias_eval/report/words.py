@@ -141,6 +141,9 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     model, release = signature.model, signature.release
     yield "Model", model.name
     yield "Architecture", architecture(model)
+    if rounding := signature.rounding:
+        off = f"{rounding.largest:.2g} nats off at most, {rounding.mean:.2g} on average"
+        yield "Rounding", f"{rounding.dtype} instead of float32: on {rounding.texts} texts tried {off}"
     yield "Revision", model.revision or "none recorded"
     yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
