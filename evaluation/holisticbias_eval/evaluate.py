@@ -231,7 +231,7 @@ def _progress(total: int, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
 
 
 def _notice(message: str) -> None:
-    Console(stderr=True).print(message, highlight=False, markup=False)
+    Console(stderr=True).print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 def _file_name(name: str) -> str:
