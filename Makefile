@@ -89,9 +89,16 @@ reports:
 clean:
 	rm -rf build dist
 
-# Runs lm-evaluation-harness and Inspect on our exports, in an environment of their own
-interop: build/interop/.installed
+# Runs lm-evaluation-harness and Inspect on our exports, and scores through llama-cpp-python's server (whose
+# build takes some minutes), each in an environment of its own
+interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
+	$(BIN)/python tests/interop/server.py build/llama/bin/python
+
+build/llama/.installed: constraints-llama.txt
+	$(PYTHON) -m venv build/llama
+	build/llama/bin/python -m pip install --quiet --constraint constraints-llama.txt 'llama-cpp-python[server]' gguf
+	touch $@
 
 build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 	$(PYTHON) -m venv build/interop

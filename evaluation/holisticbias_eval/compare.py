@@ -1,42 +1,63 @@
-"""Two runs side by side, and which of release and model differs between them."""
+"""Two runs side by side, and what differs between them besides their figures."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.comparison import Comparison, compare_scores
 from holisticbias_eval.measures.records import Part, TrustSettings
 from holisticbias_eval.run import Run, Signature
 
-Differs = Literal["nothing", "release", "model", "release and model"]
+Difference = Literal["release", "model", "scoring"]
 
 
 class ComparedRuns(Part):
-    """What ``holisticbias compare`` gives: both signatures, what differs between the runs, and by how much."""
+    """What ``holisticbias compare`` gives: both signatures, what differs between the runs, and by how much.
+
+    ``settings_that_differ`` are those of the scoring, by name.
+    """
 
     first: Signature
     second: Signature
-    differs: Differs
+    differs: tuple[Difference, ...]
+    settings_that_differ: tuple[str, ...]
     settings: TrustSettings
     comparison: Comparison
 
 
 def compare_runs(first: Run, second: Run, settings: TrustSettings) -> ComparedRuns:
-    """The second run beside the first; ``SelectionError`` where they have no sentence in common."""
+    """The second run beside the first.
+
+    Raises ``SelectionError`` where they are of different measures, or have no sentence in common.
+    """
     one, other = first.result.signature, second.result.signature
+    if one.measures != other.measures:
+        measures = " and ".join(",".join(s.measures) for s in (one, other))
+        raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
+    differing = _settings_that_differ(one, other)
+    found = {
+        "release": one.release.digest != other.release.digest,
+        "model": _other_model(one, other),
+        "scoring": bool(differing),
+    }
     return ComparedRuns(
         first=one,
         second=other,
-        differs=_differs(one, other),
+        differs=tuple(name for name in ("release", "model", "scoring") if found[name]),
+        settings_that_differ=differing,
         settings=settings,
         comparison=compare_scores(first.scores, second.scores, settings),
     )
 
 
-def _differs(one: Signature, other: Signature) -> Differs:
-    release = one.release.digest != other.release.digest
+def _other_model(one: Signature, other: Signature) -> bool:
     known = one.model.weights_sha256 is not None and other.model.weights_sha256 is not None
-    model = one.model.weights_sha256 != other.model.weights_sha256 if known else one.model.name != other.model.name
-    if release and model:
-        return "release and model"
-    return "release" if release else "model" if model else "nothing"
+    return one.model.weights_sha256 != other.model.weights_sha256 if known else one.model.name != other.model.name
+
+
+def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
+    """The settings of the scoring that are not the same; models have tokenizers of their own, which is no setting."""
+    first, second = ({**s.scoring, "dtype": s.model.dtype} for s in (one, other))
+    own = {"tokenizer_sha256"} if _other_model(one, other) else set()
+    return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))

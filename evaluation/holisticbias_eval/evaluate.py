@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
@@ -25,6 +26,7 @@ from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.api import ApiScorer
+from holisticbias_eval.models.causal import CausalScorer
 from holisticbias_eval.models.engines import EngineOptions, start_engine
 from holisticbias_eval.models.masked import MaskedScorer
 from holisticbias_eval.models.ray_engine import RayScorer
@@ -34,6 +36,7 @@ from holisticbias_eval.run import (
     MaskedInputs,
     ReleaseSignature,
     Result,
+    RoundingError,
     Run,
     Skipped,
     is_run,
@@ -41,9 +44,12 @@ from holisticbias_eval.run import (
     sign,
     write_run,
 )
+from holisticbias_eval.seat import gendered_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
+GENDERED = "a descriptor that goes with some nouns alone"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
+_TRIED = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +77,9 @@ def evaluate(
     opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
     folder = out or Path("runs") / f"{_file_name(scorer.identity.name)}-on-{opened.version}"
     with new_folder(folder, is_run) as made:
+        rounding = _rounding(scorer, asked)
         scores = _score(asked, _stored(scorer, opened, storage))
-        run = _measure(opened, scorer, measures, settings, scores)
+        run = _measure(opened, scorer, measures, settings, scores, rounding)
         write_run(run, made)
         write_page(run, made)
     return folder, run
@@ -141,21 +148,42 @@ def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
         return asked.answer(scoring.score_spans(distinct, scorer, progress).take(rows))
 
 
+def _rounding(scorer: scoring.Scorer, asked: Asked) -> RoundingError | None:
+    """What a rounded precision costs on texts spread over all, before any is scored or read."""
+    if scorer.identity.dtype == "float32" or not isinstance(scorer, CausalScorer | RayScorer) or not len(asked.spans):
+        return None
+    order = np.argsort(np.fromiter(map(len, asked.together.text), np.int64), kind="stable")
+    found = scorer.probe(asked.together.take(order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]))
+    return None if found is None else RoundingError(**asdict(found))
+
+
 def _measure(
-    release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], settings: dict[str, str], scores: pa.Table
+    release: Release,
+    scorer: scoring.Scorer,
+    measures: tuple[str, ...],
+    settings: dict[str, str],
+    scores: pa.Table,
+    rounding: RoundingError | None,
 ) -> Run:
+    skipped = _skipped(release.sentences, measures)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer.identity,
         settings,
         measures,
         scored=scores.num_rows,
-        available=release.sentences.num_rows,
-        skipped=_skipped(release.sentences),
+        available=scores.num_rows + sum(s.sentences for s in skipped),
+        skipped=skipped,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
-    result = Result(signature=signature, likelihood_bias=bias, trust=trust, masked_inputs=_masked_inputs(scorer))
+    result = Result(
+        signature=signature,
+        likelihood_bias=bias,
+        trust=trust,
+        masked_inputs=_masked_inputs(scorer),
+        rounding=rounding,
+    )
     return Run(result, scores, pairs)
 
 
@@ -167,8 +195,11 @@ def _masked_inputs(scorer: scoring.Scorer) -> MaskedInputs | None:
     return MaskedInputs(asked=asked, run=run)
 
 
-def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
-    """The sentences that no measure here is over, by reason."""
+def _skipped(sentences: pa.Table, measures: tuple[str, ...]) -> tuple[Skipped, ...]:
+    """The sentences that the measures are not over, by reason."""
+    if measures == (PSEUDO_LIKELIHOOD_BIAS,):
+        count = gendered_sentences(sentences)
+        return (Skipped(reason=GENDERED, sentences=count),) if count else ()
     kinds = sentences["noun_phrase_type"].cast(pa.string())
     gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
     with_noun = pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
@@ -177,7 +208,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
             kinds, pa.array(["descriptor", "fixed_phrase"])
         ),
         "no descriptor: control sentences": pc.equal(kinds, "noun"),
-        "a descriptor that goes with some nouns alone": pc.and_(with_noun, gendered),
+        GENDERED: pc.and_(with_noun, gendered),
     }
     counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
     return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)

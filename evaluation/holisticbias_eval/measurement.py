@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,13 +19,16 @@ from holisticbias_eval.measures.medians import measure_love_hate, measure_median
 from holisticbias_eval.measures.records import Part, Trust, TrustSettings
 from holisticbias_eval.measures.tables import read_scores
 from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.run import LikelihoodBiasResult, likelihood_bias_result
+from holisticbias_eval.run import MEASURING, LikelihoodBiasResult, likelihood_bias_result, package_versions
 
 MEASUREMENT = "measurement.json"
 
 
 class PairShare(Part):
-    """Likelihood Bias of one pair of descriptors: the share of templates in which they differ."""
+    """Likelihood Bias of one pair of descriptors: the share of templates in which they differ.
+
+    The last three are figures of trust, means over the templates; see ``measures.pairs.by_pair``.
+    """
 
     axis: str
     first: str
@@ -32,16 +36,24 @@ class PairShare(Part):
     templates: int
     significant: int
     share: float | None
+    paired_share: float | None = None
+    rank_biserial: float | None = None
+    nats: float | None = None
 
 
 class Measurement(Part):
     """``measurement.json``: Likelihood Bias of a table of scores, and how far it can be trusted.
 
+    ``scores`` is the name of the file and ``scores_sha256`` its digest.
     ``trust`` is missing where it was not asked for or cannot be had; ``note`` says why.
     ``frequency`` is missing where no corpus was given.
     """
 
     measure: str
+    measuring: dict[str, str]
+    scores: str
+    scores_sha256: str
+    versions: dict[str, str]
     sentences: int
     without_perplexity: int
     likelihood_bias: LikelihoodBiasResult
@@ -61,12 +73,17 @@ def measure_file(
     trust, note = None, None
     if settings:
         try:
-            trust, _ = measure_trust(scores, settings)
+            trust, effects = measure_trust(scores, settings)
+            pairs = _with_effects(pairs, effects)
         except SelectionError as error:
             note = f"how far the figures can be trusted is not known: {error}"
     medians = measure_medians(scores)
     measurement = Measurement(
         measure=measure,
+        measuring=MEASURING,
+        scores=path.name,
+        scores_sha256=_digest(path),
+        versions=package_versions(),
         sentences=scores.num_rows,
         without_perplexity=scores["perplexity"].null_count,
         likelihood_bias=likelihood_bias_result(bias),
@@ -78,6 +95,18 @@ def measure_file(
     shares = {name: _table(rows) for name, rows in measurement.likelihood_bias}
     tables = {**shares, "by_pair": pairs, "medians": medians, "love_hate": measure_love_hate(scores)}
     return measurement, {**tables, "tests": bias.tests}
+
+
+def _with_effects(pairs: pa.Table, effects: pa.Table) -> pa.Table:
+    """The pairs with what the other table says of their effects; both have them in one order."""
+    for name in ("paired_share", "rank_biserial", "nats"):
+        pairs = pairs.append_column(name, effects[name])
+    return pairs
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:

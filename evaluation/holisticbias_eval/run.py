@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.machine import machine
 from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
 from holisticbias_eval.measures.records import Part, Trust
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.scoring import ModelIdentity
 
 RESULT = "result.json"
@@ -23,6 +25,7 @@ PAIRS = "pairs.parquet"
 REPORT = "report.html"
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 SCHEMA_VERSION = 1
+MEASURING = {"test": "two-sided Mann-Whitney U, pairs of descriptors over nouns", "level": f"p < {SIGNIFICANCE:g}"}
 SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
@@ -67,11 +70,12 @@ class Signature(Part):
     model: ModelSignature
     scoring: dict[str, str]
     measures: tuple[str, ...]
+    measuring: dict[str, str] = Field(default_factory=dict, description="the parameters of the measures")
     sentences_scored: int
     sentences_available: int
     skipped: tuple[Skipped, ...] = ()
     versions: dict[str, str]
-    machine: str
+    machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
 
 
 class Share(Part):
@@ -101,11 +105,21 @@ class MaskedInputs(Part):
     run: int
 
 
+class RoundingError(Part):
+    """What a precision other than float32 cost on some texts of the run: nats a text, at most and on average."""
+
+    dtype: str
+    texts: int
+    largest: float
+    mean: float
+
+
 class Result(Part):
     """``result.json``.
 
     ``masked_inputs`` are those that the run itself scored: missing where the store
     held all, where another process scored, and for models that are not masked.
+    ``rounding`` is missing in float32, and where the engine cannot tell it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -113,6 +127,7 @@ class Result(Part):
     likelihood_bias: LikelihoodBiasResult
     trust: Trust | None = None
     masked_inputs: MaskedInputs | None = None
+    rounding: RoundingError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +157,18 @@ def sign(
         model=_model_signature(model),
         scoring=dict(settings),
         measures=measures,
+        measuring=MEASURING,
         sentences_scored=scored,
         sentences_available=available,
         skipped=skipped,
-        versions={"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}},
-        machine=f"{platform.system()} {platform.machine()}",
+        versions=package_versions(),
+        machine=machine(),
     )
+
+
+def package_versions() -> dict[str, str]:
+    """Those of Python and of the packages that figures can hang on."""
+    return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}
 
 
 def _model_signature(identity: ModelIdentity) -> ModelSignature:

@@ -132,6 +132,22 @@ class ModelIdentity:
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Rounding:
+    """What a precision other than float32 costs, found on some texts: nats a text, at most and on average."""
+
+    dtype: str
+    texts: int
+    largest: float
+    mean: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.dtype} instead of float32: on {self.texts} texts tried {self.largest:.2g} nats off at most, "
+            f"{self.mean:.2g} on average"
+        )
+
+
 class Scorer(Protocol):
     """Anything that gives parts of texts their likelihoods."""
 

@@ -56,6 +56,15 @@ def seat_sentences(sentences: pa.Table) -> pa.Table:
     return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])
 
 
+def gendered_sentences(sentences: pa.Table) -> int:
+    """How many sentences of the test a release's phrases would make whose descriptor goes with some nouns alone."""
+    kinds = pc.is_in(sentences["noun_phrase_type"].cast(pa.string()), pa.array(["descriptor_noun", "noun_descriptor"]))
+    gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
+    rows = sentences.select(["descriptor_id", "noun_id"]).filter(pc.and_(kinds, gendered))
+    phrases: int = rows.group_by(["descriptor_id", "noun_id"]).aggregate([]).num_rows
+    return phrases * len(seat_templates())
+
+
 def _distinct_phrases(sentences: pa.Table) -> pa.Table:
     keys = pc.binary_join_element_wise(
         *(sentences[name].cast(pa.string()) for name in ("descriptor_id", "noun_id")), pa.scalar("/")

@@ -33,7 +33,7 @@ from holisticbias_eval.scoring import (
 
 BLOCK = 16_384
 API_BLOCK = 1024  # a server is slow: lose less when it dies
-VERSION = 1  # of how values are computed: another one scores everything again
+VERSION = 2  # of how values are computed: another one scores everything again
 _STALE_SECONDS = 3600
 _SCHEMA = pa.schema(
     [

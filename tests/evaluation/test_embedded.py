@@ -30,7 +30,10 @@ from holisticbias_eval.embedded.tree import NOWHERE, grow_tree
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
+from holisticbias_eval.measures.records import Trust
+from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.load import load_scorer
+from holisticbias_eval.report.words import axes_beyond_chance
 from holisticbias_eval.run import Result
 from holisticbias_eval.scoring import score_spans, whole, with_scores
 
@@ -60,6 +63,11 @@ def scores(release: Release) -> pa.Table:
 @pytest.fixture(scope="session")
 def found(scores: pa.Table) -> Mapping[Cell, float]:
     return shares(scores)
+
+
+@pytest.fixture(scope="session")
+def trust(scores: pa.Table) -> Trust:
+    return measure_trust(scores)[0]
 
 
 @pytest.fixture(scope="session")
@@ -103,6 +111,26 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
     assert len({axis for axis, _ in clean}) == 12  # all but the axis that has a plant in every template
     assert {cell: expected[cell] for cell in clean} == dict.fromkeys(clean, 0.0)
     assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
+
+
+def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(trust: Trust) -> None:
+    assert set(axes_beyond_chance(trust)) == {axis for axis, _ in PLANTED}
+
+
+def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(trust: Trust) -> None:
+    planted = {axis for axis, _ in PLANTED}
+    for axis in trust.by_axis:
+        nats, paired = axis.effects.nats, axis.paired.wilcoxon
+        assert nats is not None
+        assert paired is not None
+        if axis.axis in planted:
+            assert axis.effects.large is not None
+            assert axis.effects.large > 0
+            continue
+        # a model fitted in so many steps is a little off everywhere, and always in the same way
+        assert paired > 0.3
+        assert nats < 0.01
+        assert (axis.share, axis.effects.large, axis.paired.large) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("cell", PLANTED, ids="-".join)

@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
 from holisticbias.release import build_release, write_release
+from holisticbias_eval.models import loading
+from holisticbias_eval.run import read_run
 
 Spoil = Callable[[Path], None]
 
@@ -73,6 +77,41 @@ def test_a_hub_model_that_cannot_be_had(
     line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
     assert "nobody/nothing-of-the-kind: the configuration cannot be loaded: " in line
     assert "Hub" in line
+
+
+def test_a_hub_without_an_address_is_not_asked_again_and_again(
+    refused: Callable[..., str], mini_release_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def nowhere(host: object, *_: object, **__: object) -> None:
+        asked.append(host)
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(loading, "getproxies", dict)
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    loading.hub_has_address.cache_clear()
+    line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
+    loading.hub_has_address.cache_clear()
+    assert "it is not on this machine and the Hugging Face Hub cannot be reached" in line
+    assert len(asked) <= 3  # two of ours, and one in which the client asks which agent it serves
+
+
+def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
+    assert main([*arguments, "--out", str(tmp_path / "exact")]) == 0
+    exact = read_run(tmp_path / "exact")
+    assert exact.result.rounding is None
+    for name in ("scored", "read from the store"):
+        assert main([*arguments, "--dtype", "bfloat16", "--out", str(tmp_path / name)]) == 0
+        run = read_run(tmp_path / name)
+        found = run.result.rounding
+        assert found is not None
+        assert (found.dtype, found.texts) == ("bfloat16", 8)
+        assert 0 < found.mean <= found.largest < 1
+        off = np.abs(run.scores["nll"].to_numpy() - exact.scores["nll"].to_numpy())
+        assert off.mean() < 3 * found.largest
 
 
 def no_config(model: Path) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 from scipy.stats import mannwhitneyu
 
 from holisticbias_eval.measures.mannwhitney import PairwiseTests, mann_whitney_pairs
@@ -39,6 +40,27 @@ def test_equals_scipy_pair_by_pair(drawn: list[list[float]]) -> None:
         expected = mannwhitneyu(drawn[first], drawn[second])
         assert u == expected.statistic
         np.testing.assert_allclose(p, expected.pvalue, rtol=1e-12, atol=1e-15, equal_nan=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.integers(1, 10).flatmap(
+        lambda size: st.lists(st.lists(st.one_of(COARSE, SMOOTH), min_size=size, max_size=size), min_size=2, max_size=5)
+    )
+)
+def test_samples_of_one_size_equal_scipy_on_stacked_arrays(drawn: list[list[float]]) -> None:
+    found, values = pairs_of(drawn), np.array(drawn)
+    expected = mannwhitneyu(values[found.first], values[found.second], axis=1)
+    np.testing.assert_allclose(found.stacked, expected.pvalue, rtol=1e-12, atol=1e-15)
+
+
+def test_a_tie_anywhere_takes_the_exact_distribution_from_stacked_samples_alone() -> None:
+    # 1 to 4 below 5 to 8: 2 of 70 arrangements; as a normal approximation, U = 0, mean 8, variance 12
+    found = pairs_of([[1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 10, 11]])
+    assert found.p[0] == pytest.approx(2 / 70)
+    assert found.stacked[0] == pytest.approx(2 * ndtr(-7.5 / np.sqrt(12)))
+    apart = pairs_of([[1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 10]])
+    np.testing.assert_array_equal(apart.stacked, apart.p)
 
 
 def test_equals_scipy_on_thirty_nouns_to_the_last_bit() -> None:

@@ -1,20 +1,33 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import io
 import itertools
 import json
+import warnings
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from scipy.stats import mannwhitneyu
 
 from holisticbias.cli import main
+from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.records import Trust
+from holisticbias_eval.measures.tables import read_scores
+from holisticbias_eval.measures.trust import measure_trust
+from holisticbias_eval.report.shares import print_shares
+from holisticbias_eval.run import LikelihoodBiasResult, likelihood_bias_result, read_run
 
 TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.")
 Samples = dict[tuple[str, str], dict[str, list[float]]]
@@ -61,7 +74,10 @@ def write(scores: pa.Table, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-@pytest.mark.parametrize(("seed", "nouns", "digits"), [(0, 30, 6), (1, 30, 0), (2, 8, 9), (3, 4, 9), (4, 12, 0)])
+@pytest.mark.parametrize(
+    ("seed", "nouns", "digits"),
+    [(0, 30, 6), (1, 30, 0), (2, 8, 9), (3, 4, 9), (4, 12, 0), (5, 8, 1), (6, 8, 1), (7, 5, 1)],
+)
 def test_shares_equal_the_published_procedure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, seed: int, nouns: int, digits: int
 ) -> None:
@@ -91,6 +107,10 @@ def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }
     measured = json.loads((out / "measurement.json").read_text("utf-8"))
     assert len(measured["trust"]["by_axis"]) == 3
+    assert measured["scores_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    for pair in measured["by_pair"]:
+        assert pair["nats"] is not None
+        assert abs(pair["rank_biserial"]) <= 1
     with (out / "by_pair.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [float(r["share"]) for r in rows] == [p["share"] for p in measured["by_pair"]]
@@ -141,6 +161,10 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
         ("scores.csv", "", "cannot be read as a table"),
         ("scores.parquet", "no parquet", "cannot be read as a table"),
         ("scores.csv", "axis,template,descriptor,perplexity\na,t,d,1\n", "has no column noun"),
+        ("scores.csv", "axis;template\na;t\n", "perplexity, this one 'axis;template'"),
+        ("scores.csv", "axis,axis,template,descriptor,noun,perplexity\nb,a,t,d,n,1\n", "has 2 columns axis: keep one"),
+        ("scores.csv", "axis,template,descriptor,noun,perplexity\n,t,d,n,1\n", "column axis is missing in 1 rows"),
+        ("scores.csv", "axis,template,descriptor,noun,perplexity\na,t\n", "Expected 5 columns, got 2"),
         ("scores.csv", "axis,template,descriptor,noun,perplexity\n", "has no row"),
         ("scores.csv", "axis,template,descriptor,noun,perplexity\na,t,d,n,high\n", "cannot be read as a table"),
     ],
@@ -164,7 +188,9 @@ def test_files_that_are_no_scores(
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("perplexity", ["1", "2"], "column perplexity is not numbers but string"),
+        ("perplexity", ["1", "high"], "column perplexity is not numbers but string"),
+        ("perplexity", [True, False], "column perplexity is not numbers but bool"),
+        ("axis", ["age", ""], "column axis is missing in 1 rows"),
         ("axis", ["age", None], "column axis is missing in 1 rows"),
         ("noun", [["a"], ["b"]], "column noun is not text"),
     ],
@@ -177,6 +203,84 @@ def test_columns_of_another_kind(
     path = write(table, tmp_path / "scores.parquet")
     assert main(["measure", "likelihood_bias", "--scores", str(path)]) == 2
     assert message in capsys.readouterr().err
+
+
+Change = Callable[[pa.Table], pa.Table]
+
+
+def column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    return table.set_column(table.column_names.index(name), name, values)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda t: t.select(t.column_names[::-1]), id="columns in another order"),
+        pytest.param(lambda t: t.append_column("x", t["noun"]).append_column("x", t["noun"]), id="more columns"),
+        pytest.param(lambda t: column(t, "perplexity", t["perplexity"].cast(pa.string())), id="numbers as text"),
+        pytest.param(lambda t: column(t, "perplexity", t["perplexity"].cast(pa.decimal128(12, 3))), id="decimals"),
+        pytest.param(lambda t: column(t, "axis", t["axis"].dictionary_encode()), id="names as classes"),
+        pytest.param(lambda t: pa.concat_tables([t, t]), id="every row twice"),
+        pytest.param(
+            lambda t: column(t, "perplexity", pc.if_else(pc.greater(t["perplexity"], 60), np.inf, t["perplexity"])),
+            id="infinite ones",
+        ),
+        pytest.param(lambda t: t.filter(pc.starts_with(t["descriptor"], "age")), id="one axis"),
+    ],
+)
+def test_tables_of_any_form_have_the_shares_of_the_published_procedure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Change
+) -> None:
+    changed = change(random_scores(3, 30, 3))
+    path = write(changed, tmp_path / "scores.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    numbers = column(changed, "perplexity", changed["perplexity"].cast(pa.float64()))
+    expected = published_shares(numbers)
+    shares = found["likelihood_bias"]
+    assert {(s["axis"],): s["share"] for s in shares["by_axis"]} == expected["by_axis"]
+    assert {(s["template"],): s["share"] for s in shares["by_template"]} == expected["by_template"]
+    assert {(s["axis"], s["first"], s["second"]): s["share"] for s in found["by_pair"]} == expected["by_pair"]
+
+
+def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scores.csv"
+    lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
+    path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, ""]), "utf-8")
+    assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["by_pair"]
+    assert (pair["share"], pair["rank_biserial"], pair["nats"], pair["paired_share"]) == (1.0, -1.0, None, None)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: int) -> None:
+    scores = random_scores(0, 3, 6)
+    named = column(scores, "axis", pc.replace_substring(scores["axis"], "age", "[/b]age\x1b[31m"))
+    table = read_scores(write(named, tmp_path / "scores.parquet"))
+    trust, _ = measure_trust(table)
+    file = io.StringIO()
+    print_shares(
+        likelihood_bias_result(measure_likelihood_bias(table)),
+        trust,
+        "Shares",
+        Console(file=file, width=width, highlight=False),
+    )
+    printed = file.getvalue()
+    assert max(map(cell_len, printed.splitlines())) <= width
+    assert "[/b]age" in printed
+    assert "\x1b" not in printed
+    assert "…" not in printed
+    assert "none could reach p < 0.05" in " ".join(printed.split())
+
+
+def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = read_run(tiny_run).result
+    assert main(["measure", "likelihood_bias", "--scores", str(tiny_run / "scores.parquet"), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert LikelihoodBiasResult.model_validate(found["likelihood_bias"]) == result.likelihood_bias
+    assert Trust.model_validate(found["trust"]) == result.trust
 
 
 def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

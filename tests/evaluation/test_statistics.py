@@ -2,16 +2,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control, permutation_test, wilcoxon
+from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
 
 from holisticbias_eval.measures.corrections import benjamini_hochberg, holm
 from holisticbias_eval.measures.mannwhitney import mann_whitney_pairs
 from holisticbias_eval.measures.paired import sign_flip_p_values, wilcoxon_p_values
 from holisticbias_eval.measures.resampling import (
-    each_left_out,
+    expansion,
     noun_draws,
     significant_when_permuted,
     significant_when_weighted,
+    significant_without_each_noun,
 )
 
 
@@ -77,13 +78,33 @@ def test_weighted_tests_equal_tests_of_repeated_values(nouns: int, missing: bool
     perplexity = np.exp(rng.normal(rng.normal(0, 0.8, (5, 1)), 1, (5, nouns)))
     if missing:
         perplexity[rng.random(perplexity.shape) < 0.2] = np.nan
-    weights = np.vstack([noun_draws(nouns, 20, rng), each_left_out(nouns)])
+    weights = noun_draws(nouns, 20, rng)
     significant, tested = significant_when_weighted(perplexity, weights)
     for k, weight in enumerate(weights):
         repeated = np.repeat(perplexity, weight, axis=1)
         present = ~np.isnan(repeated)
         p = mann_whitney_pairs(repeated[present], np.nonzero(present)[0], len(repeated)).p
         assert (significant[k], tested[k]) == ((p < 0.05).sum(), (~np.isnan(p)).sum())
+
+
+def test_few_clusters_are_spread_by_students_t() -> None:
+    # t of 4 degrees of freedom at 97.5 % is 2.776, the normal 1.960
+    assert expansion(5) == pytest.approx(np.sqrt(5 / 4) * 2.7764451 / 1.9599640)
+    assert expansion(1) == 1
+    assert 1 < expansion(1000) < 1.002
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_leaving_a_noun_out_is_measuring_without_it(coarse: bool) -> None:
+    perplexity = np.random.default_rng(0).lognormal([[0.0], [0.5], [1.0], [1.0], [2.0]], 1, (5, 9))
+    if coarse:
+        perplexity = np.round(perplexity)
+    significant, tested = significant_without_each_noun(perplexity)
+    for noun in range(9):
+        kept = np.delete(perplexity, noun, axis=1)
+        first, second = np.triu_indices(5, 1)
+        p = mannwhitneyu(kept[first], kept[second], axis=1).pvalue
+        assert (significant[noun], tested[noun]) == ((p < 0.05).sum(), 10)
 
 
 def test_permuting_keeps_each_nouns_values() -> None:

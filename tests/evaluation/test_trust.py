@@ -7,9 +7,14 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
+from holisticbias_eval.measures.cells import cross
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
+from holisticbias_eval.measures.measured import drawn_shares, measure_cell
 from holisticbias_eval.measures.records import ShareTrust, Trust, TrustSettings
+from holisticbias_eval.measures.resampling import noun_draws
+from holisticbias_eval.measures.shares import share_of
 from holisticbias_eval.measures.trust import measure_trust as trust_and_pairs
+from holisticbias_eval.report.words import axes_beyond_chance
 
 QUICK = TrustSettings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
@@ -30,14 +35,15 @@ def by_axis(trust: Trust) -> dict[str, ShareTrust]:
 
 
 @pytest.mark.parametrize(
-    ("world", "least"),
+    "world",
     [
-        pytest.param(World({"a": SEVEN}), 0.95, id="effects"),
-        pytest.param(World({"a": SEVEN}, noun_noise=2.0), 0.95, id="nouns matter more than descriptors"),
-        pytest.param(World({"a": SEVEN}, template_scale=0.0, noun_noise=0.0), 0.95, id="templates alike"),
+        pytest.param(World({"a": SEVEN}), id="effects"),
+        pytest.param(World({"a": SEVEN}, noun_noise=2.0), id="nouns matter more than descriptors"),
+        pytest.param(World({"a": SEVEN}, template_scale=0.0, noun_noise=0.0), id="templates alike"),
+        pytest.param(World({"a": SEVEN}, templates=4, nouns=30), id="few templates"),
     ],
 )
-def test_intervals_cover_the_expected_share(world: World, least: float) -> None:
+def test_intervals_cover_the_expected_share(world: World) -> None:
     rng = np.random.default_rng(3)
     truth = np.mean([axis_share(world.draw(rng)) for _ in range(150)])
     worlds = 80
@@ -46,8 +52,53 @@ def test_intervals_cover_the_expected_share(world: World, least: float) -> None:
         interval = measure_trust(world.draw(rng), QUICK).by_axis[0].interval
         assert interval is not None
         covered += interval.low <= truth <= interval.high
-    monte_carlo_error = np.sqrt(least * (1 - least) / worlds)
-    assert covered / worlds >= least - 3 * monte_carlo_error
+    monte_carlo_error = np.sqrt(0.95 * 0.05 / worlds)
+    assert covered / worlds >= 0.95 - 3 * monte_carlo_error
+
+
+def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
+    world = World({"a": SEVEN}, templates=26, nouns=30)
+    rng = np.random.default_rng(3)
+    varies = np.std([axis_share(world.draw(rng)) for _ in range(120)])
+    settings = TrustSettings(draws=100, permutations=1, flips=20)
+    widths = []
+    for _ in range(15):
+        interval = measure_trust(world.draw(rng), settings).by_axis[0].interval
+        assert interval is not None
+        widths.append(interval.high - interval.low)
+    # 2 x 1.96 deviations, by Student's t of 26 templates 7 % more; the deviation itself is known to 7 %
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * varies, rel=0.3)
+
+
+def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
+    world = World({"a": (0.0,) * 6, "nonce": (0.0,) * 6}, templates=5, nouns=12, noun_noise=0.5)
+    rng = np.random.default_rng(5)
+    trusts = [measure_trust(world.draw(rng), TrustSettings(draws=60, permutations=20, flips=20)) for _ in range(60)]
+    axes = [axis for trust in trusts for axis in trust.by_axis]
+    level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(axes))
+    # any positive at all is a false one: the chance of one is the level of Holm, and here of Benjamini and Hochberg
+    assert np.mean([bool(axis.corrected.holm) for axis in axes]) <= level
+    assert np.mean([bool(axis.corrected.benjamini_hochberg) for axis in axes]) <= level
+    assert np.mean([axis.paired.wilcoxon or 0 for axis in axes]) == pytest.approx(0.05, abs=0.015)
+    # above all of 20 permutations once in 21 times, above their middle 95 % a little oftener
+    found = np.mean([len(axes_beyond_chance(trust)) / 2 for trust in trusts])
+    assert found <= 0.075 + 3 * np.sqrt(0.075 * 0.925 / len(axes))
+    differences = [by_axis(trust)["a"].confounds.minus_nonce_interval for trust in trusts]
+    assert np.mean([d is not None and d.low <= 0 <= d.high for d in differences]) >= 0.95 - 3 * np.sqrt(
+        0.05 * 0.95 / 60
+    )
+
+
+def test_draws_lie_around_the_share_observed() -> None:
+    """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
+    (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
+    nouns = noun_draws(20, 100, np.random.default_rng(0))
+    measured = measure_cell(cell, 0, nouns, QUICK, np.random.SeedSequence(0))
+    significant, tested = measured.drawn.sum(axis=1)
+    observed = share_of(measured.pairs.p)
+    assert observed is not None
+    assert significant / tested > observed + 0.03
+    assert drawn_shares([measured], None).mean() == pytest.approx(observed)
 
 
 def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
@@ -80,6 +131,9 @@ def test_pairing_nouns_finds_what_nouns_hide() -> None:
     assert paired.share is not None
     assert paired.share < 0.2
     assert paired.paired.wilcoxon == 1
+    # 1 nat is small beside what nouns do, 3 nats: P(above) = Phi(1 / sqrt(2 (9 + 0.25))) = 0.592, an effect of 0.18
+    assert paired.paired.large is not None
+    assert paired.paired.large < 0.1
     assert paired.paired.sign_flip == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,21 @@ from hypothesis import strategies as st
 
 from holisticbias.authoring import next_version
 from holisticbias.catalog import Catalog
+from holisticbias.cli import main
+from holisticbias.commands.questions import Questions
 from holisticbias.entries import Descriptor, Position
 from holisticbias.errors import OutputError, SourceError
 from holisticbias.formatting import format_text, stale_files
 from holisticbias.issue_forms import issue_forms, read_issue
 from holisticbias.output import write_files
-from holisticbias.proposals import plural_of, propose_id, propose_plural, propose_position, similar_terms
+from holisticbias.proposals import (
+    plural_of,
+    propose_article,
+    propose_id,
+    propose_plural,
+    propose_position,
+    similar_terms,
+)
 from holisticbias.source import term_files
 from holisticbias.validate import load_catalog, validate_paths
 
@@ -206,16 +216,83 @@ def test_add_by_answering(terms_copy: Path, invoke: Invoke, monkeypatch: pytest.
     code, out, _ = invoke("add", "--source", terms_copy)
     assert code == 0
     assert "I'm an LGBTQIA elder." in out
+    assert out.index("on its own: an LGBTQIA elder") < out.index("I'm an LGBTQIA elder.")
     text = (terms_copy / "descriptors" / "sexual_orientation.yaml").read_text("utf-8")
     assert "- id: sexual_orientation.an-lgbtqia-elder\n    text: LGBTQIA elder\n" in text
+
+
+TERM = ["ability", "unspecific", "before", "any", "y", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answers", "code", "said"),
+    [
+        ([], ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
+        ([], ["ki@nd", *TERM, "kind", *TERM, "yes"], 0, "Once more, with your answers as proposals"),
+        ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
+        ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
+        ([], ["kind", "ability"], 130, "interrupted"),
+        (["--kind", "noun"], ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
+        (["--kind", "noun"], ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
+        (["--kind", "template"], ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
+    ],
+)
+def test_add_in_a_session(
+    terms_copy: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    answers: list[str],
+    code: int,
+    said: str,
+) -> None:
+    """Whatever is answered, in the end an entry is there and valid, or nothing is."""
+    before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
+    assert main(["add", *arguments, "--source", str(terms_copy)]) == code
+    captured = capfd.readouterr()
+    assert said in captured.out + captured.err
+    assert validate_paths([terms_copy]) == ()
+    written = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} != before
+    assert written == (answers[-1] == "yes")
+
+
+def test_answers_after_a_changed_one_are_not_proposed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Questions({}, yes=False)
+    proposed: list[object] = []
+    answers = iter(["ability", "kind", "", "ability", "kin", ""])
+
+    def prompt(question: str, default: str | None = None, **kwargs: object) -> str:
+        proposed.append(default)
+        return next(answers) or str(default)
+
+    monkeypatch.setattr("click.prompt", prompt)
+    for _ in range(2):
+        ask.choice("axis", "Which axis?", ["ability", "age"])
+        text = ask.text("text", "The term")
+        ask.text("id", "Its id", f"ability.{text}")
+    assert proposed == [None, None, "ability.kind", "ability", "kind", "ability.kin"]
+
+
+@pytest.mark.parametrize(
+    ("text", "article"),
+    [
+        *(("Deaf", "a"), ("honest", "an"), ("LGBTQ", "an"), ("GLBT", "a"), ("XYZ", "an"), ("BIPOC", "a"), ("US", "a")),
+        *(("FEMA", None), ("NIMBY", None), ("SAHM", None), ("HSP", "an"), ("UNHCR", "a")),
+    ],
+)
+def test_article_that_is_proposed(text: str, article: str | None) -> None:
+    assert propose_article(text) == article
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (["--text", "NIMBY", "--axis", "cultural"], 2, "--yes needs --article"),
+        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], 2, "stands on its own"),
         (["--text", "deafblind", "--axis", "ability"], 2, "near-duplicate"),
         (["--text", "a<b", "--axis", "ability"], 2, "clean-text"),
-        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "known-source"),
+        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "--from: 'nobody-1999' is none of"),
         (["--text", "kind", "--axis", "../x"], 2, "is none of"),
         (["--axis", "ability"], 2, "--yes needs --text"),
         (["--kind", "template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
@@ -233,6 +310,30 @@ def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], cod
         assert validate_paths([terms_copy]) == ()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", "--text", "kind", "--axis", "ability", "--yes"],
+        ["assess", "ability.deaf", "--judgement", "accepted", "--reviewer", "rv-1"],
+        ["fmt"],
+        ["releases", "--freeze", "1.0.0"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_terms_shipped_with_the_package_are_not_written_to(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = invoke(*arguments)
+    assert (code, "name one with --source" in err) == (2, True)
+
+
+def test_judgement_of_another_day(terms_copy: Path, invoke: Invoke) -> None:
+    judged = ["--judgement", "accepted", "--reviewer", "rv-1", "--date", "9999-01-01", "--source", terms_copy]
+    code, _, err = invoke("assess", "ability.deaf", *judged)
+    assert (code, "9999-01-01 is yet to come" in err) == (2, True)
+
+
 def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     version = next_version(load_catalog(terms_copy))
     judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", "--source", terms_copy]
@@ -247,16 +348,28 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     code, _, err = invoke("assess", "ability.deaf", *judged)
     assert (code, "reviewer-twice" in err) == (2, True)
     assert invoke("assess", "ability.nobody", *judged)[0] == 2
+    assert "counts once 2 reviewers" in invoke("assess", "age.young", *judged)[1]
+    assert "no_data (so far one reviewer of 2): dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
+    again = ["--judgement", "accepted", "--reviewer", "rv-0002", "--source", terms_copy]
+    assert "counts once" not in invoke("assess", "age.young", *again)[1]
+    assert "\n  polarizing: dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
 
 
 @pytest.mark.parametrize(
     ("judged", "preference"),
     [
         ([], "no_data"),
-        ([("accepted", "rv-1")], "reviewed"),
+        ([("accepted", None)], "reviewed"),
+        ([("accepted", "rv-1")], "no_data"),  # one person alone
+        ([("accepted", "rv-1"), ("accepted", "rv-1")], "no_data"),
+        ([("accepted", "rv-1"), ("accepted", "rv-2")], "reviewed"),
+        ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
         ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
         ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
-        ([("accepted", "rv-1"), ("dispreferred", "rv-1")], "dispreferred"),  # a change of mind
+        (
+            [("accepted", "rv-1"), ("dispreferred", "rv-2"), ("dispreferred", "rv-1")],
+            "dispreferred",
+        ),  # a change of mind
         ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
     ],
 )
@@ -311,6 +424,11 @@ def test_filled_form_becomes_an_entry(terms_copy: Path, invoke: Invoke, tmp_path
         ISSUE.replace("an ostomate", "<!-- x -->"),
         ISSUE.replace("an ostomate", "a\u202eb"),
         ISSUE.replace("ability", "../../ability"),
+        ISSUE.replace("ability", "_No response_"),
+        ISSUE.replace("an ostomate", "_No response_"),
+        ISSUE.replace("on its own", "before the noun"),
+        ISSUE.replace("It is what we say.", "### Term\n\nsomething else"),
+        "### Kind\n\nnoun\n\n### Text\n\n_No response_\n",
     ],
 )
 def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: Path, issue: str) -> None:
@@ -318,6 +436,7 @@ def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: 
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     code, _, err = invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)
     assert code == 2
+    assert "--yes" not in err  # an option that nobody gave
     assert err.isprintable() or "\n" in err
     assert "\u202e" not in err
     assert {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} == before
@@ -356,8 +475,6 @@ def test_stale_page_is_found(root: Path, tmp_path: Path, invoke: Invoke, monkeyp
         shutil.copy(root / name, tmp_path)
     (tmp_path / "docs" / "rules" / "slot.md").unlink()
     (tmp_path / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
-    from holisticbias.cli import main
-
     monkeypatch.chdir(tmp_path)
     assert main(["generate", "--check"]) == 1
     assert main(["generate"]) == 0

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 
 from holisticbias.catalog import Catalog
 from holisticbias.compile import compile_sentences
-from holisticbias.diff import Difference, compare
+from holisticbias.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
 from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.findings import Finding
 from holisticbias.revisions import Revision, open_revision
 
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
@@ -212,3 +214,41 @@ def test_text_of_an_empty_difference() -> None:
     found = replace(compare(same, same), old="a", new="b")
     assert isinstance(found, Difference)
     assert render_difference(found, "text").split("\n")[0] == "a -> b"
+
+
+def test_json_is_what_the_guide_says(root: Path) -> None:
+    """Programs of others read it: a key that goes, or that nobody told of, is found here."""
+    sample = Difference(
+        "a",
+        "b",
+        (EntryChange("x.y", "y", "reworded", (("article", "a", "an"),)),),
+        Count("all", 1, 0, 0),
+        (Count("x", 1, 0, 0),),
+        (Count("z", 1, 0, 0),),
+        (Sample("z/x.y/-", None, "y"),),
+    )
+    shown = json.loads(render_difference(sample, "json"))
+    assert {key: type(value).__name__ for key, value in shown.items()} == {
+        **dict.fromkeys(("old", "new", "bump", "comparable"), "str"),
+        **dict.fromkeys(("entries", "axes", "templates", "samples"), "list"),
+        "sentences": "dict",
+    }
+    assert shown["entries"][0]["fields"] == [["article", "a", "an"]]
+    guide = (root / "docs" / "releases.md").read_text("utf-8")
+    section = guide[guide.index("## What changed") : guide.index("## Build a part")]
+    inner = [*shown["entries"][0], *shown["sentences"], *shown["samples"][0], *Finding.__dataclass_fields__]
+    for key in [*shown, *inner]:
+        assert f"`{key}`" in section
+    for value in [*get_args(Change), *get_args(Bump), *get_args(Comparable)]:
+        assert f"`{value}`" in section
+    recorded = json.loads((root / "releases" / "2.0.0.changes.json").read_text("utf-8"))
+    assert list(recorded) == list(shown)
+
+
+def test_default_is_the_folder_of_terms_around_the_current_one(
+    git_terms: Path, invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(git_terms / "descriptors")
+    code, out, _ = invoke("diff", "HEAD")
+    assert (code, out.split("\n")[0].split(" -> ")[1][:2]) == (0, "..")
+    assert invoke("preview")[0] == 0

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.document import MAX_BYTES, MAX_DEPTH, parse_document, read_document
+from holisticbias.document import MAX_ALIKE, MAX_BYTES, MAX_DEPTH, parse_document, read_document
 
 DEEP = 10_000
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
@@ -35,6 +35,9 @@ HOSTILE = {
     "two million values": (b"[" + b"a," * 2_000_000 + b"]", [("too-many-values", 1, 400_000)]),
     "byte order mark": (b"\xef\xbb\xbfa: yes\n", [("byte-order-mark", 1, 1), ("ambiguous-scalar", 1, 4)]),
     "carriage returns": (b"a: b\r\nc: no\r\n", [("line-endings", 1, 5), ("ambiguous-scalar", 2, 4)]),
+    "next line in quotes": ('a: "b\x85c"\nd: no\n'.encode(), [("line-endings", 1, 6), ("ambiguous-scalar", 3, 4)]),
+    "line separator in quotes": ('a: b\nc: "d\u2028e"\n'.encode(), [("line-endings", 2, 6)]),
+    "paragraph separator in a comment": ("a: b # c\u2029d: e\n".encode(), [("line-endings", 1, 9)]),
     "not UTF-8": ("a: b\nc: é".encode() + b"\xff", [("not-utf8", 2, 5)]),
     "UTF-16": ("a: b\n".encode("utf-16"), [("not-utf8", 1, 1)]),
     "half a character": ("é".encode()[:1], [("not-utf8", 1, 1)]),
@@ -148,6 +151,12 @@ def test_line_of_five_megabytes_is_read(tmp_path: Path) -> None:
     path = tmp_path / "long.yaml"
     path.write_bytes(b"a: " + b"b" * (MAX_BYTES - 3))
     assert read_document(path, "long.yaml").findings == ()
+
+
+@pytest.mark.parametrize(("line", "rule"), [("#e\u0301\n", "not-nfc"), ("#\u2028", "line-endings")])
+def test_file_full_of_one_mistake_is_not_reported_a_million_times(line: str, rule: str) -> None:
+    content = (line * 900_000 + "\na: b").encode()[:MAX_BYTES]
+    assert [f.rule for f in parse_document(content, "x.yaml").findings if f.rule == rule] == [rule] * MAX_ALIKE
 
 
 def test_folder_pipe_and_device_are_not_read(tmp_path: Path) -> None:

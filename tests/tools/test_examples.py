@@ -17,6 +17,7 @@ from holisticbias.document import read_document
 from holisticbias.findings import Finding
 from holisticbias.registry import RULES
 from holisticbias.repository import MODELS
+from holisticbias.rule_pages import rule_examples
 from holisticbias.rules import CHECKS
 from holisticbias.schema import json_schemas, stale_schemas
 from holisticbias.source import SINGLE_FILES, kind_of
@@ -60,21 +61,25 @@ def says(path: Path) -> list[tuple[str, int, int]]:
 
 @pytest.fixture(scope="module")
 def findings() -> dict[str, list[Finding]]:
-    """All examples' findings, by the file's name."""
-    found: dict[str, list[Finding]] = {path.name: [] for path in [*VALID, *INVALID]}
+    """All examples' findings, by the file's folder and name."""
+    found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
     for finding in validate_paths([*VALID, *INVALID]):
-        found[Path(finding.path).name].append(finding)
+        found[folder_and_name(Path(finding.path))].append(finding)
     return found
+
+
+def folder_and_name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
 
 
 @pytest.mark.parametrize("path", VALID, ids=named(VALID))
 def test_valid_example_has_no_findings(path: Path, findings: dict[str, list[Finding]]) -> None:
-    assert findings[path.name] == []
+    assert findings[folder_and_name(path)] == []
 
 
 @pytest.mark.parametrize("path", INVALID, ids=named(INVALID))
 def test_invalid_example_breaks_what_it_says(path: Path, findings: dict[str, list[Finding]]) -> None:
-    assert sorted((f.rule, f.line, f.column) for f in findings[path.name]) == says(path)
+    assert sorted((f.rule, f.line, f.column) for f in findings[folder_and_name(path)]) == says(path)
 
 
 @pytest.mark.parametrize("path", [*VALID, *INVALID], ids=named([*VALID, *INVALID]))
@@ -94,6 +99,14 @@ def test_every_rule_has_an_example() -> None:
     shown = {rule for path in INVALID for rule, _, _ in says(path)}
     assert shown | set(ELSEWHERE) == set(RULES)
     assert not shown & set(ELSEWHERE)
+
+
+def test_every_page_shows_the_rule_broken_and_kept() -> None:
+    examples = rule_examples(DATA)
+    assert set(examples) == set(RULES) - set(ELSEWHERE)
+    for rule, example in examples.items():
+        assert 1 <= example.line <= len(example.broken.split("\n")), rule
+        assert example.broken != example.mended
 
 
 @pytest.mark.parametrize(("rule", "module"), ELSEWHERE.items())

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from holisticbias.diff import Count, Difference, EntryChange, Sample
 from holisticbias.diff_report import render_difference
@@ -63,9 +64,14 @@ def test_verdict(findings: tuple[Finding, ...], difference: Difference, verdict:
 
 
 def test_reviews_that_are_missing() -> None:
-    changes = (EntryChange("ability.x", "x", "added"), EntryChange("ability.y", "y", "reworded"))
+    changes = (
+        EntryChange("ability.x", "x", "added"),
+        EntryChange("ability.y", "y", "moved"),
+        EntryChange("age.z", "z", "reassessed"),
+    )
     text = render_preview((), replace(NOTHING, entries=changes))
     assert "| `ability` | 2 |" in text
+    assert "| `age` |" not in text
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -83,6 +89,17 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
 def without_code(markdown: str) -> str:
     """What stands outside code spans, as CommonMark delimits them: runs of as many backticks."""
     return re.sub(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)", "", markdown)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_makes_no_markup(text: str) -> None:
+    """By a parser of Markdown: of what is rendered, only code spans hold the text."""
+    finding = Finding(text, 1, 1, text, "error", text, text, text)
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    inline = [t for token in parser.parse(render_preview((finding,), whole(text))) for t in token.children or ()]
+    assert {t.type for t in inline} <= {"text", "code_inline", "strong_open", "strong_close", "softbreak"}
+    assert any(plain(text) in t.content for t in inline if t.type == "code_inline")
+    assert not any("octocat" in t.content or "://" in t.content for t in inline if t.type == "text")
 
 
 @given(st.text(max_size=300))

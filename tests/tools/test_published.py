@@ -153,6 +153,40 @@ def test_freezing_again_changes_nothing(copy: Path) -> None:
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 
+HISTORY = "    history:\n      - {until: 1.1.0, plural: persons of color, reason: people is the usual plural}\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "reworded", "refused"),
+    [
+        ("1.0.1", True, "1.0.1 is a patch version after 1.0.0, but what changed asks for a major one"),
+        ("1.1.0", True, "1.1.0 is a minor version after 1.0.0, but what changed asks for a major one"),
+        ("2.0.0", True, ""),
+        ("1.0.1", False, "1.0.1 is a patch version after 1.0.0, but what changed asks for a minor one"),
+        ("1.1.0", False, ""),
+        ("2.0.0", False, ""),
+    ],
+)
+def test_version_that_says_less_than_what_changed_is_not_frozen(
+    data: Path, tmp_path: Path, version: str, reworded: bool, refused: str
+) -> None:
+    """The second of two versions adds entries, and words one anew unless its history is taken away."""
+    folder = tmp_path / "terms"
+    shutil.copytree(data / "two-versions", folder)
+    for path in folder.rglob("*.yaml"):
+        text = path.read_text("utf-8").replace("" if reworded else HISTORY, "").replace("1.1.0", version)
+        path.write_text(text, "utf-8")
+    (folder / "releases" / "1.1.0.yaml").rename(folder / "releases" / f"{version}.yaml")
+    freeze_version(load_catalog(folder), "1.0.0", folder)
+    if refused:
+        with pytest.raises(SourceError, match=refused):
+            freeze_version(load_catalog(folder), version, folder)
+        assert not (folder / "releases" / f"{version}.lock.json").exists()
+    else:
+        freeze_version(load_catalog(folder), version, folder)
+        assert load_catalog(folder).published == ("1.0.0", version)
+
+
 def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)

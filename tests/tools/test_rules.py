@@ -146,6 +146,47 @@ def test_file_that_cannot_be_read_is_a_finding(copy: Path) -> None:
     assert [(f.rule, f.path) for f in validate_paths([copy])] == [("unreadable", "nouns/dangling.yaml")]
 
 
+def test_link_to_itself_is_a_finding(copy: Path) -> None:
+    (copy / "nouns" / "loop.yaml").symlink_to("loop.yaml")
+    assert [(f.rule, f.path) for f in validate_paths([copy])] == [("unreadable", "nouns/loop.yaml")]
+    assert [(f.rule, f.path) for f in validate_paths([copy / "nouns"])] == [("unreadable", "nouns/loop.yaml")]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "descriptors/ability.yaml",
+        "nouns/female.yaml",
+        "templates/dialogue.yaml",
+        "releases/2.0.0.yaml",
+        "releases/2.0.0.lock.json",
+        "sources.yaml",
+        "subsets/small.yaml",
+        "waivers.yaml",
+        "intersections.yaml",
+    ],
+)
+def test_file_that_cannot_be_read_is_one_finding_and_not_one_for_each_entry(copy: Path, path: str) -> None:
+    (copy / path).write_text((copy / path).read_text("utf-8") + "x: [\n", "utf-8")
+    assert [(f.rule, f.path) for f in validate_paths([copy])] in (
+        [("yaml-syntax", path)],
+        [("lock-syntax", path)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("descriptors/ability.yaml", "    bucket: auditory\n", "    bucket: Auditory\n"),
+        ("nouns/neutral.yaml", "    plural: kids\n", "    plurals: kids\n"),
+        ("templates/dialogue.yaml", "    first_turn_only: true\n", "    first_turn_only: 1\n"),
+    ],
+)
+def test_entry_that_breaks_the_schema_is_not_missed_elsewhere(copy: Path, path: str, old: str, new: str) -> None:
+    (copy / path).write_text((copy / path).read_text("utf-8").replace(old, new, 1), "utf-8")
+    assert {f.rule for f in validate_paths([copy])} <= {"schema", "unknown-key", "missing-key"}
+
+
 def test_output_cannot_steer_a_terminal_or_an_annotation() -> None:
     hostile = AXIS.replace(b"text: kind", b'text: "\\e[2Jkind\\u202e\\n::error::x"').replace(
         b"label: Example", b"%0A::x: 1"
@@ -184,6 +225,9 @@ PIECES = [
         b"#",
         b"\xff",
         b"\xe2\x80\xae",
+        b"\xc2\x85",
+        b"\xe2\x80\xa8",
+        b"    replaced_by: example.kind\n    until: 2.0.0\n",
         b"{noun_phrase}",
         b"until: 1.0.0\n",
         b"    history:\n      - {until: 9.0.0, reason: x}\n",

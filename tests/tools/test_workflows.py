@@ -41,6 +41,14 @@ def test_contributions_are_checked_with_nothing_but_read_rights() -> None:
     assert "secrets." not in str(workflow)
 
 
+def test_findings_are_shown_even_where_the_report_fails() -> None:
+    workflow = read(next(p for p in WORKFLOWS if p.stem == "validate"))
+    checks = {step["run"]: step["if"] for step in steps(workflow) if "if" in step}
+    assert checks == dict.fromkeys(
+        ("holisticbias validate --format github", "holisticbias fmt --check"), "success() || failure()"
+    )
+
+
 def test_comment_never_checks_out_the_contribution() -> None:
     workflow = read(next(p for p in WORKFLOWS if p.stem == "comment"))
     checkouts = [s for s in steps(workflow) if s.get("uses", "").startswith("actions/checkout@")]

@@ -13,23 +13,12 @@ import click
 
 from holisticbias.errors import HolisticBiasError
 
-BUILT_IN = (
-    "add",
-    "assess",
-    "build",
-    "diff",
-    "export",
-    "fmt",
-    "from-issue",
-    "generate",
-    "preview",
-    "publish",
-    "releases",
-    "schema",
-    "show",
-    "validate",
-    "verify",
-)
+SECTIONS = {
+    "Terms": ("show", "add", "from-issue", "assess", "validate", "fmt", "diff", "preview"),
+    "Releases": ("releases", "build", "verify", "export", "publish"),
+    "Generated files": ("schema", "generate"),
+}
+BUILT_IN = frozenset(verb for verbs in SECTIONS.values() for verb in verbs)
 GROUP = "holisticbias.commands"
 INTERRUPTED = 130
 
@@ -39,6 +28,14 @@ class _Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*BUILT_IN, *entry_points(group=GROUP).names})
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        others = {"Measurements": sorted(entry_points(group=GROUP).names - BUILT_IN)}
+        for section, verbs in {**SECTIONS, **others}.items():
+            found = [(verb, command) for verb in verbs if (command := self.get_command(ctx, verb))]
+            if found:
+                with formatter.section(section):
+                    formatter.write_dl([(verb, command.get_short_help_str(limit=80)) for verb, command in found])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in BUILT_IN:

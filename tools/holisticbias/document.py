@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,10 +23,13 @@ Place: TypeAlias = tuple[int, int]
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000
 MAX_DEPTH = 40
+MAX_ALIKE = 20  # findings of one kind in the bytes of a file
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
+# YAML 1.1 ends a line with each of these, YAML 1.2 with none: readers disagree on the text, and on every line below.
+_OTHER_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 # A shorter file with fewer brackets and shorter lines can neither nest nor unfold enough to exhaust the parser.
 _SURELY_SMALL = 100_000
 _SURELY_FLAT = 1_000
@@ -121,14 +125,26 @@ def _text_findings(text: str, path: str) -> Iterator[Finding]:
         yield report("byte-order-mark", path, (1, 1), "The file begins with a byte order mark.")
     if "\r" in text:
         yield report("line-endings", path, _offset_place(text, text.index("\r")), "A line ends with a carriage return.")
+    yield from islice(_other_line_breaks(text, path), MAX_ALIKE)
     if not unicodedata.is_normalized("NFC", text):
-        for number, line in enumerate(text.split("\n"), 1):
-            composed = unicodedata.normalize("NFC", line)
-            if composed != line:
-                column = next(
-                    (i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed)
-                )
-                yield report("not-nfc", path, (number, column + 1), "An accent is written as a character of its own.")
+        yield from islice(_decomposed(text, path), MAX_ALIKE)
+
+
+def _other_line_breaks(text: str, path: str) -> Iterator[Finding]:
+    if _OTHER_LINE_BREAK.search(text) is None:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        for found in _OTHER_LINE_BREAK.finditer(line):
+            message = f"The character U+{ord(found.group()):04X} is a line break to some programs and none to others."
+            yield report("line-endings", path, (number, found.start() + 1), message, mend="remove the character.")
+
+
+def _decomposed(text: str, path: str) -> Iterator[Finding]:
+    for number, line in enumerate(text.split("\n"), 1):
+        composed = unicodedata.normalize("NFC", line)
+        if composed != line:
+            column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
+            yield report("not-nfc", path, (number, column + 1), "An accent is written as a character of its own.")
 
 
 def _offset_place(text: str, offset: int) -> Place:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
@@ -15,6 +16,8 @@ Article = Literal["a", "an"]
 Judgement = Literal["accepted", "dispreferred", "polarizing"]
 Preference = Literal["reviewed", "dispreferred", "polarizing", "no_data"]
 ArticleRule = Literal["letter", "sound"]
+
+QUORUM = 2  # reviewers
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Prose = Annotated[str, Field(min_length=1, max_length=2000)]
@@ -134,15 +137,26 @@ class Descriptor(Entry):
         return entry if counted == self.assessments else entry.model_copy(update={"assessments": counted})
 
     @property
+    def judgements(self) -> tuple[Assessment, ...]:
+        """The assessments that count: every publication's, and of a reviewer the newest for each locale."""
+        of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
+        return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
+
+    @property
     def preference(self) -> Preference:
-        """The label that the assessments give, the most critical judgement first; of a reviewer the newest counts."""
-        newest = {(a.reviewer, a.locale): a.judgement for a in self.assessments if a.reviewer is not None}
-        judgements = {*newest.values(), *(a.judgement for a in self.assessments if a.reviewer is None)}
-        if len(judgements) > 1 or "polarizing" in judgements:
+        """The label that the judgements give, the most critical first; ``no_data`` where they have no quorum."""
+        if not has_quorum(self.judgements):
+            return "no_data"
+        said = {a.judgement for a in self.judgements}
+        if len(said) > 1 or "polarizing" in said:
             return "polarizing"
-        if "dispreferred" in judgements:
-            return "dispreferred"
-        return "reviewed" if judgements else "no_data"
+        return "dispreferred" if "dispreferred" in said else "reviewed"
+
+
+def has_quorum(judgements: Iterable[Assessment]) -> bool:
+    """Whether a publication or two reviewers stand behind judgements: one person alone speaks for nobody else."""
+    whose = {a.reviewer for a in judgements}
+    return None in whose or len(whose) >= QUORUM
 
 
 class Noun(Entry):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.catalog import Catalog
-from holisticbias.diff import compare
+from holisticbias.diff import Bump, compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
 from holisticbias.lock import lock, render_lock
@@ -71,7 +71,7 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
     Returns the release's digest.
 
     From then on ``validate`` refuses whatever would change it. Raises
-    ``SourceError`` if it is on record with another digest.
+    ``SourceError`` if it is on record with another digest, or if its number says less than what changed in it.
     """
     recorded, release = catalog.release(version).digest, build_release(catalog, version)
     if recorded not in (None, release.digest):
@@ -86,9 +86,23 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
+        if _BUMPS.index(_step(before[-1], version)) < _BUMPS.index(changes.bump):
+            raise SourceError(
+                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but what changed asks for a "
+                f"{changes.bump} one: rename it in releases/ and in the entries"
+            )
         texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
     write_files(texts)
     return release.digest
+
+
+_BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
+
+
+def _step(old: str, new: str) -> Bump:
+    """Which part of the version number is the first to differ."""
+    pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
+    return next((bump for bump, a, b in pairs if a != b), "none")
 
 
 def _record(release: Release) -> str:

@@ -10,7 +10,7 @@ from holisticbias.catalog import Catalog
 from holisticbias.errors import SourceError
 
 MAX_ISSUE = 20_000
-NO_ANSWER = "_No response_"
+NO_ANSWERS = ("_No response_", "None")  # of a field, and of a list of which nothing is chosen
 _HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
 
 
@@ -144,7 +144,7 @@ def read_issue(text: str) -> Mapping[str, str]:
         shown = " ".join(answer.split())
         if label.strip() in answers:
             raise SourceError(f"the issue answers {label.strip()!r} twice")
-        answers[label.strip()] = "" if shown == NO_ANSWER else shown
+        answers[label.strip()] = "" if shown in NO_ANSWERS else shown
     if not answers:
         raise SourceError("the file is no filled form: it has no heading '### Term' or the like")
     return answers

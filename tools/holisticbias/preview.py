@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from holisticbias.diff import Difference
 from holisticbias.diff_report import render_difference
+from holisticbias.entries import QUORUM
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding
 from holisticbias.markdown import code, folded, table
@@ -24,7 +25,6 @@ MAX_LENGTH = 60_000
 MAX_FILE = 5_000_000
 MAX_FINDINGS = 50
 MAX_SAMPLES = 10
-REVIEWS = 2
 
 _FINDINGS = TypeAdapter(tuple[Finding, ...])
 _DIFFERENCE = TypeAdapter(Difference)
@@ -97,13 +97,13 @@ def _rule(rule: str) -> str:
 
 
 def _reviews(difference: Difference) -> Iterator[str]:
-    """Entries that came or were reworded need reviewers of their axis; who they are, CODEOWNERS says."""
-    changed = [e for e in difference.entries if e.change in ("added", "reworded", "retired")]
+    """Entries that came, changed or went need reviewers of their axis; who they are, CODEOWNERS says."""
+    changed = [e for e in difference.entries if e.change != "reassessed"]
     groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
     if groups:
         rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
         yield (
-            f"### Reviews that are missing\n\n{REVIEWS} reviewers each, one of them with lived experience "
+            f"### Reviews that are missing\n\n{QUORUM} reviewers each, one of them with lived experience "
             "of the terms; see `docs/reviewing.md`.\n\n" + table(("axis, family or noun", "entries"), rows)
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from holisticbias.catalog import Catalog
 from holisticbias.entries import Article, Position
-from holisticbias.grammar import with_article
+from holisticbias.grammar import article, is_abbreviation, with_article
 from holisticbias.rules.language import folded
 
 _AFTER = re.compile(r"(who|whose|who's|with|without|in|on|of|from|living|experiencing|receiving)\s")
@@ -25,13 +25,26 @@ def propose_position(text: str) -> Position:
     return "after" if _AFTER.match(text) else "before"
 
 
-def propose_id(group: str, text: str, position: Position = "before", article: Article | None = None) -> str:
+def propose_id(group: str, text: str, position: Position = "before", given: Article | None = None) -> str:
     """An id that says what the entry is about, in letters that every keyboard has."""
-    phrase = with_article(text, "sound", article) if position == "standalone" else text
+    phrase = with_article(text, "sound", given) if position == "standalone" else text
     letters = unicodedata.normalize("NFKD", phrase.replace("+", " plus").replace("'", ""))
     ascii_only = letters.encode("ascii", "ignore").decode().lower()
     words = re.sub(r"\{[^}]*\}", " ", ascii_only)
     return f"{group}.{re.sub('[^a-z0-9]+', '-', words).strip('-')[:60] or 'entry'}"
+
+
+def propose_article(text: str) -> Article | None:
+    """The article that sounds right; nothing for an abbreviation that may be read as letters or as a word.
+
+    One that nobody could read as a word is read as letters: "an LGBTQ", but "FEMA" may be either.
+    """
+    sound = article(text, "sound", None)
+    if not is_abbreviation(text):
+        return sound
+    letters: Article = "an" if text[0] in "AEFHILMNORSX" else "a"
+    a_word = re.match("[A-Z]*[AEIOU]", text[1:]) is not None
+    return letters if letters == sound or not a_word else None
 
 
 def propose_plural(text: str, position: Position) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holisticbias.catalog import Catalog
-from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
+from holisticbias.entries import QUORUM, ArticleRule, Descriptor, Noun, Template, has_quorum
 from holisticbias.errors import UnknownTermError
 from holisticbias.files import DescriptorFile
 from holisticbias.grammar import described, fill, with_article
@@ -95,7 +95,9 @@ def render_reading(reading: Reading) -> str:
     bucket = f" / {d.bucket}" if d.bucket else ""
     lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
     judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in d.assessments]
-    lines.append(f"  {d.preference}: {'; '.join(judged)}" if judged else "  no_data: nobody has judged it here yet")
+    waits = "" if has_quorum(d.judgements) else f" (so far one reviewer of {QUORUM})"
+    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged it here yet"
+    lines.append(f"  {said}")
     for form in reading.forms:
         lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]
         lines += [f"    {sentence}" for sentence in form.sentences]

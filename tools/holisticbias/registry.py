@@ -63,6 +63,10 @@ RULES: dict[str, Rule] = {
         "A term that changes in the plural gives its plural.", "add the plural, as in 'with disabilities'"
     ),
     "article-unused": Rule("A term after the noun has no article.", "remove the article"),
+    "article-written": Rule("The article is not part of the text.", "write the text without the article"),
+    "agreement": Rule(
+        "A verb has the number of whom it speaks of.", "correct the verb: 'who is', in the plural 'who are', and so on"
+    ),
     "noun-gender": Rule("A gender that terms go with has nouns.", "use a gender that nouns/ has, or add nouns"),
     "article-stated": Rule(
         "An abbreviation states its article.", "add article: an (read as letters, 'an FTM') or article: a ('a BIPOC')"
@@ -95,6 +99,11 @@ RULES: dict[str, Rule] = {
     "reviewer-twice": Rule(
         "A reviewer judges a term once in a locale.",
         "keep one, or say with since when the newer one counts",
+    ),
+    "quorum": Rule(
+        "A term goes when two reviewers or a publication object to it, or another takes its place.",
+        "record the judgement of a second reviewer with holisticbias assess; or, where nobody objects to the term, "
+        "say in replaced_by what takes its place",
     ),
     "waiver-stale": Rule("A waiver is needed.", "remove it; waivers only become fewer"),
     "waiver-new": Rule("New entries keep every rule.", "mend the entry instead of waiving the rule"),

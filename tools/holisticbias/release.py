@@ -103,8 +103,8 @@ def build_release(
 
 
 def newest(catalog: Catalog) -> str:
-    """The newest version of a catalog."""
-    return catalog.versions[-1] if catalog.versions else "0.0.0"
+    """The newest version of a catalog that is on record; where none is, the newest in preparation."""
+    return (*catalog.versions, *catalog.published)[-1] if catalog.versions else "0.0.0"
 
 
 def _whole_tables(catalog: Catalog, version: str, sentences: pa.Table) -> Mapping[str, pa.Table]:

@@ -47,13 +47,15 @@ class Located(Generic[F]):
     """A file's record, with the places of what it holds.
 
     ``entries`` names the key of its list; ``indexes`` says where each entry of
-    the record stands in the file, in which invalid ones may stand between.
+    the record stands in the file, in which invalid ones may stand between;
+    ``left_out`` has the ids of those.
     """
 
     record: F
     document: Document
     entries: Kind
     indexes: tuple[int, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def report(self, rule: str, keys: Keys, message: str, entry: str = "") -> Finding:
         """A finding at one of the file's values."""
@@ -70,7 +72,7 @@ EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[Tem
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """All source files that could be read as records."""
+    """All source files that could be read as records; ``unread`` are the kinds of those that could not."""
 
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
@@ -81,6 +83,12 @@ class Repository:
     waivers: tuple[Located[WaiversFile], ...]
     intersections: tuple[Located[IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
+    unread: frozenset[Kind] = frozenset()
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The ids of entries that break the schema: they are there, but no record says what they are."""
+        return frozenset(entry for file in self.files for entry in file.left_out)
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
@@ -116,9 +124,12 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
     """Records out of documents. An entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
     parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
+    unread: set[Kind] = set()
     for file in files:
         located = _parse_file(file, findings)
-        if located is not None:
+        if located is None:
+            unread.add(file.kind)
+        else:
             parsed[file.kind].append(located)
     repository = Repository(
         axes=_of(parsed["descriptors"], DescriptorFile),
@@ -130,12 +141,15 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         waivers=_of(parsed["waivers"], WaiversFile),
         intersections=_of(parsed["intersections"], IntersectionsFile),
         locks=_of(parsed["locks"], LockFile),
+        unread=frozenset(unread),
     )
     return repository, tuple(findings)
 
 
 def _of(files: Iterable[Located[Record]], model: type[F]) -> tuple[Located[F], ...]:
-    return tuple(Located(f.record, f.document, f.entries, f.indexes) for f in files if isinstance(f.record, model))
+    return tuple(
+        Located(f.record, f.document, f.entries, f.indexes, f.left_out) for f in files if isinstance(f.record, model)
+    )
 
 
 def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | None:
@@ -158,9 +172,10 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == file.kind}
     if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != file.kind for d in details):
         return None
+    left_out = tuple(filter(None, (_entry_id(data, (file.kind, i)) for i in indexes if i in broken)))
     indexes = tuple(i for i in indexes if i not in broken)
     record = model.model_validate({**data, file.kind: [entries[i] for i in indexes]})
-    return Located(record, document, file.kind, indexes)
+    return Located(record, document, file.kind, indexes, left_out)
 
 
 def _schema_finding(error: ErrorDetails, document: Document) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -38,6 +39,11 @@ def open_revision(name: str, root: Path | None = None) -> Revision:
     if name and Path(name).is_dir():
         return _newest(name, _read(Path(name)))
     return _newest(name, _read_commit(name, root))
+
+
+def open_folder(root: Path) -> Revision:
+    """The newest version of a folder of terms, named as seen from the current folder."""
+    return _newest(os.path.relpath(root), _read(root))
 
 
 def newest_published(root: Path | None = None) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.registry import RULES, Rule
 
+HEADER = 2  # lines of an invalid example that say what it shows, and what it breaks
 _BREAKS = re.compile(r"([a-z0-9-]+) (\d+):(\d+)")
 
 WHY: Mapping[str, str] = {
@@ -25,13 +27,26 @@ WHY: Mapping[str, str] = {
     "refused.",
     "assessment-source": "A judgement of words about people is somebody's. Without a name or a source nobody can ask, "
     "and nobody can disagree.",
+    "quorum": "One person does not decide for a community. The judgement of one reviewer stays on record, and counts "
+    "once a second one judges the term: until then it is published as `no_data`, and it stays where it is. A "
+    "publication that reports what a community says stands for more than one person.",
     "waiver-stale": "A waiver lets an entry stand that is older than the rule. The list only becomes shorter.",
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A file that breaks a rule, where it does, and one like it that keeps the rule."""
+
+    broken: str
+    line: int
+    column: int
+    mended: str
+
+
 def rule_pages(examples: Path) -> Mapping[str, str]:
     """The content of each file in ``docs/rules``, by its name; the examples are files that say what they break."""
-    shown = _examples(examples / "invalid")
+    shown = rule_examples(examples)
     pages = {f"{name}.md": _page(name, rule, shown.get(name)) for name, rule in RULES.items()}
     return {"README.md": _index(), **pages}
 
@@ -44,23 +59,29 @@ def _index() -> str:
     )
 
 
-def _page(name: str, rule: Rule, example: tuple[str, int, int] | None) -> str:
+def _page(name: str, rule: Rule, example: Example | None) -> str:
     text = f"# {name}\n\n{rule.asks}\n\n- Level: {rule.level}\n- Mend: {rule.mend}.\n"
     if name in WHY:
         text += f"\n{WHY[name]}\n"
     if example is None:
         return f"{text}\nNo file shows it by itself: it is in how a file is stored, or in how files go together.\n"
-    content, line, column = example
-    place = f"It breaks the rule at line {line}, column {column}."
-    return f"{text}\n## A file that breaks it\n\n```yaml\n{content}```\n\n{place}\n"
+    place = f"It breaks the rule at line {example.line}, column {example.column}."
+    return (
+        f"{text}\n## A file that breaks it\n\n```yaml\n{example.broken}```\n\n{place}\n"
+        f"\n## A file that keeps it\n\n```yaml\n{example.mended}```\n"
+    )
 
 
-def _examples(folder: Path) -> dict[str, tuple[str, int, int]]:
-    """For each rule the shortest file that breaks it: its content, and the line and column in it."""
-    found: dict[str, tuple[str, int, int]] = {}
-    for path in sorted(folder.glob("*.yaml")):
+def rule_examples(examples: Path) -> Mapping[str, Example]:
+    """For each rule the file that shows it best: that breaks no other, and is short; mended, it is ``valid/RULE``."""
+    found: dict[str, tuple[tuple[int, int], Example]] = {}
+    for path in sorted((examples / "invalid").glob("*.yaml")):
         _, breaks, content = path.read_text("utf-8").split("\n", maxsplit=2)
-        for rule, line, column in _BREAKS.findall(breaks):
-            if rule not in found or len(content) < len(found[rule][0]):
-                found[rule] = content, int(line) - 2, int(column)
-    return found
+        places = _BREAKS.findall(breaks)
+        for rule, line, column in places:
+            worth = len({r for r, _, _ in places}), len(content)
+            mended = examples / "valid" / f"{rule.replace('-', '_')}.yaml"
+            if int(line) > HEADER and mended.exists() and (rule not in found or worth < found[rule][0]):
+                kept = mended.read_text("utf-8").split("\n", maxsplit=1)[1]
+                found[rule] = worth, Example(content, int(line) - HEADER, int(column), kept)
+    return {rule: example for rule, (_, example) in found.items()}

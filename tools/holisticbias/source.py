@@ -29,12 +29,13 @@ class SourceFile:
     document: Document
 
 
-def find_source(start: Path | None = None) -> Path:
-    """The folder of terms: the nearest one at or above ``start``, else the one shipped with the package."""
+def find_source(start: Path | None = None, *, to_write: bool = False) -> Path:
+    """The folder of terms: the nearest one at or above ``start``, or, to read, the one shipped with the package."""
     start = (start or Path.cwd()).resolve()
     shipped = Path(__file__).resolve().parent / "data"
     checkout = Path(__file__).resolve().parents[2]
-    for folder in (start, *start.parents, shipped, checkout):
+    folders = [start, *start.parents] if to_write else [start, *start.parents, shipped, checkout]
+    for folder in folders:
         if is_source(folder):
             return folder
     raise SourceError(

@@ -10,7 +10,7 @@ from holisticbias.document import read_document
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding, render_findings
 from holisticbias.repository import parse_files
-from holisticbias.rules import CHECKS
+from holisticbias.rules import CHECKS, judged
 from holisticbias.rules.review import apply_waivers
 from holisticbias.source import SINGLE_FILES, SourceFile, find_source, is_source, kind_of, read_source, shown_path
 
@@ -19,7 +19,7 @@ def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding,
     """Every finding, in the order of files and lines, and the catalog of all that could be read."""
     repository, findings = parse_files(files)
     checked = (f for check in CHECKS.values() for f in check(repository))
-    return repository.catalog(), tuple(sorted({*findings, *apply_waivers(repository, checked)}))
+    return repository.catalog(), tuple(sorted({*findings, *judged(repository, apply_waivers(repository, checked))}))
 
 
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
@@ -34,7 +34,7 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         if root not in sources:
             sources[root] = read_source(root)
         held = {f.document.path for f in sources[root]}
-        inside = {p for p in held if Path(p).resolve().is_relative_to(path.resolve())}
+        inside = {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
         if path.is_file() and not inside:
             found.update(_validate_stranger(path, sources[root]))
         elif not inside:
@@ -48,6 +48,11 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     return tuple(sorted(found))
 
 
+def _absolute(path: Path) -> Path:
+    """Where a file lies, without following the file itself: it may be a link to nothing, or to itself."""
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+
+
 def _validate_stranger(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
     """The findings of a file outside the folder of terms, in the place of the file that it would replace.
 
@@ -55,7 +60,7 @@ def _validate_stranger(path: Path, source: tuple[SourceFile, ...]) -> Iterable[F
     """
     shown = shown_path(path)
     document = read_document(path, shown)
-    file = SourceFile(kind_of(path.resolve(), document), document)
+    file = SourceFile(kind_of(_absolute(path), document), document)
     others = (f for f in source if not _same_place(f, file))
     found = validate_files([*others, file])[1]
     return (f for f in found if f.path == shown and not f.rule.startswith("published-"))

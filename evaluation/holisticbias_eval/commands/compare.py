@@ -11,10 +11,12 @@ import click
 @click.command(short_help="Compare two runs: two models, or two releases.")
 @click.argument("first", type=click.Path(path_type=Path), metavar="RUN_A")
 @click.argument("second", type=click.Path(path_type=Path), metavar="RUN_B")
-@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help="Write the comparison as JSON to this file as well.")
+@click.option("--format", "style", type=click.Choice(["table", "json", "html"]), default="table", show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Write it to this file as well: a page if .html, else JSON."
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resampling.")
-def command(first: Path, second: Path, style: Literal["table", "json"], out: Path | None, seed: int) -> None:
+def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None, seed: int) -> None:
     """Compare RUN_B with RUN_A, paired on the sentences that both have.
 
     The change of each axis's share is split into what the sentences did (gone,
@@ -24,14 +26,26 @@ def command(first: Path, second: Path, style: Literal["table", "json"], out: Pat
     from holisticbias_eval.compare import compare_runs
     from holisticbias_eval.measures.records import TrustSettings
     from holisticbias_eval.report.changes import print_comparison
+    from holisticbias_eval.report.comparison import render_comparison
+    from holisticbias_eval.report.numbers import title
     from holisticbias_eval.report.summary import axis_labels
     from holisticbias_eval.run import read_run
 
     one, other = read_run(first), read_run(second)
     compared = compare_runs(one, other, TrustSettings(seed=seed))
+    labels = {**axis_labels(one.scores), **axis_labels(other.scores)}
+
+    def label(axis: str) -> str:
+        return labels.get(axis) or title(axis)
+
+    def as_text(page: bool) -> str:
+        return render_comparison(compared, label) if page else compared.model_dump_json(indent=2)
+
     if out:
-        write_file(out, (compared.model_dump_json(indent=2) + "\n").encode())
-    if style == "json":
-        click.echo(compared.model_dump_json(indent=2))
+        write_file(out, (as_text(out.suffix.lower() in (".html", ".htm")) + "\n").encode())
+    if style == "table":
+        print_comparison(compared, label)
+        if out:
+            click.echo(f"Comparison: {out}")
     else:
-        print_comparison(compared, {**axis_labels(one.scores), **axis_labels(other.scores)})
+        click.echo(as_text(style == "html"))

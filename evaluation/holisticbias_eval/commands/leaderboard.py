@@ -25,7 +25,10 @@ def command(
     contributor: str | None,
     name: str | None,
 ) -> int:
-    """Print the results of models on releases, contributed by pull request; they are figures, not verdicts."""
+    """Print the results of models on releases: figures, not verdicts.
+
+    Results are contributed by pull request.
+    """
     from holisticbias.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
     from holisticbias_eval.registry import read_registry

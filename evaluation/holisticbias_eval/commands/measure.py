@@ -25,9 +25,10 @@ def command(
     corpus: Path | None,
     seed: int,
 ) -> None:
-    """Compute a MEASURE from perplexities: a table with axis, template, descriptor, noun and perplexity.
+    """Compute a MEASURE from a table of perplexities.
 
-    Figures come by axis, by template, by both and by pair of descriptors.
+    The table has the columns axis, template, descriptor, noun and perplexity. Figures come
+    by axis, by template, by both and by pair of descriptors.
     """
     from holisticbias_eval.measurement import measure_file, write_measurement
     from holisticbias_eval.measures.records import TrustSettings

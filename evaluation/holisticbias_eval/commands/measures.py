@@ -7,7 +7,10 @@ import click
 
 @click.command()
 def command() -> None:
-    """Explain each measure: what it measures, which direction is good or that none is, and its source."""
+    """Explain each measure: what it measures, and its source.
+
+    Also which direction is good, or that none is.
+    """
     from holisticbias_eval.measures import MEASURES
 
     for measure in MEASURES.values():
@@ -15,6 +18,7 @@ def command() -> None:
         for label, text in (
             ("measures", measure.summary),
             ("on", measure.models),
+            ("beside it", measure.beside),
             ("direction", measure.direction),
             ("limits", measure.limits),
             ("source", measure.source),

@@ -21,7 +21,10 @@ FORMATS = ("html", "md", "csv", "svg", "png")
 @click.option("--part", metavar="NAME", help="Which table or chart csv, svg and png hold; by default the main figures.")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write; by default one in the run's folder.")
 def command(run: Path, form: str | None, part: str | None, out: Path | None) -> None:
-    """Print the figures of a RUN folder and write its report, one HTML page that needs no network."""
+    """Print the figures of a RUN folder, and write its report.
+
+    The report is one HTML page that needs no network.
+    """
     from holisticbias_eval.report.files import write_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.run import read_run

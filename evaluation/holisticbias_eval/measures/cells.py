@@ -38,9 +38,9 @@ class Cell:
 
     @property
     def log_perplexity(self) -> Floats:
-        """Nats a token."""
+        """Nats a token, NaN where they are not finite: such a value has a rank, and no distance from others."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(self.perplexity)
+            return finite(np.log(self.perplexity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,11 @@ class Crossing:
     stances: tuple[str, ...]
     nouns: tuple[str, ...]
     cells: tuple[Cell, ...]
+
+
+def finite(values: Floats) -> Floats:
+    """The same with NaN for what is infinite."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def cross(scores: pa.Table) -> Crossing:
@@ -67,7 +72,7 @@ def cross(scores: pa.Table) -> Crossing:
     templates, template = _encode(scores["template"])
     stance_of = _stances(scores, template)
     nouns, noun = _encode(scores["noun_id"])
-    names, descriptor = _encode(scores["descriptor_id"])
+    names, descriptor = _sorted(*_encode(scores["descriptor_id"]))
     values = {name: _numbers(scores[name]) for name in VALUES if name in scores.column_names}
     cells = []
     for a, t, rows in _rows_by_cell(axis, template, len(templates)):
@@ -104,6 +109,14 @@ def _stances(scores: pa.Table, template: Ints) -> list[str]:
 def _encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _sorted(names: list[str], codes: Ints) -> tuple[list[str], Ints]:
+    """The same with names in order, so that a pair stands the same way round wherever it is named."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [names[i] for i in order], place[codes]
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats:

@@ -14,7 +14,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.cells import Crossing, cross
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.records import Interval, Part, TrustSettings
-from holisticbias_eval.measures.resampling import noun_draws, significant_when_weighted
+from holisticbias_eval.measures.resampling import expansion, noun_draws, significant_when_weighted
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Comparison(Part):
     """Two runs side by side; the sentences are counted by what became of them."""
 
     common: int = Field(description="sentences of one text in both runs, with a perplexity in both")
-    changed: int = Field(description="sentences of one id whose text changed")
+    changed: int = Field(description="sentences of one id whose text changed, or that a run has no perplexity for")
     gone: int
     added: int
     nats: float | None = Field(description="mean difference of negative log-likelihood on common sentences, B less A")
@@ -105,7 +105,7 @@ def _change(axis: str | None, steps: list[float | None], drawn: Floats | None) -
     model = _less(common_second, common_first)
     moved = None
     if drawn is not None and model is not None and not np.isnan(drawn).any():
-        moved = drawn - drawn.mean() + model
+        moved = drawn + model
     return Change(
         axis=axis,
         first=first,
@@ -140,13 +140,17 @@ def _p_value(values: Floats) -> float:
 
 
 def _drawn_differences(first: pa.Table, second: pa.Table, settings: TrustSettings) -> dict[str | None, Floats]:
-    """The second's share less the first's under each draw of nouns and stances, the same for both."""
+    """How the second's share less the first's varies over draws of nouns and stances, the same for both.
+
+    Around a mean of 0, and spread by ``expansion``.
+    """
     crossings = cross(first), cross(second)
     rng = np.random.default_rng(settings.seed)
     nouns = noun_draws(len(crossings[0].nouns), settings.draws, rng)
     stances = noun_draws(len(crossings[0].stances), settings.draws, rng)
     one, other = (_drawn_shares(c, nouns, stances) for c in crossings)
-    return {axis: other[axis] - one[axis] for axis in one}
+    spread = expansion(len(crossings[0].stances))
+    return {axis: spread * (moved - moved.mean()) for axis in one for moved in [other[axis] - one[axis]]}
 
 
 def _drawn_shares(crossing: Crossing, nouns: Ints, stances: Ints) -> dict[str | None, Floats]:

@@ -20,14 +20,16 @@ EXACT_UP_TO = 8
 class PairwiseTests:
     """Tests between samples ``first[k] < second[k]``: shape ``[pairs]`` each.
 
-    ``u`` is the statistic of the first sample, ``p`` the two-sided p-value;
-    both are NaN where a sample is empty.
+    ``u`` is the statistic of the first sample, ``p`` the two-sided p-value of
+    the pair by itself, ``stacked`` that of all pairs tested in one call; all
+    are NaN where a sample is empty.
     """
 
     first: Ints
     second: Ints
     u: Floats
     p: Floats
+    stacked: Floats
 
 
 def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTests:
@@ -37,6 +39,10 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     each belongs. Equal to ``scipy.stats.mannwhitneyu`` with its defaults: the
     exact distribution where a sample has at most 8 values and the pair no
     ties, else the normal approximation with tie and continuity corrections.
+
+    Samples of one size can be stacked, as the published procedure does; scipy
+    then decides for all pairs together, and one tie anywhere takes the exact
+    distribution from all of them. Where sizes differ ``stacked`` is ``p``.
     """
     counts = np.bincount(sample, minlength=samples).astype(np.int64)
     order = np.argsort(values)
@@ -48,9 +54,12 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     first, second = pairs_of(samples)
     u = wins[first, second]
     ties = _tie_terms(tied, first, second)
-    p = p_values(u, counts[first], counts[second], ties)
+    sizes_of_pairs = counts[first], counts[second]
+    p = p_values(u, *sizes_of_pairs, ties)
+    together = len(tied) > 0 and (counts == counts[0]).all()
+    stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if together else p
     u[np.isnan(p)] = np.nan
-    return PairwiseTests(first, second, u, p)
+    return PairwiseTests(first, second, u, p, stacked)
 
 
 def p_values(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:

@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from holisticbias_eval.measures.cells import Cell
+from holisticbias_eval.measures.cells import Cell, finite
 from holisticbias_eval.measures.effects import detectable_difference, mean_difference, rank_biserial
 from holisticbias_eval.measures.mannwhitney import mann_whitney_pairs, pairs_of
 from holisticbias_eval.measures.paired import sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +52,12 @@ def compare_pairs(cell: Cell, flips: int, rng: np.random.Generator) -> PairFigur
     counts = present.sum(axis=1)
     tests = mann_whitney_pairs(cell.perplexity[present], np.nonzero(present)[0], len(counts))
     per_token = cell.log_perplexity[first] - cell.log_perplexity[second]
-    per_sentence = per_token if cell.nll is None else cell.nll[first] - cell.nll[second]
+    nll = cell.log_perplexity if cell.nll is None else finite(cell.nll)
+    per_sentence = nll[first] - nll[second]
     return PairFigures(
         n1=counts[first],
         n2=counts[second],
-        p=tests.p,
+        p=tests.stacked,
         rank_biserial=rank_biserial(tests.u, counts[first], counts[second]),
         nats=mean_difference(per_sentence),
         detectable_nats=detectable_difference(per_sentence),
@@ -91,9 +91,9 @@ def by_pair(tested: list[tuple[Cell, PairFigures]]) -> pa.Table:
         known = ~np.isnan(figures.p)
         values = {
             "templates": pa.array(known.astype(np.int64)),
-            "share": pa.array(np.where(known, figures.p < LEVEL, np.nan), from_pandas=True),
+            "share": pa.array(np.where(known, figures.p < SIGNIFICANCE, np.nan), from_pandas=True),
             "paired_share": pa.array(
-                np.where(np.isnan(figures.wilcoxon), np.nan, figures.wilcoxon < LEVEL), from_pandas=True
+                np.where(np.isnan(figures.wilcoxon), np.nan, figures.wilcoxon < SIGNIFICANCE), from_pandas=True
             ),
             "rank_biserial": pa.array(figures.rank_biserial, from_pandas=True),
             "nats": pa.array(figures.nats, from_pandas=True),
@@ -110,7 +110,7 @@ def _test(values: Floats | None, pairs: Ints) -> Floats:
     if values is None:
         return np.full(len(pairs), np.nan)
     present = ~np.isnan(values)
-    return mann_whitney_pairs(values[present], np.nonzero(present)[0], len(values)).p
+    return mann_whitney_pairs(values[present], np.nonzero(present)[0], len(values)).stacked
 
 
 def _equal_tokens(cell: Cell, first: Ints, second: Ints) -> npt.NDArray[np.bool_]:
@@ -122,15 +122,16 @@ def _equal_tokens(cell: Cell, first: Ints, second: Ints) -> npt.NDArray[np.bool_
 
 
 def _without_phrase(cell: Cell) -> Floats | None:
-    return None if cell.nll is None or cell.phrase_nll is None else cell.nll - cell.phrase_nll
+    return None if cell.nll is None or cell.phrase_nll is None else finite(cell.nll) - finite(cell.phrase_nll)
 
 
 def _without_tokens(cell: Cell) -> Floats | None:
     """What is left of log-perplexity after a straight line through the number of tokens, over the cell's sentences."""
     if cell.tokens is None:
         return None
-    known = ~np.isnan(cell.perplexity) & ~np.isnan(cell.tokens)
-    tokens, values = cell.tokens[known], cell.log_perplexity[known]
+    logs = cell.log_perplexity
+    known = ~np.isnan(logs) & np.isfinite(cell.tokens)
+    tokens, values = cell.tokens[known], logs[known]
     spread = tokens - tokens.mean() if len(tokens) else tokens
     variance = (spread**2).sum()
     left = np.full(cell.perplexity.shape, np.nan)

@@ -52,6 +52,9 @@ class Paired(Part):
 
     wilcoxon: float | None = Field(description="signed-rank test over nouns")
     sign_flip: float | None = Field(description="permutation test of the mean difference by flipping signs")
+    large: float | None = Field(
+        None, description="share of pairs that the signed-rank test calls different and of rank-biserial 0.43 or more"
+    )
 
 
 class Confounds(Part):

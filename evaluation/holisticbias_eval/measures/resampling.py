@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 from holisticbias_eval.measures.mannwhitney import EXACT_UP_TO, mann_whitney_pairs, p_values, pairs_of
+from holisticbias_eval.measures.shares import SIGNIFICANCE, counts_of
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-SIGNIFICANCE = 0.05
 _CRITICAL_Z = 1.959963984540054
 _BYTES_AT_ONCE = 1 << 25
 
@@ -20,9 +21,16 @@ def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
 
 
-def each_left_out(nouns: int) -> Ints:
-    """Every noun once but one: shape ``[nouns, nouns]``."""
-    return 1 - np.eye(nouns, dtype=np.int64)
+def expansion(clusters: int) -> float:
+    """By what factor draws of so many clusters vary too little to cover at their nominal rate.
+
+    ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
+    degrees of freedom over the normal's: the expanded percentile interval
+    (Hesterberg 2015). One cluster says nothing of how clusters vary: 1.
+    """
+    if clusters < 2:
+        return 1.0
+    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / _CRITICAL_Z)
 
 
 def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:
@@ -103,13 +111,17 @@ def significant_when_permuted(perplexity: Floats, permutations: int, rng: np.ran
     The descriptors' labels are permuted among the sentences of each noun, so
     that nouns stay as likely as they are and nothing else can differ.
     """
-    descriptors, nouns = perplexity.shape
-    sample = np.repeat(np.arange(descriptors), nouns)
-    significant, tested = np.zeros(permutations, np.int64), np.zeros(permutations, np.int64)
-    for k in range(permutations):
-        mixed = rng.permuted(perplexity, axis=0).ravel()
-        present = ~np.isnan(mixed)
-        p = mann_whitney_pairs(mixed[present], sample[present], descriptors).p
-        significant[k] = (p < SIGNIFICANCE).sum()
-        tested[k] = (~np.isnan(p)).sum()
+    significant, tested = np.stack([_counts(rng.permuted(perplexity, axis=0)) for _ in range(permutations)], axis=1)
     return significant, tested
+
+
+def significant_without_each_noun(perplexity: Floats) -> tuple[Ints, Ints]:
+    """How many pairs differ with p < 0.05, and how many could be tested, without one noun: ``[nouns]`` each."""
+    nouns = perplexity.shape[1]
+    significant, tested = np.stack([_counts(np.delete(perplexity, n, axis=1)) for n in range(nouns)], axis=1)
+    return significant, tested
+
+
+def _counts(perplexity: Floats) -> Ints:
+    present = ~np.isnan(perplexity)
+    return counts_of(mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,25 +14,26 @@ from holisticbias_eval.errors import ScoresError
 
 NAMES = ("axis", "template", "descriptor", "noun")
 NUMBERS = ("nll", "tokens", "phrase_nll")
-MISSING = ["", "NA", "NaN", "nan", "null", "None"]
+# what a run's scores have beside, by which templates are known as wordings of one stance
+WORDINGS = ("template_id", "paraphrase_of")
 
 
 def read_scores(path: Path) -> pa.Table:
     """The table of scores in a file, as the measures take it; ``ScoresError`` if it is none.
 
     The file has the columns ``axis, template, descriptor, noun, perplexity``, one
-    row a sentence, and may have ``nll, tokens, phrase_nll``. A perplexity may be
+    row a sentence, in any order, and may have ``nll, tokens, phrase_nll``, and
+    ``template_id, paraphrase_of``; others are not read. A perplexity may be
     missing, a name may not.
     """
     table = _read(path)
-    lacking = [name for name in (*NAMES, "perplexity") if name not in table.column_names]
-    if lacking:
-        raise ScoresError(f"{path} has no column {lacking[0]}: a table of scores has {', '.join(NAMES)} and perplexity")
     if not table.num_rows:
         raise ScoresError(f"{path} has no row: there is nothing to measure")
     columns = {name: _names(path, table[name], name) for name in NAMES}
     numbers = {n: _numbers(path, table[n], n) for n in ("perplexity", *NUMBERS) if n in table.column_names}
-    return pa.table({**columns, "descriptor_id": columns["descriptor"], "noun_id": columns["noun"], **numbers})
+    wordings = {n: table[n].cast(pa.string()) for n in WORDINGS} if {*WORDINGS} <= {*table.column_names} else {}
+    ids = {"descriptor_id": columns["descriptor"], "noun_id": columns["noun"]}
+    return pa.table({**columns, **ids, **numbers, **wordings})
 
 
 def _read(path: Path) -> pa.Table:
@@ -42,25 +44,54 @@ def _read(path: Path) -> pa.Table:
         raise ScoresError(f"{path} does not exist or is no file")
     try:
         if kind == ".parquet":
-            return pq.read_table(path)
-        types = dict.fromkeys(NAMES, pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
-        options = pa.csv.ConvertOptions(column_types=types, null_values=MISSING)
-        return pa.csv.read_csv(path, convert_options=options)
+            with pq.ParquetFile(path) as file:
+                return file.read(_columns(path, file.schema_arrow.names))
+        with pa.csv.open_csv(path) as file:
+            columns = _columns(path, file.schema.names)
+        return pa.csv.read_csv(path, convert_options=_conversion(columns))
     except (OSError, pa.ArrowException) as error:
-        raise ScoresError(f"{path} cannot be read as a table: {error}") from error
+        raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())}") from error
+
+
+def _columns(path: Path, found: Sequence[str]) -> list[str]:
+    """The columns to read; an error where one is lacking, or stands there twice."""
+    for name in (*NAMES, "perplexity"):
+        if name not in found:
+            raise ScoresError(
+                f"{path} has no column {name}: a table of scores has {', '.join(NAMES)} and perplexity, "
+                f"this one {', '.join(map(repr, found[:8]))}"
+            )
+    columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *WORDINGS) if name in found]
+    for name in columns:
+        if found.count(name) > 1:
+            raise ScoresError(f"{path} has {found.count(name)} columns {name}: keep one")
+    return columns
+
+
+def _conversion(columns: list[str]) -> pa.csv.ConvertOptions:
+    types = dict.fromkeys((*NAMES, *WORDINGS), pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
+    missing = [*pa.csv.ConvertOptions().null_values, "None", "NAN"]
+    return pa.csv.ConvertOptions(include_columns=columns, column_types=types, null_values=missing)
 
 
 def _names(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    if column.null_count:
-        raise ScoresError(f"{path}: column {name} is missing in {column.null_count:,} rows: every row needs one")
     try:
-        return column.cast(pa.string())
+        names = column.cast(pa.string())
     except pa.ArrowException as error:
         raise ScoresError(f"{path}: column {name} is not text but {column.type}") from error
+    missing = pc.sum(pc.equal(pc.fill_null(names, ""), "")).as_py()
+    if missing:
+        raise ScoresError(f"{path}: column {name} is missing in {missing:,} rows: every row needs one")
+    return names
 
 
 def _numbers(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_null(column.type)):
+    """The numbers, also where they are kept as text; missing where they are none (NaN)."""
+    if pa.types.is_boolean(column.type):
         raise ScoresError(f"{path}: column {name} is not numbers but {column.type}")
-    numbers = column.cast(pa.float64())
+    try:
+        numbers = column.cast(pa.float64(), safe=False)
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise ScoresError(f"{path}: column {name} is not numbers but {column.type}: {reason}") from error
     return pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -18,50 +17,36 @@ from holisticbias_eval.measures.effects import (
     detectable_rank_biserial,
     smallest_significant_rank_biserial,
 )
-from holisticbias_eval.measures.pairs import PairFigures, by_pair, compare_pairs, join
+from holisticbias_eval.measures.measured import MeasuredCell, drawn_shares, measure_cell
+from holisticbias_eval.measures.pairs import PairFigures, by_pair, join
+from holisticbias_eval.measures.ranks import rank_axes
 from holisticbias_eval.measures.records import (
-    AxisRank,
     Confounds,
     Corrected,
     Effects,
-    Interval,
     Paired,
-    RankFlip,
     Robustness,
     ShareTrust,
     Trust,
     TrustSettings,
 )
-from holisticbias_eval.measures.resampling import (
-    SIGNIFICANCE,
-    each_left_out,
-    noun_draws,
-    significant_when_permuted,
-    significant_when_weighted,
-)
+from holisticbias_eval.measures.resampling import noun_draws
+from holisticbias_eval.measures.shares import SIGNIFICANCE, median_of, middle_of, range_of, ratios, share_of
+from holisticbias_eval.measures.wordings import choose_wordings, worded_shares
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NONCE = "nonce"
-_CHOICES = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class _Resampled:
-    """How many pairs of a cell differ, and were tested: ``[2, draws]``, ``[2, nouns]``, ``[2, permutations]``."""
+class _Axis:
+    """An axis's cells, and its share under draws and under wordings."""
 
-    drawn: Ints
-    left_out: Ints
-    permuted: Ints
-
-
-@dataclass(frozen=True, slots=True)
-class _Tested:
-    cell: Cell
-    stance: int
-    pairs: PairFigures
-    resampled: _Resampled
+    cells: Sequence[MeasuredCell]
+    drawn: Floats
+    worded: Floats | None
 
 
 def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> tuple[Trust, pa.Table]:
@@ -80,167 +65,111 @@ def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> tu
     stances = noun_draws(len(crossing.stances), settings.draws, rng)
     places = {s: i for i, s in enumerate(crossing.stances)}
 
-    def measure(cell: Cell, seed: np.random.SeedSequence) -> _Tested:
-        return _Tested(cell, places[cell.stance], *_measure_cell(cell, nouns, settings, np.random.default_rng(seed)))
+    def measure(cell: Cell, seed: np.random.SeedSequence) -> MeasuredCell:
+        return measure_cell(cell, places[cell.stance], nouns, settings, seed)
 
     with ThreadPoolExecutor() as pool:
         tested = list(pool.map(measure, crossing.cells, seeds[1:]))
-    chosen = _choices(crossing, rng)
-    return _summarise(crossing, tested, stances, chosen, settings), by_pair([(t.cell, t.pairs) for t in tested])
+    axes = _by_axis(crossing, tested, stances, choose_wordings(crossing, rng))
+    return _summarise(crossing, tested, axes, settings), by_pair([(t.cell, t.pairs) for t in tested])
 
 
-def _measure_cell(
-    cell: Cell, nouns: Ints, settings: TrustSettings, rng: np.random.Generator
-) -> tuple[PairFigures, _Resampled]:
-    pairs = compare_pairs(cell, settings.flips, rng)
-    weights = np.vstack([nouns, each_left_out(nouns.shape[1])])
-    weighted = np.stack(significant_when_weighted(cell.perplexity, weights))
-    permuted = np.stack(significant_when_permuted(cell.perplexity, settings.permutations, rng))
-    return pairs, _Resampled(weighted[:, : len(nouns)], weighted[:, len(nouns) :], permuted)
+def _by_axis(
+    crossing: Crossing, tested: Sequence[MeasuredCell], stances: Ints, chosen: Mapping[str, Ints]
+) -> dict[str, _Axis]:
+    axes = {}
+    for axis in crossing.axes:
+        cells = [t for t in tested if t.cell.axis == axis]
+        worded = worded_shares({t.cell.template: t.counts for t in cells}, chosen)
+        axes[axis] = _Axis(cells, drawn_shares(cells, stances), worded)
+    return axes
 
 
 def _summarise(
-    crossing: Crossing, tested: list[_Tested], stances: Ints, chosen: dict[str, Ints], settings: TrustSettings
+    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: TrustSettings
 ) -> Trust:
-    by_axis = {a: [t for t in tested if t.cell.axis == a] for a in crossing.axes}
-    drawn = {a: _drawn_shares(cells, stances) for a, cells in by_axis.items()}
-    nonce = drawn.get(NONCE)
-    worded = {a: _worded_shares(cells, chosen) for a, cells in by_axis.items()}
-    ranked, flips = _rank(drawn, worded)
+    ranks, flips = rank_axes({a: x.drawn for a, x in axes.items()}, {a: x.worded for a, x in axes.items()})
+    nonce = axes[NONCE].drawn if NONCE in axes else None
     return Trust(
         settings=settings,
         nats_per="sentence" if all(t.cell.nll is not None for t in tested) else "token",
         by_axis=tuple(
-            _trust(cells, drawn[a], axis=a, nonce=nonce if a != NONCE else None, worded=worded[a])
-            for a, cells in by_axis.items()
+            _trust(x.cells, x.drawn, axis=a, nonce=nonce if a != NONCE else None, robustness=_robustness(x))
+            for a, x in axes.items()
         ),
         by_template=tuple(
-            _trust([t for t in tested if t.cell.template == name], None, template=name) for name in crossing.templates
+            _trust(cells, drawn_shares(cells, None), template=name)
+            for name in crossing.templates
+            for cells in [[t for t in tested if t.cell.template == name]]
         ),
-        by_axis_and_template=tuple(_trust([t], None, axis=t.cell.axis, template=t.cell.template) for t in tested),
-        axis_ranks=ranked,
+        by_axis_and_template=tuple(
+            _trust([t], drawn_shares([t], None), axis=t.cell.axis, template=t.cell.template) for t in tested
+        ),
+        axis_ranks=ranks,
         rank_flips=flips,
     )
 
 
-def _choices(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:
-    """Whether a template is the one wording chosen of its stance, for many choices: shape ``[choices]`` each.
-
-    Empty where no stance has two wordings.
-    """
-    stance_of = {cell.template: cell.stance for cell in crossing.cells}
-    wordings = {s: [t for t in crossing.templates if stance_of[t] == s] for s in crossing.stances}
-    if all(len(templates) == 1 for templates in wordings.values()):
-        return {}
-    chosen: dict[str, Ints] = {}
-    for templates in wordings.values():
-        choice = rng.integers(len(templates), size=_CHOICES)
-        chosen |= {t: (choice == i).astype(np.int64) for i, t in enumerate(templates)}
-    return chosen
-
-
-def _worded_shares(cells: Sequence[_Tested], chosen: dict[str, Ints]) -> Floats | None:
-    """The share under each choice of wordings: shape ``[choices]``."""
-    if not chosen:
-        return None
-    counts = np.array([[(c.pairs.p < SIGNIFICANCE).sum(), (~np.isnan(c.pairs.p)).sum()] for c in cells])
-    return _ratios(counts.T @ np.stack([chosen[c.cell.template] for c in cells]))
-
-
-def _drawn_shares(cells: Sequence[_Tested], stances: Ints | None) -> Floats:
-    """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
-
-    Drawing nouns with replacement repeats values, which lets more pairs differ
-    than would with as many nouns anew: the draws say how much a share varies,
-    not where it lies.
-    """
-    weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
-    significant, pairs = (np.stack([c.resampled.drawn[i] for c in cells]) for i in (0, 1))
-    total = (pairs * weights).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = (significant * weights).sum(axis=0) / total
-    observed = _share(np.concatenate([c.pairs.p for c in cells]))
-    known = shares[~np.isnan(shares)]
-    if observed is None or not len(known):
-        return np.full(len(shares), np.nan)
-    moved: Floats = shares - known.mean() + observed
-    return moved
-
-
 def _trust(
-    cells: Sequence[_Tested],
-    drawn: Floats | None,
+    cells: Sequence[MeasuredCell],
+    drawn: Floats,
     axis: str | None = None,
     template: str | None = None,
     nonce: Floats | None = None,
-    worded: Floats | None = None,
+    robustness: Robustness | None = None,
 ) -> ShareTrust:
     pairs = join([c.pairs for c in cells])
-    drawn = _drawn_shares(cells, None) if drawn is None else drawn
-    permuted = _ratios(sum(c.resampled.permuted for c in cells))
+    permuted = ratios(sum(c.permuted for c in cells))
     return ShareTrust(
         axis=axis,
         template=template,
-        share=_share(pairs.p),
-        interval=_interval(np.clip(drawn, 0, 1)),
+        share=share_of(pairs.p),
+        interval=middle_of(np.clip(drawn, 0, 1)),
         floor=float(permuted.mean()) if not np.isnan(permuted).any() else None,
-        floor_interval=_interval(permuted),
-        corrected=Corrected(holm=_share(holm(pairs.p)), benjamini_hochberg=_share(benjamini_hochberg(pairs.p))),
+        floor_interval=middle_of(permuted),
+        corrected=Corrected(holm=share_of(holm(pairs.p)), benjamini_hochberg=share_of(benjamini_hochberg(pairs.p))),
         effects=_effects(pairs),
-        paired=Paired(wilcoxon=_share(pairs.wilcoxon), sign_flip=_share(pairs.sign_flip)),
+        paired=_paired(pairs),
         confounds=_confounds(pairs, drawn, nonce),
-        robustness=_robustness(cells, worded) if axis and not template else None,
+        robustness=robustness,
     )
-
-
-def _share(p: Floats) -> float | None:
-    known = p[~np.isnan(p)]
-    return float((known < SIGNIFICANCE).mean()) if len(known) else None
-
-
-def _ratios(counts: Ints | int) -> Floats:
-    significant, tested = np.asarray(counts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratios: Floats = significant / tested
-    return ratios
-
-
-def _interval(values: Floats) -> Interval | None:
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return None
-    low, high = np.quantile(known, [0.025, 0.975])
-    return Interval(low=float(low), high=float(high))
-
-
-def _median(values: Floats) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(np.median(known)) if len(known) else None
 
 
 def _effects(pairs: PairFigures) -> Effects:
     tested = ~np.isnan(pairs.p)
-    large = (np.abs(pairs.rank_biserial) >= LARGE) & (pairs.p < SIGNIFICANCE)
     sizes = [int(np.median(n[tested])) for n in (pairs.n1, pairs.n2)] if tested.any() else None
     return Effects(
-        rank_biserial=_median(np.abs(pairs.rank_biserial)),
-        nats=_median(np.abs(pairs.nats)),
-        large=float(large[tested].mean()) if tested.any() else None,
+        rank_biserial=median_of(np.abs(pairs.rank_biserial)),
+        nats=median_of(np.abs(pairs.nats)),
+        large=_large(pairs, pairs.p),
         smallest_significant=smallest_significant_rank_biserial(*sizes) if sizes else None,
-        detectable=_median(detectable_rank_biserial(pairs.n1, pairs.n2)),
-        detectable_nats=_median(pairs.detectable_nats),
+        detectable=median_of(detectable_rank_biserial(pairs.n1, pairs.n2)),
+        detectable_nats=median_of(pairs.detectable_nats),
     )
 
 
+def _paired(pairs: PairFigures) -> Paired:
+    return Paired(
+        wilcoxon=share_of(pairs.wilcoxon), sign_flip=share_of(pairs.sign_flip), large=_large(pairs, pairs.wilcoxon)
+    )
+
+
+def _large(pairs: PairFigures, p: Floats) -> float | None:
+    """The share of tests that are significant and of a pair whose difference is large."""
+    known = ~np.isnan(p)
+    large = (np.abs(pairs.rank_biserial) >= LARGE) & (p < SIGNIFICANCE)
+    return float(large[known].mean()) if known.any() else None
+
+
 def _confounds(pairs: PairFigures, drawn: Floats, nonce: Floats | None) -> Confounds:
-    observed, control = _share(pairs.p), _observed(nonce)
+    observed, control = share_of(pairs.p), _observed(nonce)
     return Confounds(
         equal_token_pairs=int((pairs.equal_tokens & ~np.isnan(pairs.p)).sum()),
-        equal_tokens=_share(pairs.p[pairs.equal_tokens]),
-        without_token_count=_share(pairs.without_tokens),
-        without_phrase=_share(pairs.without_phrase),
+        equal_tokens=share_of(pairs.p[pairs.equal_tokens]),
+        without_token_count=share_of(pairs.without_tokens),
+        without_phrase=share_of(pairs.without_phrase),
         minus_nonce=None if observed is None or control is None else observed - control,
-        minus_nonce_interval=None if nonce is None else _interval(drawn - nonce),
+        minus_nonce_interval=None if nonce is None else middle_of(drawn - nonce),
     )
 
 
@@ -251,55 +180,10 @@ def _observed(values: Floats | None) -> float | None:
     return float(np.nanmean(values))
 
 
-def _robustness(cells: Sequence[_Tested], worded: Floats | None) -> Robustness:
-    left_out = _ratios(sum(c.resampled.left_out for c in cells))
-    counts = np.array([[(c.pairs.p < SIGNIFICANCE).sum(), (~np.isnan(c.pairs.p)).sum()] for c in cells])
-    without = _ratios((counts.sum(axis=0) - counts).T)
+def _robustness(axis: _Axis) -> Robustness:
+    counts = np.array([c.counts for c in axis.cells])
     return Robustness(
-        leave_one_noun_out=_range(left_out),
-        leave_one_template_out=_range(without),
-        wordings=None if worded is None else _interval(worded),
+        leave_one_noun_out=range_of(ratios(sum(c.left_out for c in axis.cells))),
+        leave_one_template_out=range_of(ratios((counts.sum(axis=0) - counts).T)),
+        wordings=None if axis.worded is None else middle_of(axis.worded),
     )
-
-
-def _range(values: Floats) -> Interval | None:
-    known = values[~np.isnan(values)]
-    return Interval(low=float(known.min()), high=float(known.max())) if len(known) > 1 else None
-
-
-def _flipped(one: Floats | None, other: Floats | None) -> float | None:
-    return None if one is None or other is None else float((other > one).mean())
-
-
-def _rank(
-    drawn: dict[str, Floats], worded: dict[str, Floats | None]
-) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
-    """Where each axis stands among the others, the largest share first, and how often neighbours change places."""
-    # what differs by less than rounding is a tie
-    known = {a: np.round(shares, 12) for a, shares in drawn.items() if not np.isnan(shares).any()}
-    if not known:
-        return (), ()
-    observed = {a: round(float(shares.mean()), 9) for a, shares in known.items()}
-    order = sorted(known, key=lambda a: -observed[a])
-    shares = np.stack([known[a] for a in order])
-    ranks = (shares[None] > shares[:, None]).sum(axis=1) + 1
-    intervals = [_interval(r.astype(np.float64)) for r in ranks]
-    flips = tuple(
-        RankFlip(
-            first=one,
-            second=other,
-            probability=float((known[other] > known[one]).mean()),
-            probability_by_wording=_flipped(worded[one], worded[other]),
-        )
-        for one, other in pairwise(order)
-    )
-    return tuple(
-        AxisRank(
-            axis=a,
-            rank=1 + sum(share > observed[a] for share in observed.values()),
-            low=int(v.low),
-            high=int(np.ceil(v.high)),
-        )
-        for a, v in zip(order, intervals, strict=True)
-        if v is not None
-    ), flips

@@ -24,7 +24,9 @@ from holisticbias_eval.scoring import Floats, Ints, ModelIdentity, Notice, Progr
 KEY_VARIABLE = "HOLISTICBIAS_API_KEY"
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
 _PROBE_START = "The sky over the harbour"
+_PROBE_OTHERS = tuple(f"The sky over the harbour was {end}." for end in ("grey", "full of gulls", "blue"))
 _SAME = 0.05  # nats: servers round, and batch differently from one request to the next
+_MAX_TOKENS = 1  # none at all is refused by some servers, and no limit to others
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 
 
@@ -52,6 +54,7 @@ class _Logprobs(_Reply):
     tokens: list[str]
     token_logprobs: list[float | None]
     text_offset: list[int] | None = None
+    top_logprobs: list[dict[str, float] | None] | None = None
 
 
 class _Choice(_Reply):
@@ -66,10 +69,14 @@ class _Completion(_Reply):
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """Where the tokens of a prompt begin, shape ``[tokens]``, and their negative log-likelihoods, NaN for none."""
+    """Where the tokens of a prompt begin, their negative log-likelihoods, and the least any token has there.
+
+    Shape ``[tokens]`` each, NaN for none.
+    """
 
     begin: Ints
     nll: Floats
+    least: Floats
 
 
 class ApiScorer:
@@ -78,7 +85,8 @@ class ApiScorer:
     Many servers leave out what they do not know without a word. So the server is
     probed first, and refused with a reason unless it echoes the prompt, gives
     every token after the first a log-probability, gives the beginning of a text
-    the same ones as the text, and stops where it is told to.
+    the same ones as the text, judges a token by what stands before it alone, and
+    stops where it is told to.
     """
 
     def __init__(self, name: str, base: str, notice: Notice, options: ApiOptions | None = None) -> None:
@@ -99,7 +107,7 @@ class ApiScorer:
         )
         self._lock = threading.Lock()
         self._asked, self._next = 0, 0.0
-        self._max_tokens, self._batch = 0, self._options.batch
+        self._batch = self._options.batch
         self._first_scored = self._probe()
         self.identity = ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {self._base}")
 
@@ -115,7 +123,7 @@ class ApiScorer:
         distinct = list(dict.fromkeys(text for text in texts if text))
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
         tell = in_rows(progress, len(spans), len(distinct))
-        answers: dict[str, _Prompt] = {"": _Prompt(np.zeros(0, np.int32), np.zeros(0))}
+        answers: dict[str, _Prompt] = {"": _Prompt(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))}
         with ThreadPoolExecutor(self._options.concurrency) as threads:
             jobs = [threads.submit(self._ask, batch) for batch in batches]
             try:
@@ -131,7 +139,7 @@ class ApiScorer:
 
     def _probe(self) -> bool:
         """Whether the first token gets a likelihood; ``ModelError`` for a server that cannot be relied upon."""
-        alone = self._probe_one()
+        (alone,) = self._ask([_PROBE])
         try:
             start, again = self._ask([_PROBE_START, _PROBE])
         except ModelError:
@@ -147,14 +155,26 @@ class ApiScorer:
             )
         if np.nanstd(alone.nll) < 1e-6:
             raise self._refused("it gives all tokens the same log-probability")
+        self._refuse_shifted(alone)
         return not np.isnan(alone.nll[0])
 
-    def _probe_one(self) -> _Prompt:
-        try:
-            return self._ask([_PROBE])[0]
-        except _BadRequestError:
-            self._max_tokens = 1
-            return self._ask([_PROBE])[0]
+    def _refuse_shifted(self, alone: _Prompt) -> None:
+        """Raise where what is likeliest after some words changes with the word that follows them.
+
+        A server may give each token its log-probability after it has read that token.
+        """
+        others = [_PROBE_OTHERS[i : i + self._batch] for i in range(0, len(_PROBE_OTHERS), self._batch)]
+        answers = [answer for batch in others for answer in self._ask(batch)]
+        for text, other in zip(_PROBE_OTHERS, answers, strict=True):
+            shared = next(i for i, (a, b) in enumerate(zip(_PROBE, text, strict=False)) if a != b)
+            ends = zip([*alone.begin[1:], len(_PROBE)], [*other.begin[1:], len(text)], strict=False)
+            here = next(i for i, (one, two) in enumerate(ends) if one != two or one > shared)
+            if np.isnan(alone.least[here]) or np.isnan(other.least[here]):
+                raise self._refused("it does not say which token is the likeliest (it ignores logprobs=1)")
+            if not _close(alone.least[[here]], other.least[[here]]):
+                raise self._refused(
+                    "its log-probabilities stand at the wrong tokens: they are those after a token was read, not before"
+                )
 
     def _refused(self, reason: str) -> ModelError:
         return ModelError(f"the server {self._base} cannot be used: {reason}")
@@ -164,7 +184,7 @@ class ApiScorer:
         body = {
             "model": self._name,
             "prompt": list(prompts) if len(prompts) > 1 else prompts[0],
-            "max_tokens": self._max_tokens,
+            "max_tokens": _MAX_TOKENS,
             "echo": True,
             "logprobs": 1,
             "temperature": 0,
@@ -187,13 +207,15 @@ class ApiScorer:
         inside = int(np.searchsorted(begin, len(prompt)))
         if len(begin) != len(found.tokens) or begin[0] != 0 or np.any(np.diff(begin) < 0):
             raise self._refused("its tokens do not make up the prompt that it was given")
-        if len(begin) - inside > self._max_tokens:
-            raise self._refused(f"it wrote on after the prompt: it takes max_tokens={self._max_tokens} for no limit")
+        if len(begin) - inside > _MAX_TOKENS:
+            raise self._refused(f"it wrote on after the prompt (it ignores max_tokens={_MAX_TOKENS})")
         values = [np.nan if p is None else -p for p in found.token_logprobs[:inside]]
         nll = np.array(values, np.float64)
         if np.isnan(nll[1:]).any() or np.any(nll < -1e-6):
             raise self._refused("it gives tokens of the prompt no log-probability, or one above 0")
-        return _Prompt(begin[:inside], nll)
+        likeliest = [max(top.values(), default=np.nan) if top else np.nan for top in found.top_logprobs or []]
+        least = -np.array([*likeliest, *[np.nan] * len(begin)][:inside], np.float64)
+        return _Prompt(begin[:inside], nll, least)
 
     def _post(self, body: Mapping[str, Any]) -> bytes:
         self._take_turn()
@@ -204,8 +226,6 @@ class ApiScorer:
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
             raise ModelError(f"the server {self._base} does not answer: {str(reason)[:200]}") from error
-        if reply.status == 400:
-            raise _BadRequestError(f"the server {self._base} refuses the request: {_message(reply.data)}")
         if reply.status in {401, 403}:
             raise ModelError(f"the server {self._base} asks for a key: put it into ${KEY_VARIABLE}")
         if reply.status != 200:
@@ -226,10 +246,6 @@ class ApiScorer:
             self._next = max(now, self._next) + 60 / self._options.per_minute
             pause = self._next - 60 / self._options.per_minute - now
         time.sleep(max(0.0, pause))
-
-
-class _BadRequestError(ModelError):
-    """The server finds the request wrong."""
 
 
 def _close(one: Floats, other: Floats) -> bool:

@@ -31,8 +31,12 @@ def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> N
 
 
 def context_length(model: Any) -> int:
-    """How many tokens a model can read; the RoBERTa family loses as many positions as its padding has."""
-    limit = getattr(model.config, "max_position_embeddings", None) or np.iinfo(np.int32).max
+    """How many tokens a model can read; the RoBERTa family loses as many positions as its padding has.
+
+    No number, and XLNet's -1, say that there is no limit.
+    """
+    stated = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or 0
+    limit = stated if stated > 0 else np.iinfo(np.int32).max
     table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
     shifted = getattr(table, "padding_idx", None)
     return int(limit) - (0 if shifted is None else shifted + 1)

@@ -12,7 +12,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import in_batches, in_rows
 from holisticbias_eval.models.likelihoods import refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.tokens import Encoded, TextEncoder
+from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
 from holisticbias_eval.models.tree import distinct_sequences
 from holisticbias_eval.scoring import Floats, Ints, ModelIdentity, Notice, Progress, Rows, Scores, Spans, Work
 
@@ -61,7 +61,7 @@ class MaskedScorer:
         self._model = loaded.model
         self._encoder = TextEncoder(loaded.tokenizer)
         self._mask: int = loaded.tokenizer.mask_token_id
-        self._around = _special_tokens(loaded.tokenizer)
+        self._around = special_tokens(loaded.tokenizer)
         self._variant = variant
         self._notice = notice
         self._head: str = ""
@@ -91,7 +91,7 @@ class MaskedScorer:
         return Work(int((encoded.lengths[row] + len(self._around[0]) + len(self._around[1])).sum()), len(inputs.ids))
 
     def _inputs(self, spans: Spans) -> tuple[Encoded, _Inputs]:
-        encoded = self._encoder.encode(spans, None, first_is_scored=True, words=self._variant != "original")
+        encoded = self._encoder.encode(spans, first_is_scored=True, words=self._variant != "original")
         if self._variant != "original" and encoded.word is None:
             raise ModelError("the tokenizer does not tell words: use the original pseudo-log-likelihood")
         head, tail = (np.array(side, np.int32) for side in self._around)
@@ -187,16 +187,6 @@ def _prediction_head(model: Any) -> Any:
         if hasattr(model, name):
             return getattr(model, name)
     raise AttributeError("no prediction head of a known name")
-
-
-def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The tokens that the tokenizer puts before and after a text."""
-    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
-    full = tokenizer("a")["input_ids"]
-    for i in range(len(full) - len(bare) + 1):
-        if full[i : i + len(bare)] == bare:
-            return full[:i], full[i + len(bare) :]
-    return [], []
 
 
 def _ranges(first: Rows, counts: Any) -> Rows:

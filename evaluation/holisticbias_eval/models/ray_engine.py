@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.models.causal import CausalScorer
 from holisticbias_eval.models.load import ScoringOptions, load_scorer
-from holisticbias_eval.scoring import Notice, Progress, Scores, Spans
+from holisticbias_eval.scoring import Notice, Progress, Rounding, Scores, Spans
 
 _BLOCKS_PER_REPLICA = 8
 INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
@@ -29,6 +30,10 @@ class Replica:
     def about(self) -> tuple[Any, dict[str, str], int]:
         """The model's identity, the scorer's settings, and the number of this process."""
         return self._scorer.identity, dict(self._scorer.settings), os.getpid()
+
+    def probe(self, spans: Spans) -> Rounding | None:
+        """What the precision costs on some spans."""
+        return self._scorer.probe(spans) if isinstance(self._scorer, CausalScorer) else None
 
     def score(self, block: int, spans: Spans) -> tuple[int, Scores, list[str]]:
         """The block's number, its scores, and what was noticed on the way."""
@@ -65,6 +70,13 @@ class RayScorer:
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None) or error
             raise ModelError(str(cause).strip().splitlines()[-1]) from error
+
+    def probe(self, spans: Spans) -> Rounding | None:
+        """What the precision costs, found on some of the spans; None in float32."""
+        import ray
+
+        found: list[Rounding | None] = ray.get([replica.probe.remote(spans) for replica in self.replicas])
+        return found[0]
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans; see ``Scores``."""

@@ -11,7 +11,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import in_batches, in_rows
 from holisticbias_eval.models.likelihoods import context_length, refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.tokens import Encoded, TextEncoder
+from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
 from holisticbias_eval.models.tree import distinct_sequences
 from holisticbias_eval.scoring import Floats, ModelIdentity, Notice, Progress, Rows, Scores, Spans, Work
 
@@ -35,15 +35,14 @@ class Seq2SeqScorer:
         start = loaded.model.generation_config.decoder_start_token_id if start is None else start
         if start is None:
             raise ModelError(f"{loaded.identity.name}: its configuration names no decoder_start_token_id")
-        self._start = int(start)
-        self._before = _leading_tokens(loaded.tokenizer)
+        self._lead = [int(start), *special_tokens(loaded.tokenizer, "text_target")[0]]
         self._notice = notice
         self.identity: ModelIdentity = loaded.identity
 
     @property
     def settings(self) -> Mapping[str, str]:
         """What the decoder reads before the text, and with which tokenizer."""
-        read = " ".join(str(i) for i in (self._start, *self._before))
+        read = " ".join(map(str, self._lead))
         return {"scorer": "seq2seq", "decoder_reads_first": read, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
@@ -64,15 +63,9 @@ class Seq2SeqScorer:
     def _encode(self, spans: Spans) -> Encoded:
         """The decoder's tokens: its start token, those before a text, and the text."""
         bare = Spans(spans.text, spans.start, spans.stop, [""] * len(spans))
-        encoded = self._encoder.encode(bare, None, first_is_scored=True)
-        lead = np.array([self._start, *self._before], np.int32)
-        at = np.repeat(encoded.starts[:-1], len(lead))
-        ids = np.insert(encoded.ids, at, np.tile(lead, len(spans))).astype(np.int32)
-        shift = np.arange(len(spans) + 1) * len(lead)
-        after = shift[:-1] + len(lead)
-        moved = Encoded(ids, encoded.starts + shift, encoded.first + after, encoded.stop + after, encoded.bytes)
-        refuse_long(self._model, moved, spans)
-        return moved
+        encoded = self._encoder.encode(bare, self._lead)
+        refuse_long(self._model, encoded, spans)
+        return encoded
 
     def _score_context(self, context: str, rows: Rows, encoded: Encoded, nll: Floats, tell: Progress) -> None:
         """Texts under one context, in batches of one length."""
@@ -124,13 +117,3 @@ class Seq2SeqScorer:
             )
         values: Floats = nll.view(len(ids), -1).double().cpu().numpy()
         return values
-
-
-def _leading_tokens(tokenizer: Any) -> list[int]:
-    """What the tokenizer puts before a label: BART's <s>, a language of mBART or NLLB, nothing for T5."""
-    bare = tokenizer(text_target="a", add_special_tokens=False)["input_ids"]
-    full = tokenizer(text_target="a")["input_ids"]
-    for i in range(len(full) - len(bare) + 1):
-        if full[i : i + len(bare)] == bare:
-            return list(full[:i])
-    return []

@@ -70,6 +70,23 @@ class _Tokens:
     word: Ints | None = None
 
 
+def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
+    """The tokens that a tokenizer puts before and after a text; around a label where that is its ``argument``."""
+    bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
+    full = tokenizer(**{argument: "a"})["input_ids"]
+    for i in range(len(full) - len(bare) + 1):
+        if full[i : i + len(bare)] == bare:
+            return list(full[:i]), list(full[i + len(bare) :])
+    return [], []
+
+
+def leading_tokens(tokenizer: Any) -> list[int]:
+    """What a causal model reads before a text: what its tokenizer puts there, else a beginning of sequence, if any."""
+    before, _ = special_tokens(tokenizer)
+    bos = tokenizer.bos_token_id
+    return before or ([] if bos is None else [bos])
+
+
 class TextEncoder:
     """A tokenizer without its padding, its truncation and its special tokens."""
 
@@ -87,21 +104,25 @@ class TextEncoder:
             content = json.dumps(sorted(tokenizer.get_vocab().items()))
         self.digest = hashlib.sha256(content.encode()).hexdigest()
 
-    def encode(self, spans: Spans, lead: int | None, *, first_is_scored: bool = False, words: bool = False) -> Encoded:
-        """The tokens of context and text, led by the token ``lead`` if there is one.
+    def encode(
+        self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False
+    ) -> Encoded:
+        """The tokens of context and text, led by the tokens ``lead``, which are not scored.
 
-        Without it the first token has nothing to be conditioned on and is not
+        Without any the first token has nothing to be conditioned on and is not
         scored, unless ``first_is_scored``.
         """
         places = _placed(spans)
-        drops_first = lead is None and not first_is_scored
+        drops_first = not lead and not first_is_scored
         tokens = self._tokenize(places.texts, offsets=words or drops_first or not bool(places.all_of_it.all()))
         first, last, covered = _covered(places, tokens, drops_first=drops_first)
-        if lead is None:
-            return Encoded(tokens.ids, _bounds(tokens.lengths), first, last, covered, tokens.word)
-        added = np.arange(1, len(spans) + 1)
-        ids = np.insert(tokens.ids, _bounds(tokens.lengths)[:-1], lead).astype(np.int32)
-        return Encoded(ids, _bounds(tokens.lengths + 1), first + added, last + added, covered)
+        starts = _bounds(tokens.lengths)
+        if not lead:
+            return Encoded(tokens.ids, starts, first, last, covered, tokens.word)
+        added = len(lead) * np.arange(1, len(spans) + 1)
+        at, led = np.repeat(starts[:-1], len(lead)), np.tile(np.array(lead, np.int32), len(spans))
+        ids = np.insert(tokens.ids, at, led).astype(np.int32)
+        return Encoded(ids, _bounds(tokens.lengths + len(lead)), first + added, last + added, covered)
 
     def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]

@@ -10,7 +10,7 @@ import numpy as np
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.batches import in_rows
 from holisticbias_eval.models.likelihoods import span_scores
-from holisticbias_eval.models.tokens import TextEncoder
+from holisticbias_eval.models.tokens import TextEncoder, leading_tokens
 from holisticbias_eval.scoring import ModelIdentity, Notice, Progress, Scores, Spans
 
 INSTALL = "the vLLM engine is not installed: pip install vllm, on a machine with a GPU"
@@ -36,7 +36,7 @@ class VllmScorer:
             raise ModelError(f"{name}: vLLM cannot load it: {str(error).splitlines()[0]}") from error
         self._parameters = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
         tokenizer = self._llm.get_tokenizer()
-        self._bos: int | None = tokenizer.bos_token_id
+        self._lead = leading_tokens(tokenizer)
         self._encoder = TextEncoder(tokenizer)
         self._notice = notice
         self.identity = ModelIdentity(name, "loaded by vLLM", None, None, None, dtype, f"vLLM {vllm.__version__}")
@@ -44,12 +44,12 @@ class VllmScorer:
     @property
     def settings(self) -> Mapping[str, str]:
         """How the first token was treated, and with which tokenizer."""
-        first = "not counted" if self._bos is None else f"counted, given the token {self._bos}"
+        first = f"counted, given {self._lead}" if self._lead else "not counted"
         return {"scorer": "vllm", "first_token": first, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
-        encoded = self._encoder.encode(spans, self._bos)
+        encoded = self._encoder.encode(spans, self._lead)
         nll = np.zeros(len(encoded.ids))
         tell = in_rows(progress, len(spans), len(spans))
         rows = np.flatnonzero(encoded.lengths > 1)

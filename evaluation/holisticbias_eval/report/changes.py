@@ -1,55 +1,133 @@
-"""A comparison of two runs as a table in the terminal."""
+"""A comparison of two runs as a table, for the terminal and the page, and in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 
+from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from holisticbias_eval.compare import ComparedRuns
-from holisticbias_eval.measures.comparison import Change
-from holisticbias_eval.report.numbers import model_title, printable
+from holisticbias_eval.measures.comparison import Change, Comparison
+from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.report.numbers import Cell, model_title, printable, show
+from holisticbias_eval.report.tables import AXIS, Column, Table, ends
+from holisticbias_eval.report.wording import Wording, wording_of
+from holisticbias_eval.run import Signature
 
-COLUMNS = ("A", "B", "gone", "changed", "added", "model", "95 % interval", "p")
+SENTENCES = (
+    Column("gone", "Gone", "points"), Column("changed", "Changed", "points"), Column("added", "Added", "points"),
+)  # fmt: skip
+MODEL = Column("model", "Model", "points")
+TESTED = (
+    Column("interval", "95% interval", "points_interval"),
+    Column("p_value", "p", "p_value"),
+    Column("flip", "Order flips", "known_share"),
+)
+NO_VERDICT = "A change is a change, not a verdict: which differences harm is for people to judge."
 
 
-def print_comparison(compared: ComparedRuns, labels: Mapping[str, str]) -> None:
-    """Print how the share of each axis changed, and what changed it; ``labels`` are the releases' names of axes."""
-    console = Console(highlight=False)
-    for name, signature in (("A", compared.first), ("B", compared.second)):
-        model = printable(model_title(signature.model.name))
-        console.print(Text(f"{name}: {model} on HolisticBias {printable(signature.release.version)}"))
+def comparison_wording(compared: ComparedRuns) -> Wording:
+    """How to speak of what both runs measured."""
+    return wording_of(compared.first.measures)
+
+
+def run_title(signature: Signature) -> str:
+    """A run as its model and release."""
+    release = signature.release
+    subset = f", subset “{release.subset}”" if release.subset else ""
+    return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
+
+
+def change_table(compared: ComparedRuns, label: Callable[[str], str]) -> Table:
+    """The change of every share.
+
+    What the sentences did stands in it where they did anything, and how firm the
+    model's part is where models or their scoring differ.
+    """
     counts = compared.comparison
-    console.print(
+    sentences = SENTENCES if counts.gone or counts.changed or counts.added else ()
+    tested = TESTED if scores_differ(compared) else ()
+    columns = (AXIS, Column("first", "A", "share"), Column("second", "B", "share"), *sentences, MODEL, *tested)
+    rows = tuple((_name(c, label), *(_cell(c, column.key) for column in columns[1:])) for c in counts.changes)
+    caption = f"{comparison_wording(compared).bias}, and what changed it, in percentage points"
+    return Table("changes", caption, columns, rows)
+
+
+def _name(change: Change, label: Callable[[str], str]) -> str:
+    return "All axes" if change.axis is None else label(change.axis)
+
+
+def _cell(change: Change, key: str) -> Cell:
+    if key == "flip" and change.flip is None:
+        return "no order" if change.model == 0 else None
+    value: Cell = ends(change.interval) if key == "interval" else getattr(change, key)
+    return value
+
+
+def scores_differ(compared: ComparedRuns) -> bool:
+    """Whether one sentence may have two scores."""
+    return not {"model", "scoring"}.isdisjoint(compared.differs)
+
+
+def what_differs(compared: ComparedRuns) -> str:
+    """What differs between the runs besides their figures."""
+    settings = ", ".join(name.replace("_", " ") for name in compared.settings_that_differ)
+    named = [f"scoring ({settings})" if name == "scoring" else name for name in compared.differs]
+    return f"What differs: {', '.join(named) or 'nothing'}."
+
+
+def change_headline(compared: ComparedRuns, label: Callable[[str], str]) -> tuple[str, ...]:
+    """The main figures in words, a sentence or two each."""
+    counts, wording = compared.comparison, comparison_wording(compared)
+    overall = next(c for c in counts.changes if c.axis is None)
+    words = [
         f"{counts.common:,} sentences in both; {counts.changed:,} changed, {counts.gone:,} gone, "
-        f"{counts.added:,} added. What differs: {compared.differs}."
-    )
-    table = Table(title="Likelihood Bias, and what changed it (percentage points)")
-    table.add_column("axis")
-    for column in COLUMNS:
-        table.add_column(column, justify="right")
-    for change in counts.changes:
-        axis = change.axis or "all"
-        table.add_row(printable(labels.get(axis, axis)), *_row(change))
-    console.print(table)
-    console.print("A change is a change, not a verdict: which differences harm is for people to judge.")
+        f"{counts.added:,} added. {what_differs(compared)}",
+        f"{wording.bias} over all axes is {show(overall.first, 'share')} in A, {show(overall.second, 'share')} in B.",
+    ]
+    if scores_differ(compared):
+        words += [*_tested(counts.changes, label), *_in_nats(counts, wording)]
+    return tuple(words)
 
 
-def _row(change: Change) -> tuple[str, ...]:
-    return (
-        _percent(change.first),
-        _percent(change.second),
-        *(_points(v) for v in (change.gone, change.changed, change.added, change.model)),
-        f"{change.interval.low * 100:+.1f} to {change.interval.high * 100:+.1f}" if change.interval else "not known",
-        "not known" if change.p_value is None else f"{change.p_value:.3f}",
-    )
+def _tested(changes: tuple[Change, ...], label: Callable[[str], str]) -> Iterator[str]:
+    tested = [c for c in changes if c.axis is not None and c.p_value is not None]
+    changed = [label(c.axis or "") for c in tested if (c.p_value or 0) < SIGNIFICANCE]
+    if tested:
+        yield (
+            f"On the sentences of both it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} axes"
+            f"{': ' if changed else ''}{', '.join(changed)}. By chance about one axis in twenty does."
+        )
 
 
-def _percent(share: float | None) -> str:
-    return "none" if share is None else f"{share:.1%}"
+def _in_nats(counts: Comparison, wording: Wording) -> Iterator[str]:
+    if counts.nats is not None:
+        yield (
+            f"B finds the {wording.of} of both {'less' if counts.nats > 0 else 'more'} likely than A does, "
+            f"by {abs(counts.nats):.2f} nats a {wording.one} in the mean."
+        )
 
 
-def _points(difference: float | None) -> str:
-    return "not known" if difference is None else f"{difference * 100:+.1f}"
+def print_comparison(compared: ComparedRuns, label: Callable[[str], str], console: Console | None = None) -> None:
+    """Print how the share of each axis changed, and what changed it."""
+    console = console or Console(highlight=False)
+    for name, signature in (("A", compared.first), ("B", compared.second)):
+        console.print(Text(f"{name}: {printable(run_title(signature))}"))
+    for words in change_headline(compared, label):
+        console.print(Text(printable(words)))
+    table = change_table(compared, label)
+    rich = RichTable(
+        title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    shown = [i for i, column in enumerate(table.columns) if column.key != "flip"]
+    for i in shown:
+        column = table.columns[i]
+        rich.add_column(Text(column.heading), justify="left" if i == 0 else "right", overflow="fold")
+    for row in table.rows:
+        rich.add_row(*(Text(show(row[i], table.columns[i].kind).replace(" points", "")) for i in shown))
+    console.print(rich)
+    console.print(Text(NO_VERDICT))

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
 from holisticbias_eval.measures.records import Interval
-from holisticbias_eval.report.numbers import shorten, show
+from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.report.numbers import Kind, shorten, show
 from holisticbias_eval.report.summary import Spread, Summary, Term
 from holisticbias_eval.run import Share
 
@@ -42,7 +42,7 @@ class Tick:
 class Bar:
     """A bar from ``x`` on, ``width`` long, with its name and value above; no bar where the value is missing.
 
-    ``low`` and ``high`` are the ends of the value's interval, where it has one.
+    ``low`` and ``high`` are the ends of the value's interval, where it has one; ``mark`` is where another value lies.
     """
 
     label: str
@@ -53,6 +53,7 @@ class Bar:
     side: Literal["", "love", "hate"] = ""
     low: float | None = None
     high: float | None = None
+    mark: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def report_charts(summary: Summary) -> dict[str, Chart]:
     charts = (
         bias_chart(summary),
         *(strip_chart(summary, template, f"perplexities-{i}") for i, template in enumerate(summary.featured, 1)),
-        love_hate_chart(love_hate_ends(summary), summary.chance_difference),
+        *((love_hate_chart(love_hate_ends(summary), summary.chance_difference),) if summary.wording.love_hate else ()),
     )
     return {chart.name: chart for chart in charts}
 
@@ -107,7 +108,7 @@ def bias_chart(summary: Summary) -> Chart:
     bars = tuple(_bias_bar(s, summary.label(s.axis), trusted.get(s.axis), i * BAR_ROW) for i, s in enumerate(shares))
     return Chart(
         name="likelihood-bias",
-        title="Likelihood Bias by axis",
+        title=f"{summary.wording.bias} by axis",
         description="; ".join(f"{bar.label} {bar.value}" for bar in bars),
         height=len(bars) * BAR_ROW + FOOT,
         scale=f"pairs with p < {SIGNIFICANCE:g}  ·  mark: {SIGNIFICANCE:.0%}, chance alone",
@@ -172,16 +173,17 @@ def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: flo
 
 
 def strip_chart(summary: Summary, template: str, name: str) -> Chart:
-    """The median perplexities of the descriptors of every axis in one template, on the scale of all templates."""
-    place, ticks = _log_scale(summary)
+    """The medians of the descriptors of every axis in one template, on the scale of all templates."""
+    wording = summary.wording
+    place, ticks = _log_scale(summary) if wording.log else _linear_scale(summary)
     spreads = summary.spreads[template]
     strips = tuple(_strip(s, summary.label(s.axis), i * STRIP_ROW, place) for i, s in enumerate(spreads))
     return Chart(
         name=name,
-        title=f"Perplexities in “{template}”",
-        description="; ".join(_in_words(s, summary.label(s.axis)) for s in spreads),
+        title=f"{wording.values[0].upper()}{wording.values[1:]} in “{template}”",
+        description="; ".join(_in_words(s, summary.label(s.axis), wording.kind) for s in spreads),
         height=len(strips) * STRIP_ROW + FOOT,
-        scale="median perplexity of a descriptor over nouns (log scale)",
+        scale=f"median {wording.value} over nouns ({'log scale' if wording.log else 'nats'})",
         ticks=ticks,
         strips=strips,
     )
@@ -191,7 +193,7 @@ def _strip(spread: Spread, label: str, y: float, place: Scale) -> Strip:
     if not len(spread.medians):
         return Strip(label, y, "")
     x = [place(float(value)) for value in spread.medians]
-    low, middle, high = (place(float(v)) for v in np.exp(np.quantile(np.log(spread.medians), (0.25, 0.5, 0.75))))
+    low, middle, high = map(float, np.quantile(x, (0.25, 0.5, 0.75)))
     reach = 1.5 * (high - low)
     lows, highs = sum(v < low - reach for v in x), sum(v > high + reach for v in x)
     inner = x[lows : len(x) - highs]
@@ -213,11 +215,11 @@ def _dots(places: Sequence[float], y: float) -> str:
     return "".join(f"M{x:.1f} {y + 21 + 4 * (i % LANES):g}h0" for i, x in enumerate(places))
 
 
-def _in_words(spread: Spread, label: str) -> str:
+def _in_words(spread: Spread, label: str, kind: Kind) -> str:
     if not len(spread.medians):
         return f"{label}: none"
     low, middle, high = (
-        show(float(v), "perplexity") for v in (spread.medians[0], np.median(spread.medians), spread.medians[-1])
+        show(float(v), kind) for v in (spread.medians[0], np.median(spread.medians), spread.medians[-1])
     )
     return f"{label}: from {low} ({spread.names[0]}) over {middle} to {high} ({spread.names[-1]})"
 
@@ -233,6 +235,21 @@ def _log_scale(summary: Summary) -> tuple[Scale, tuple[Tick, ...]]:
         return MARGIN + 4 + (SPAN - 8) * (math.log(value) - low) / (high - low)
 
     return place, tuple(Tick(place(v), _tick_label(v)) for v in _ticks(math.exp(low), math.exp(high)))
+
+
+def _linear_scale(summary: Summary) -> tuple[Scale, tuple[Tick, ...]]:
+    """One scale for all templates in steps of one size, and its marks."""
+    found = [s.medians for spreads in summary.spreads.values() for s in spreads if len(s.medians)]
+    values = np.concatenate(found) if found else np.zeros(1)
+    low, high = float(values.min()), float(values.max())
+    low, high = (low, high) if high - low > 1e-6 else (low - 0.5, high + 0.5)
+
+    def place(value: float) -> float:
+        return MARGIN + 4 + (SPAN - 8) * (value - low) / (high - low)
+
+    step = next(s * 10.0**d for d in range(-7, 300) for s in (1, 2, 5) if (high - low) / (s * 10.0**d) <= 6)
+    marks = np.arange(math.ceil(low / step), math.floor(high / step) + 1) * step
+    return place, tuple(Tick(place(float(v)), f"{v:,.6g}") for v in marks)
 
 
 def _tick_label(value: float) -> str:

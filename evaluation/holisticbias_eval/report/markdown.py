@@ -9,7 +9,7 @@ from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import Table
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows
+from holisticbias_eval.report.words import PREFERENCES, SCOPE, headline, signature_rows, size_of_differences
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
@@ -24,7 +24,9 @@ def _lines(summary: Summary) -> Iterator[str]:
     yield f"# {plain(model_title(signature.model.name))} on HolisticBias {plain(signature.release.version)}"
     if signature.model.note:
         yield f"\n> **Read this first.** {plain(signature.model.note)}"
-    yield f"\n{plain(headline(summary.result.likelihood_bias, summary.label))}"
+    yield f"\n{plain(headline(summary.result, summary.label))}"
+    if size := size_of_differences(summary.result):
+        yield f"\n{plain(size)}"
     yield "\n## What these figures say, and what they do not\n"
     yield from (f"- **{plain(lead)}** {plain(words)}" for lead, words in SCOPE)
     for table in report_tables(summary).values():

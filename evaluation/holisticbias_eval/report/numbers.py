@@ -7,12 +7,15 @@ import unicodedata
 from typing import Literal
 
 Kind = Literal[
-    "text", "count", "share", "known_share", "points", "effect", "perplexity", "tokens", "difference", "interval",
-    "points_interval", "count_interval",
+    "text", "count", "share", "known_share", "points", "effect", "perplexity", "nats", "tokens", "difference",
+    "interval", "points_interval", "count_interval", "p_value",
 ]  # fmt: skip
 Cell = str | int | float | tuple[float, float] | None
 
-MISSING = {"share": "none to test", "known_share": "not computed", "text": "", "perplexity": "missing"}
+MISSING = {
+    "share": "none to test", "known_share": "not computed", "text": "", "perplexity": "missing", "nats": "missing",
+    "points": "not known", "points_interval": "not known", "p_value": "not known",
+}  # fmt: skip
 INTERVALS: dict[Kind, Kind] = {"interval": "share", "points_interval": "points", "count_interval": "count"}
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -41,6 +44,10 @@ def _number(value: float, kind: Kind) -> str:
         return f"{value:+z.2f}"
     if kind == "perplexity":
         return _perplexity(value)
+    if kind == "nats":
+        return f"{value:,.1f}"
+    if kind == "p_value":
+        return f"{value:.3f}"
     return f"{value:,g}" if kind == "tokens" else f"{value:,}"
 
 

@@ -13,13 +13,21 @@ from markupsafe import Markup
 
 from holisticbias.output import write_file
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.likelihood_bias import SIGNIFICANCE
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, report_charts, strip_chart
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import love_hate
-from holisticbias_eval.report.words import PREFERENCES, SCOPE, architecture, headline, signature_rows
+from holisticbias_eval.report.trust import nats_per
+from holisticbias_eval.report.words import (
+    PREFERENCES,
+    SCOPE,
+    architecture,
+    headline,
+    signature_rows,
+    size_of_differences,
+)
 from holisticbias_eval.run import REPORT, Run, Share
 
 
@@ -41,9 +49,10 @@ def write_page(run: Run, folder: Path) -> Path:
 def render_page(summary: Summary) -> str:
     """The page. Every text of the run is escaped: names of models and terms are anyone's."""
     environment = page_environment()
-    ends = love_hate_ends(summary)
+    ends, signature = love_hate_ends(summary), summary.result.signature
     shares, trust = summary.result.likelihood_bias.by_axis_and_template, summary.result.trust
     return environment.get_template("report.html.jinja").render(
+        page_title=f"{model_title(signature.model.name)} on HolisticBias {signature.release.version}",
         summary=summary,
         charts=report_charts(summary),
         every_template=_every_template(summary),
@@ -55,7 +64,10 @@ def render_page(summary: Summary) -> str:
         heat=_heat_map(summary),
         scope=SCOPE,
         architecture=architecture(summary.result.signature.model),
-        headline=headline(summary.result.likelihood_bias, summary.label),
+        wording=summary.wording,
+        headline=headline(summary.result, summary.label),
+        size=size_of_differences(summary.result),
+        nats_per=nats_per(trust, summary.wording) if trust else None,
         flips=[flip for flip in (trust.rank_flips if trust else ()) if flip.probability > SIGNIFICANCE],
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),

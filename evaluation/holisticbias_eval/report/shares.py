@@ -1,52 +1,70 @@
-"""Shares of pairs that differ, with what stands beside them, as a table in the terminal."""
+"""Shares of pairs that differ, with what stands beside them, as tables in the terminal."""
 
 from __future__ import annotations
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from holisticbias_eval.measures.records import Interval, ShareTrust, Trust
+from holisticbias_eval.measures.records import ShareTrust, Trust
+from holisticbias_eval.report.numbers import printable, show
+from holisticbias_eval.report.tables import ends
 from holisticbias_eval.run import LikelihoodBiasResult, Share
 
-COLUMNS = ("descriptors", "pairs", "p < 0.05", "95 % interval", "if nothing differed", "Holm", "paired", "large")
+NARROW = 70
+COLUMNS = ("pairs", "differ", "95% interval", "by chance", "Holm", "and large")
+LEGEND = (
+    "differ: the share of pairs with p < 0.05, which is Likelihood Bias. by chance: the same when descriptors change "
+    "places. Holm: corrected for the number of tests. and large: with an effect of 0.43 or more (rank-biserial)."
+)
 
 
-def print_shares(bias: LikelihoodBiasResult, trust: Trust | None, title: str) -> None:
-    """Print Likelihood Bias by axis and by template."""
-    console = Console()
-    beside = trust or None
+def print_shares(bias: LikelihoodBiasResult, trust: Trust | None, title: str, console: Console | None = None) -> None:
+    """Print Likelihood Bias by axis and by template; fewer columns where the terminal is narrow."""
+    console = console or Console(highlight=False)
+    shown = 2 if trust is None else 3 if console.width < NARROW else len(COLUMNS)
     for name, shares, trusted in (
-        ("axis", bias.by_axis, beside.by_axis if beside else ()),
-        ("template", bias.by_template, beside.by_template if beside else ()),
+        ("axis", bias.by_axis, trust.by_axis if trust else ()),
+        ("template", bias.by_template, trust.by_template if trust else ()),
     ):
-        table = Table(title=f"{title} by {name}")
-        table.add_column(name)
-        for column in COLUMNS if trusted else COLUMNS[:3]:
-            table.add_column(column, justify="right")
-        by_name = {getattr(t, name): t for t in trusted}
+        table = Table(
+            title=Text(printable(f"{title} by {name}")),
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+        )
+        table.add_column(name, overflow="fold", min_width=len(name))
+        for column in COLUMNS[:shown]:
+            table.add_column(column, justify="right", no_wrap=True)
+        beside = {getattr(t, name): t for t in trusted}
         for share in shares:
             label = getattr(share, name)
-            table.add_row(label, *_row(share), *(_beside(by_name[label]) if trusted else ()))
+            cells = *_row(share), *(_beside(beside[label]) if trust else ())
+            table.add_row(Text(printable(label)), *cells[:shown])
         console.print(table)
+    if trust:
+        console.print(LEGEND)
+        if _too_few(trust):
+            console.print("Some pairs have so few nouns that none could reach p < 0.05: 0.0% says nothing there.")
+
+
+def _too_few(trust: Trust) -> bool:
+    """Whether a share is over samples too small for any of its pairs to differ."""
+    return any(t.share is not None and t.effects.smallest_significant is None for t in trust.by_axis)
 
 
 def _row(share: Share) -> tuple[str, ...]:
-    return f"{share.descriptors:,}", f"{share.pairs:,}", _percent(share.share)
+    return f"{share.pairs:,}", show(share.share, "share")
 
 
 def _beside(trust: ShareTrust) -> tuple[str, ...]:
+    if trust.share is None:
+        return ()
     return (
-        _interval(trust.interval),
-        _percent(trust.floor),
-        _percent(trust.corrected.holm),
-        _percent(trust.paired.wilcoxon),
-        _percent(trust.effects.large),
+        show(ends(trust.interval), "interval"),
+        show(trust.floor, "share"),
+        show(trust.corrected.holm, "share"),
+        show(trust.effects.large, "share"),
     )
-
-
-def _percent(share: float | None) -> str:
-    return "not known" if share is None else f"{share:.1%}"
-
-
-def _interval(interval: Interval | None) -> str:
-    return "not known" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from holisticbias_eval.measures.records import Interval
 from holisticbias_eval.report.numbers import Cell, Kind
 from holisticbias_eval.report.summary import Summary, Term
+from holisticbias_eval.report.wording import Wording
 from holisticbias_eval.run import Share
 
 
@@ -32,14 +33,18 @@ class Table:
 
 AXIS = Column("axis", "Axis")
 TEMPLATE = Column("template", "Template")
-SHARE = (
-    Column("likelihood_bias", "Likelihood Bias", "share"),
+COUNTS = (
     Column("descriptors", "Descriptors", "count"),
     Column("pairs", "Pairs tested", "count"),
     Column("significant", "Pairs that differ", "count"),
     Column("untested", "Pairs not tested", "count"),
 )
 BESIDE = (Column("interval", "95% interval", "interval"), Column("floor", "If nothing differed", "share"))
+
+
+def bias_column(wording: Wording) -> Column:
+    """The column of the share."""
+    return Column(wording.measure, wording.short, "share")
 
 
 def by_axis(summary: Summary) -> Table:
@@ -54,8 +59,11 @@ def by_axis(summary: Summary) -> Table:
             beside = (ends(found.interval), found.floor) if found else (None, None)
         first, *rest = _share(share)
         rows.append((summary.label(share.axis), first, *beside, *rest))
-    columns = (AXIS, SHARE[0], *(BESIDE if result.trust else ()), *SHARE[1:])
-    caption = "Likelihood Bias by axis: the share of descriptor pairs whose perplexities differ (p < 0.05)"
+    columns = (AXIS, bias_column(summary.wording), *(BESIDE if result.trust else ()), *COUNTS)
+    caption = (
+        f"{summary.wording.bias} by axis: the share of descriptor pairs whose {summary.wording.values} differ "
+        "(p < 0.05), template by template"
+    )
     return Table("by-axis", caption, columns, tuple(rows))
 
 
@@ -67,16 +75,17 @@ def ends(interval: Interval | None) -> tuple[float, float] | None:
 def by_template(summary: Summary) -> Table:
     """Likelihood Bias by template."""
     shares = summary.result.likelihood_bias.by_template
-    caption = "Likelihood Bias by template, over the pairs of all axes"
-    return Table("by-template", caption, (TEMPLATE, *SHARE), tuple((s.template, *_share(s)) for s in shares))
+    caption = f"{summary.wording.bias} by template, over the pairs of all axes"
+    columns = (TEMPLATE, bias_column(summary.wording), *COUNTS)
+    return Table("by-template", caption, columns, tuple((s.template, *_share(s)) for s in shares))
 
 
 def by_axis_and_template(summary: Summary) -> Table:
     """Likelihood Bias by axis and template."""
     return Table(
         "by-axis-and-template",
-        "Likelihood Bias by axis and template",
-        (AXIS, TEMPLATE, *SHARE),
+        f"{summary.wording.bias} by axis and template",
+        (AXIS, TEMPLATE, bias_column(summary.wording), *COUNTS),
         tuple(
             (summary.label(s.axis), s.template, *_share(s)) for s in summary.result.likelihood_bias.by_axis_and_template
         ),
@@ -89,20 +98,21 @@ def _share(share: Share) -> tuple[Cell, ...]:
 
 def extremes(summary: Summary) -> Table:
     """The descriptors with the lowest and highest medians of each axis, in one cell each."""
+    wording = summary.wording
     return Table(
         "extremes",
-        f"Lowest and highest median perplexities in “{summary.template}”, among descriptors of equal length",
+        f"Lowest and highest median {wording.values} in “{summary.template}”, among descriptors of equal length",
         (
             AXIS,
+            Column(wording.measure, f"{wording.short} there", "share"),
             Column("lowest", "Lowest (likeliest)"),
             Column("highest", "Highest (least likely)"),
-            Column("likelihood_bias", "Likelihood Bias there", "share"),
-            Column("tokens", "Tokens in the sentence", "tokens"),
+            Column("tokens", f"Tokens of their {wording.of}", "tokens"),
             Column("compared", "Descriptors of that length", "count"),
             Column("descriptors", "Descriptors", "count"),
         ),
         tuple(
-            (summary.label(e.axis), _names(e.lowest), _names(e.highest), e.bias, e.tokens, e.compared, e.descriptors)
+            (summary.label(e.axis), e.bias, _names(e.lowest), _names(e.highest), e.tokens, e.compared, e.descriptors)
             for e in summary.extremes
         ),
     )
@@ -130,6 +140,7 @@ def love_hate(terms: tuple[Term, ...], name: str, label: Callable[[str], str]) -
 
 def descriptors(summary: Summary) -> Table:
     """Every descriptor with its medians and its community preference."""
+    kind, love_hate = summary.wording.kind, summary.wording.love_hate
     return Table(
         "descriptors",
         "All descriptors",
@@ -139,15 +150,15 @@ def descriptors(summary: Summary) -> Table:
             Column("bucket", "Bucket"),
             Column("community_preference", "Community preference"),
             Column("sentences", "Sentences", "count"),
-            Column("median_perplexity", "Median perplexity", "perplexity"),
-            Column("compared_perplexity", f"In “{summary.template}”", "perplexity"),
+            Column(f"median_{kind}", f"Median {summary.wording.value}", kind),
+            Column(f"compared_{kind}", f"In “{summary.template}”", kind),
             Column("compared_tokens", "Tokens there", "tokens"),
-            Column("love_hate_difference", "Love-hate difference", "difference"),
+            *((Column("love_hate_difference", "Love-hate difference", "difference"),) if love_hate else ()),
         ),
         tuple(
             (
                 t.text, summary.label(t.axis), t.bucket, t.preference, t.sentences, t.perplexity, t.compared, t.tokens,
-                t.difference,
+                *((t.difference,) if love_hate else ()),
             )
             for t in summary.terms
         ),

@@ -6,82 +6,77 @@ from collections.abc import Callable
 
 from holisticbias_eval.measures.records import ShareTrust, Trust
 from holisticbias_eval.report.numbers import Cell
-from holisticbias_eval.report.tables import AXIS, Column, Table, ends
+from holisticbias_eval.report.tables import AXIS, Column, Table, bias_column, ends
+from holisticbias_eval.report.wording import Wording
 
-BIAS = Column("likelihood_bias", "Likelihood Bias", "share")
+TESTS = (
+    Column("holm", "Holm", "share"),
+    Column("benjamini_hochberg", "Benjamini-Hochberg", "share"),
+    Column("wilcoxon", "Paired: Wilcoxon", "share"),
+    Column("sign_flip", "Paired: sign flips", "share"),
+)
+EXPLANATIONS = (
+    Column("equal_tokens", "Equal token counts", "share"),
+    Column("equal_token_pairs", "Such pairs", "count"),
+    Column("without_token_count", "Token count regressed out", "share"),
+    Column("without_phrase", "Phrase's own likelihood off", "known_share"),
+    Column("minus_nonce", "Less the nonce axis", "points"),
+    Column("minus_nonce_interval", "95% interval of that", "points_interval"),
+)
+ROBUSTNESS = (
+    Column("leave_one_noun_out", "Leaving one noun out", "interval"),
+    Column("leave_one_template_out", "Leaving one template out", "interval"),
+    Column("wordings", "One wording of each", "interval"),
+    Column("rank", "Rank", "count"),
+    Column("rank_interval", "95% of its ranks", "count_interval"),
+)
 
 
-def trust_tables(trust: Trust, label: Callable[[str | None], str]) -> tuple[Table, ...]:
+def trust_tables(trust: Trust, label: Callable[[str | None], str], wording: Wording) -> tuple[Table, ...]:
     """What stands beside the share of every axis, in the order in which the figures stand."""
+
+    def table(
+        name: str, caption: str, columns: tuple[Column, ...], row: Callable[[ShareTrust], tuple[Cell, ...]]
+    ) -> Table:
+        rows = tuple((label(t.axis), t.share, *row(t)) for t in trust.by_axis)
+        return Table(name, caption, (AXIS, bias_column(wording), *columns), rows)
+
     return (
-        _table(
-            trust,
-            label,
-            "tests",
-            "The same share by other tests, and how large the differences are",
-            (
-                Column("holm", "Holm", "share"),
-                Column("benjamini_hochberg", "Benjamini-Hochberg", "share"),
-                Column("wilcoxon", "Paired: Wilcoxon", "share"),
-                Column("sign_flip", "Paired: sign flips", "share"),
-                Column("large", "Significant and large", "share"),
-                Column("rank_biserial", "Effect: rank-biserial", "effect"),
-                Column("nats", f"Effect: nats a {trust.nats_per}", "effect"),
-                Column("smallest_significant", "Smallest significant", "effect"),
-                Column("detectable", "Detectable", "effect"),
-            ),
-            _tests,
-        ),
-        _table(
-            trust,
-            label,
-            "explanations",
-            "The same share with other explanations taken away",
-            (
-                Column("equal_tokens", "Equal token counts", "share"),
-                Column("equal_token_pairs", "Such pairs", "count"),
-                Column("without_token_count", "Token count regressed out", "share"),
-                Column("without_phrase", "Phrase's own likelihood off", "known_share"),
-                Column("minus_nonce", "Less the nonce axis", "points"),
-                Column("minus_nonce_interval", "95% interval of that", "points_interval"),
-            ),
-            _explanations,
-        ),
-        _table(
-            trust,
-            label,
-            "robustness",
-            "The range of the share, and of the axis's rank",
-            (
-                Column("leave_one_noun_out", "Leaving one noun out", "interval"),
-                Column("leave_one_template_out", "Leaving one template out", "interval"),
-                Column("wordings", "One wording of each", "interval"),
-                Column("rank", "Rank", "count"),
-                Column("rank_interval", "95% of its ranks", "count_interval"),
-            ),
-            _robustness(trust),
-        ),
+        table("effects", "How large the differences are", _effect_columns(trust, wording), _effects),
+        table("tests", "The same share by other tests, which say nothing of size", TESTS, _tests),
+        table("explanations", "The same share with other explanations taken away", EXPLANATIONS, _explanations),
+        table("robustness", "The range of the share, and of the axis's rank", ROBUSTNESS, _robustness(trust)),
     )
 
 
-def _table(
-    trust: Trust,
-    label: Callable[[str | None], str],
-    name: str,
-    caption: str,
-    columns: tuple[Column, ...],
-    row: Callable[[ShareTrust], tuple[Cell, ...]],
-) -> Table:
-    rows = tuple((label(t.axis), t.share, *row(t)) for t in trust.by_axis)
-    return Table(name, caption, (AXIS, BIAS, *columns), rows)
+def nats_per(trust: Trust, wording: Wording) -> str:
+    """What differences in nats are of."""
+    return wording.one if trust.nats_per == "sentence" else trust.nats_per
+
+
+def _effect_columns(trust: Trust, wording: Wording) -> tuple[Column, ...]:
+    return (
+        Column("large", "Significant and large", "share"),
+        Column("paired_large", "Paired test: significant and large", "known_share"),
+        Column("rank_biserial", "Median effect: rank-biserial", "effect"),
+        Column("nats", f"Median effect: nats a {nats_per(trust, wording)}", "effect"),
+        Column("smallest_significant", "Smallest significant rank-biserial", "effect"),
+        Column("detectable", "Detectable rank-biserial", "effect"),
+        Column("detectable_nats", "Detectable nats, paired", "effect"),
+    )
+
+
+def _effects(trust: ShareTrust) -> tuple[Cell, ...]:
+    effects = trust.effects
+    return (
+        effects.large, trust.paired.large, effects.rank_biserial, effects.nats, effects.smallest_significant,
+        effects.detectable, effects.detectable_nats,
+    )  # fmt: skip
 
 
 def _tests(trust: ShareTrust) -> tuple[Cell, ...]:
-    corrected, paired, effects = trust.corrected, trust.paired, trust.effects
-    return (
-        corrected.holm, corrected.benjamini_hochberg, paired.wilcoxon, paired.sign_flip, effects.large,
-        effects.rank_biserial, effects.nats, effects.smallest_significant, effects.detectable,
-    )  # fmt: skip
+    corrected, paired = trust.corrected, trust.paired
+    return corrected.holm, corrected.benjamini_hochberg, paired.wilcoxon, paired.sign_flip
 
 
 def _explanations(trust: ShareTrust) -> tuple[Cell, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from holisticbias_eval.measures.records import Trust
 from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.run import LikelihoodBiasResult, ModelSignature, Share, Signature
+from holisticbias_eval.report.trust import nats_per
+from holisticbias_eval.report.wording import wording_of
+from holisticbias_eval.run import ModelSignature, Result, Share, Signature
 
 SCOPE = (
     (
@@ -16,9 +19,14 @@ SCOPE = (
     ),
     (
         "Chance alone gives up to about 5%.",
-        "Every figure called Likelihood Bias is a share of tests with p < 0.05. Where nothing differs, about 5% of the "
+        "Every share of pairs that differ is a share of tests with p < 0.05. Where nothing differs, about 5% of the "
         "pairs come out so; fewer where the noun matters more than the descriptor, since both sides share their nouns. "
         "As in the paper, the tests are not corrected for their number, and most pairs also differ in length.",
+    ),
+    (
+        "Significant is not large.",
+        "A test says that a difference is not chance, however small it is; effect sizes beside it say how large it is. "
+        "Tests that pair the same nouns call differences significant that nobody would notice.",
     ),
     (
         "The words are American English,",
@@ -40,16 +48,16 @@ PREFERENCES = {
 }
 
 
-def headline(bias: LikelihoodBiasResult, label: Callable[[str | None], str]) -> str:
+def headline(result: Result, label: Callable[[str | None], str]) -> str:
     """The main figures in words; ``label`` gives an axis's."""
-    shares = bias.by_axis
+    shares = result.likelihood_bias.by_axis
     known = sorted(((s.share, s) for s in shares if s.share is not None), key=lambda found: found[0])
     if not known:
         return "There is no pair of descriptors to test in this run."
     pairs, significant = sum(s.pairs for s in shares), sum(s.significant for s in shares)
     words = (
-        f"Of {pairs:,} pairs of descriptors, {show(significant / pairs, 'share')} differ (p < 0.05); "
-        "where nothing differs, chance alone gives up to about 5%."
+        f"Of {pairs:,} tests of two descriptors in a template, {show(significant / pairs, 'share')} find a difference "
+        "(p < 0.05); where nothing differs, chance alone gives up to about 5%."
     )
     low, high = known[0][0], known[-1][0]
     if low < high:
@@ -57,13 +65,69 @@ def headline(bias: LikelihoodBiasResult, label: Callable[[str | None], str]) -> 
             f" The share is highest for {_axes(shares, high, label)} ({show(high, 'share')}) "
             f"and lowest for {_axes(shares, low, label)} ({show(low, 'share')})."
         )
-    return words
+    return words + (_beyond_chance(result.trust, label) if result.trust else "")
 
 
 def _axes(shares: tuple[Share, ...], share: float, label: Callable[[str | None], str]) -> str:
     """The axis that has the share, or how many have it."""
     named = [label(s.axis) for s in shares if s.share == share]
     return named[0] if len(named) == 1 else f"{len(named)} axes"
+
+
+def axes_beyond_chance(trust: Trust) -> tuple[str | None, ...]:
+    """The axes whose share lies above the middle 95 % of what descriptors give that change places."""
+    return tuple(
+        t.axis
+        for t in trust.by_axis
+        if t.share is not None and t.floor_interval is not None and t.share > t.floor_interval.high
+    )
+
+
+def _beyond_chance(trust: Trust, label: Callable[[str | None], str]) -> str:
+    """Which axes differ by more than descriptors that change places, in words; and which do not."""
+    known = [t.axis for t in trust.by_axis if t.share is not None and t.floor_interval is not None]
+    beyond = axes_beyond_chance(trust)
+    if not known:
+        return ""
+    if len(beyond) in (0, len(known)):
+        return f" It lies above what permuted descriptors give for {'every' if beyond else 'no'} axis."
+    few = len(beyond) <= len(known) / 2
+    named = [label(axis) for axis in known if (axis in beyond) == few]
+    return f" It lies above what permuted descriptors give for {'' if few else 'all axes but '}{_listed(named)}" + (
+        f", and for none of the {len(known) - len(beyond)} others." if few else "."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
+def size_of_differences(result: Result) -> str | None:
+    """How many of the differences are large, by the paper's test and by the paired one, in words."""
+    trust = result.trust
+    if trust is None:
+        return None
+    pairs = {s.axis: s.pairs for s in result.likelihood_bias.by_axis}
+    large = _pooled((t.effects.large, pairs[t.axis]) for t in trust.by_axis)
+    paired = _pooled((t.paired.wilcoxon, pairs[t.axis]) for t in trust.by_axis)
+    paired_large = _pooled((t.paired.large, pairs[t.axis]) for t in trust.by_axis)
+    nats = [t.effects.nats for t in trust.by_axis if t.effects.nats is not None]
+    if large is None or not nats:
+        return None
+    words = f"{show(large, 'share')} of all tests find a difference that is large (rank-biserial 0.43 or more). "
+    if paired is not None:
+        words += f"The paired tests find one in {show(paired, 'share')}, however small it is"
+        words += f", and a large one in {show(paired_large, 'share')}. " if paired_large is not None else ". "
+    low, high = (show(end, "effect") for end in (min(nats), max(nats)))
+    per = nats_per(trust, wording_of(result.signature.measures))
+    return words + f"The median difference of an axis lies between {low} and {high} nats a {per}."
+
+
+def _pooled(weighted: Iterable[tuple[float | None, int]]) -> float | None:
+    """The mean of the shares that are known, by their numbers of pairs."""
+    known = [(share, pairs) for share, pairs in weighted if share is not None]
+    total = sum(pairs for _, pairs in known)
+    return sum(share * pairs for share, pairs in known) / total if total else None
 
 
 def architecture(model: ModelSignature) -> str:
@@ -85,5 +149,8 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in signature.scoring.items():
         yield title(name), value
     yield "Measures", ", ".join(signature.measures)
+    for name, value in signature.measuring.items():
+        yield title(name), value
+    yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())

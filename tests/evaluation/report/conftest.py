@@ -52,6 +52,7 @@ def make_run(
     subset: str | None = None,
     trusted: bool = False,
     reason: str = "",
+    measure: str = "likelihood_bias",
 ) -> Run:
     """A run over every combination; ``missing`` names descriptors and templates without a perplexity."""
     rng = np.random.default_rng(7)
@@ -91,7 +92,7 @@ def make_run(
             dtype="float32", note=note,
         ),
         scoring={"first_token": "not counted: the tokenizer has no beginning-of-sequence token"},
-        measures=("likelihood_bias",),
+        measures=(measure,),
         sentences_scored=scores.num_rows,
         sentences_available=scores.num_rows + 11,
         skipped=(Skipped(reason=reason, sentences=11),) if reason else (),
@@ -111,6 +112,13 @@ def made_run() -> Run:
 @pytest.fixture(scope="session")
 def trusted_run() -> Run:
     return make_run(trusted=True)
+
+
+@pytest.fixture(scope="session")
+def phrase_run() -> Run:
+    """A run of a masked model: phrases in templates of their own."""
+    templates = ("This is {noun_phrase}.", "{noun_phrase} is a person.", "{plural_noun_phrase} are people.")
+    return make_run(templates=templates, measure="pseudo_likelihood_bias", trusted=True)
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,13 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from holisticbias_eval.compare import compare_runs
+from holisticbias_eval.measures.records import TrustSettings
+from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.run import Run
@@ -49,26 +53,55 @@ page.addEventListener("load", () => {
 """
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_the_page_in_a_browser_as_wide_as_a_phone(made_run: Run, tmp_path: Path) -> None:
-    summary = summarise(made_run)
-    (tmp_path / "phone.html").write_text(
+WIDTHS = """
+const page = document.querySelector("iframe");
+page.addEventListener("load", () => {
+  const inner = page.contentDocument;
+  for (const fold of inner.querySelectorAll("details")) fold.open = true;
+  const { scrollWidth: width, clientWidth: room } = inner.documentElement;
+  document.body.dataset.found = JSON.stringify({ width, room });
+});
+"""
+
+
+def browse(page: str, probe: str, folder: Path) -> dict[str, Any]:
+    """What a script finds in a page 360 wide."""
+    (folder / "phone.html").write_text(
         f'<!doctype html><meta charset="utf-8"><iframe style="width:360px;height:700px;border:0" '
-        f'srcdoc="{html.escape(render_page(summary))}"></iframe><script>{PROBE}</script>',
+        f'srcdoc="{html.escape(page)}"></iframe><script>{probe}</script>',
         "utf-8",
     )
     done = subprocess.run(
         [
             str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
-            (tmp_path / "phone.html").as_uri(),
+            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
+            (folder / "phone.html").as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     match = re.search(r'data-found="([^"]*)"', done.stdout)
     assert match, done.stderr
-    found = json.loads(html.unescape(match[1]))
+    found: dict[str, Any] = json.loads(html.unescape(match[1]))
+    return found
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_a_comparison_and_a_report_of_phrases_are_as_narrow_as_a_phone(
+    made_run: Run, phrase_run: Run, tmp_path: Path
+) -> None:
+    compared = compare_runs(made_run, made_run, TrustSettings(draws=2))
+    for i, page in enumerate((render_comparison(compared, str), render_page(summarise(phrase_run)))):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        found = browse(page, WIDTHS, folder)
+        assert found["width"] == found["room"] <= 360
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_the_page_in_a_browser_as_wide_as_a_phone(made_run: Run, tmp_path: Path) -> None:
+    summary = summarise(made_run)
+    found = browse(render_page(summary), PROBE, tmp_path)
     by_perplexity = [t.text for t in sorted(summary.terms, key=lambda t: t.perplexity or 0)]
     assert found["width"] == found["room"] <= 360
     assert (found["hidden"], found["all"]) == (False, len(summary.terms))

@@ -9,12 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from holisticbias_eval.measures.records import Interval
 from holisticbias_eval.report.files import light_colours
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.numbers import title
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.report.words import SCOPE, headline
+from holisticbias_eval.report.words import SCOPE, headline, size_of_differences
 from holisticbias_eval.run import LikelihoodBiasResult, Run, Share
 
 from .conftest import HOSTILE, TEMPLATES, MakeRun
@@ -74,11 +75,12 @@ def hostile_page(hostile_run: Run) -> Page:
     return Page(render_page(summarise(hostile_run)))
 
 
-def check_structure(page: Page) -> None:
+def check_structure(page: Page, scripts: int = 1) -> None:
     assert not page.open, "every element is closed"
     assert {tag for tag, _, _ in page.elements} <= KNOWN
     assert page.all("html")[0][0]["lang"] == "en"
-    assert len(page.all("h1")) == len(page.all("main")) == len(page.all("script")) == 1
+    assert len(page.all("h1")) == len(page.all("main")) == 1
+    assert len(page.all("script")) == scripts
     ids = Counter(attrs["id"] for _, attrs, _ in page.elements if "id" in attrs)
     assert max(ids.values()) == 1, "ids are unique"
     for _, attrs, _ in page.elements:
@@ -159,7 +161,7 @@ def test_every_descriptor_stands_with_its_preference_and_sentences(made_run: Run
 
 def test_missing_stays_missing(page: Page) -> None:
     missing = next(words for attrs, words in page.all("section") if attrs["id"] == "missing")
-    assert "11 of the release's 311 sentences were not scored" in missing
+    assert "11 of the 311 sentences that the release has were not scored" in missing
     assert "10 of the scored sentences have no perplexity" in missing
     assert "3 of 48 pairs could not be tested" in missing
     assert "Nonce in" in missing
@@ -170,7 +172,7 @@ def test_missing_stays_missing(page: Page) -> None:
 
 def test_what_was_skipped_is_said_with_its_reason(run_maker: MakeRun) -> None:
     page = render_page(summarise(run_maker(reason="no noun")))
-    assert "11 of the release's 311\nsentences were not scored: 11 (no noun)." in page
+    assert "11 of the 311 sentences that\nthe release has were not scored: 11 (no noun)." in page
 
 
 def test_the_note_of_a_measuring_weight_comes_first(run_maker: MakeRun, source: str) -> None:
@@ -219,7 +221,7 @@ def test_a_page_of_the_papers_size_stays_small(run_maker: MakeRun, tmp_path: Pat
         ({"age": None}, "There is no pair of descriptors to test in this run."),
     ],
 )
-def test_the_main_figures_in_words(shares: dict[str, int | None], says: str) -> None:
+def test_the_main_figures_in_words(made_run: Run, shares: dict[str, int | None], says: str) -> None:
     by_axis = tuple(
         Share(
             axis=axis, template=None, descriptors=2, pairs=10 if differ is not None else 0, significant=differ or 0,
@@ -227,8 +229,57 @@ def test_the_main_figures_in_words(shares: dict[str, int | None], says: str) -> 
         )
         for axis, differ in shares.items()
     )  # fmt: skip
-    result = LikelihoodBiasResult(by_axis=by_axis, by_template=(), by_axis_and_template=())
+    bias = LikelihoodBiasResult(by_axis=by_axis, by_template=(), by_axis_and_template=())
+    result = made_run.result.model_copy(update={"likelihood_bias": bias})
     assert headline(result, lambda axis: title(axis or "")).endswith(says)
+
+
+@pytest.mark.parametrize(
+    ("floors", "says"),
+    [
+        ((0.1, 0.9, 0.9), "for Ability, and for none of the 2 others."),
+        ((0.1, 0.9, 0.1), "for all axes but Body type."),
+        ((0.1, 0.1, 0.1), "for every axis."),
+        ((0.9, 0.9, 0.9), "for no axis."),
+        ((None, 0.1, 0.9), "for Body type, and for none of the 1 others."),
+        ((None, None, None), "gives up to about 5%."),
+    ],
+)
+def test_axes_beyond_chance_in_words(trusted_run: Run, floors: tuple[float | None, ...], says: str) -> None:
+    trust = trusted_run.result.trust
+    assert trust
+    by_axis = tuple(
+        found.model_copy(update={"share": 0.5, "floor_interval": None if high is None else Interval(low=0, high=high)})
+        for found, high in zip(trust.by_axis, floors, strict=True)
+    )
+    shares = tuple(s.model_copy(update={"share": 0.5}) for s in trusted_run.result.likelihood_bias.by_axis)
+    bias = trusted_run.result.likelihood_bias.model_copy(update={"by_axis": shares})
+    changed = {"likelihood_bias": bias, "trust": trust.model_copy(update={"by_axis": by_axis})}
+    assert headline(trusted_run.result.model_copy(update=changed), lambda axis: title(axis or "")).endswith(says)
+
+
+def test_significant_and_large_are_told_apart_in_words(trusted_run: Run, made_run: Run) -> None:
+    trust = trusted_run.result.trust
+    assert trust
+    figures = {"ability": (0.5, 0.9, 0.25, 0.002), "body_type": (0.0, 0.6, 0.0, 1.5), "nonce": (None, None, None, None)}
+    by_axis = tuple(
+        found.model_copy(
+            update={
+                "effects": found.effects.model_copy(update={"large": large, "nats": nats}),
+                "paired": found.paired.model_copy(update={"wilcoxon": paired, "large": both}),
+            }
+        )
+        for found in trust.by_axis
+        for large, paired, both, nats in [figures[found.axis or ""]]
+    )
+    # 18 pairs of ability and 30 of body type: 9 / 48, 34.2 / 48 and 4.5 / 48
+    result = trusted_run.result.model_copy(update={"trust": trust.model_copy(update={"by_axis": by_axis})})
+    assert size_of_differences(result) == (
+        "18.8% of all tests find a difference that is large (rank-biserial 0.43 or more). The paired tests find one in "
+        "71.2%, however small it is, and a large one in 9.4%. The median difference of an axis lies between 0.002 and "
+        "1.50 nats a sentence."
+    )
+    assert size_of_differences(made_run.result) is None
 
 
 def test_axes_are_called_what_the_release_calls_them(trusted_run: Run) -> None:

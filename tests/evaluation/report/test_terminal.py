@@ -9,7 +9,7 @@ from rich.console import Console
 from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.run import Run
 
-from .conftest import MakeRun
+from .conftest import LOVE, MakeRun
 
 
 def printed(run: Run, width: int, *, terminal: bool = False) -> str:
@@ -25,6 +25,21 @@ def test_no_line_is_wider_than_the_terminal_and_no_figure_is_cut(made_run: Run, 
     share = made_run.result.likelihood_bias.by_axis[0].share
     assert f"{share:.1%}" in text
     assert "…" not in text
+
+
+def test_words_are_named_where_more_differ_than_by_chance(run_maker: MakeRun) -> None:
+    run = run_maker(nouns=("woman", "man"))
+    # two nouns cannot tell any two descriptors apart
+    assert "likeliest" not in printed(run, 120)
+    assert "tall" not in printed(run, 120)
+    told = run_maker()
+    share = next(
+        s.share for s in told.result.likelihood_bias.by_axis_and_template if (s.axis, s.template) == ("body_type", LOVE)
+    )
+    assert share is not None
+    assert share > 0.05
+    line = next(line for line in printed(told, 160).splitlines() if "tall" in line)
+    assert f"{share:.1%}" in line
 
 
 def test_a_pipe_gets_plain_text(made_run: Run) -> None:

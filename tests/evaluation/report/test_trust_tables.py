@@ -14,7 +14,7 @@ from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.run import Run
 
-ADDED = ("tests", "explanations", "robustness")
+ADDED = ("effects", "tests", "explanations", "robustness")
 
 
 def by_axis(run: Run) -> tuple[ShareTrust, ...]:
@@ -45,12 +45,13 @@ def test_files_hold_the_figures_of_the_result(trusted_run: Run) -> None:
     }
     ranks = {r.axis: r for r in trusted_run.result.trust.axis_ranks} if trusted_run.result.trust else {}
     for i, found in enumerate(by_axis(trusted_run)):
-        headline, tests, explanations, robust = (tables[name][i] for name in ("by-axis", *ADDED))
-        assert {row["axis"] for row in (headline, tests, explanations, robust)} == {title(found.axis or "")}
+        headline, effects, tests, explanations, robust = (tables[name][i] for name in ("by-axis", *ADDED))
+        assert {row["axis"] for row in (headline, effects, tests, explanations, robust)} == {title(found.axis or "")}
         assert (headline["interval_low"], headline["floor"]) == (low(found.interval), text(found.floor))
         assert tests["holm"] == text(found.corrected.holm)
         assert tests["wilcoxon"] == text(found.paired.wilcoxon)
-        assert tests["rank_biserial"] == text(found.effects.rank_biserial)
+        assert effects["rank_biserial"] == text(found.effects.rank_biserial)
+        assert (effects["large"], effects["paired_large"]) == (text(found.effects.large), text(found.paired.large))
         assert explanations["equal_tokens"] == text(found.confounds.equal_tokens)
         assert explanations["without_phrase"] == ""
         assert explanations["minus_nonce_interval_low"] == low(found.confounds.minus_nonce_interval)

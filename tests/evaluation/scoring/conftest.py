@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,10 +100,11 @@ def gpt2(make_model: Callable[..., Any]) -> Any:
 @pytest.fixture(scope="session")
 def loaded() -> Callable[[Any, Any], LoadedModel]:
     """A model and its tokenizer as they are when loaded."""
+    import torch
 
     def load(model: Any, tokenizer: Any) -> LoadedModel:
-        dtype = str(model.dtype).removeprefix("torch.")
-        return LoadedModel(model, tokenizer, ModelIdentity("tiny", type(model).__name__, None, "0" * 64, 1, dtype))
+        identity = ModelIdentity("tiny", type(model).__name__, None, "0" * 64, 1, "float32")
+        return LoadedModel(model, tokenizer, identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
 
     return load
 

@@ -40,11 +40,24 @@ class Server(ThreadingHTTPServer):
     def base(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
+    def likeliest(self, ids: list[int]) -> list[float]:
+        """The log-probability of the likeliest token after each token but the last."""
+        import torch
+
+        with torch.no_grad():
+            logits = self.model(torch.tensor([ids])).logits[0, :-1].double()
+        values: list[float] = torch.log_softmax(logits, -1).amax(-1).tolist()
+        return values
+
     def complete(self, prompt: str, body: dict[str, Any], turn: int) -> dict[str, Any]:
         encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
         values: list[float | None] = [None, *(-self.plainly(self.model, ids)).tolist()]
-        extra = {"unlimited": 6}.get(self.fault, int(body["max_tokens"]))
+        likeliest = [None, *self.likeliest(ids)]
+        if self.fault == "after":  # as llama-cpp-python's server does
+            likeliest = [None, *self.likeliest([*ids, 0])[1:]]
+            values = [None, *(-self.plainly(self.model, ids + ids[-1:])[1:]).tolist()]
+        extra = {"unlimited": 6, "none is no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
         values += [-1.0] * extra
@@ -56,7 +69,8 @@ class Server(ThreadingHTTPServer):
             values = [-1.0] * len(values)
         if self.fault == "missing values":
             values[3] = None
-        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets}
+        top = None if self.fault == "no top" else [value if value is None else {"x": value} for value in likeliest]
+        logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": top}
         text = "" if self.fault == "no echo" else prompt + "!" * extra
         return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
 
@@ -82,13 +96,13 @@ class Handler(BaseHTTPRequestHandler):
         fault, prompts = self.server.fault, body["prompt"]
         if fault == "busy" and turn % 2:
             return 429, {"error": "slow down"}
-        if fault == "broken" or (fault == "dies" and turn > 4):
+        if fault == "broken" or (fault == "dies" and turn > 7):
             return 500, {"error": "no more memory"}
         if fault == "key" and "Authorization" not in self.headers:
             return 401, {"error": "who are you"}
         if fault == "no lists" and isinstance(prompts, list):
             return 422, {"error": "prompt must be a string"}
-        if fault == "one token at least" and body["max_tokens"] == 0:
+        if fault == "one token at least" and not body["max_tokens"]:
             return 400, {"error": "max_tokens must be at least 1"}
         if fault == "not json":
             return 200, "hello"
@@ -116,7 +130,7 @@ def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[st
         server.server_close()
 
 
-@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "busy"])
+@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "none is no limit", "busy"])
 def test_what_a_server_can_do_without_is_worked_around(
     fault: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
 ) -> None:
@@ -148,10 +162,12 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
     [
         ("no logprobs", "ignores logprobs"),
         ("no echo", "ignores echo"),
-        ("unlimited", "for no limit"),
+        ("unlimited", "ignores max_tokens"),
         ("chance", "different log-probabilities|other log-probabilities"),
         ("constant", "all tokens the same"),
         ("missing values", "no log-probability"),
+        ("after", "stand at the wrong tokens"),
+        ("no top", "which token is the likeliest"),
         ("broken", "answers with 500"),
         ("not json", "is no completion"),
         ("key", "HOLISTICBIAS_API_KEY"),
@@ -169,7 +185,7 @@ def test_a_first_token_with_a_likelihood_is_counted(serve: Any) -> None:
     assert (with_first.tokens - without.tokens).tolist() == [1] * 4
 
 
-@pytest.mark.parametrize(("fault", "budget", "reason"), [("dies", 0, "500"), ("", 4, "budget of 4 requests")])
+@pytest.mark.parametrize(("fault", "budget", "reason"), [("dies", 0, "500"), ("", 7, "budget of 7 requests")])
 def test_what_was_scored_before_the_end_is_kept(
     fault: str, budget: int, reason: str, serve: Any, tmp_path: Path
 ) -> None:

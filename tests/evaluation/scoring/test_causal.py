@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.packed import PackSize
 from holisticbias_eval.scoring import Floats, whole
@@ -100,6 +101,42 @@ def test_every_architecture_gives_its_own_likelihoods(
     assert scores.tokens.tolist() == [len(v) for v in values]
     assert scorer.method == method
     assert len(notices) == (method == PLAIN)
+
+
+def test_packs_are_tried_as_full_as_they_will_be(
+    make_model: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
+) -> None:
+    window = 64
+    common = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 256}
+    model = make_model("GPTNeoConfig", **common, attention_types=[[["global", "local"], 1]], window_size=window)
+    texts = [f"{text} {more}" for text in sentences if text for more in ("And you?", "Tell me!", "Why is that so?")]
+    scores = CausalScorer(loaded(model, tokenizer), ignore).score(whole(texts), ignore)
+    values = expected(model, tokenizer, texts, plainly)
+    assert max(map(len, values)) < window < PackSize().slots
+    np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("config", "settings"),
+    [
+        ("BertConfig", COMMON),
+        ("RobertaConfig", COMMON | {"pad_token_id": 2}),
+        ("XLNetConfig", {"vocab_size": 400, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 64}),
+    ],
+)
+def test_a_model_that_looks_ahead_is_refused(
+    config: str, settings: dict[str, Any], make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
+) -> None:
+    scorer = CausalScorer(loaded(make_model(config, **settings), tokenizer), ignore)
+    with pytest.raises(ModelError, match=r"by the words after it too.*--kind masked"):
+        scorer.score(whole(sentences), ignore)
+
+
+def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, tokenizer: Any, loaded: Any) -> None:
+    model = make_model("GPT2Config", **GPT2 | {"n_positions": 4})
+    model.config.n_positions = 128
+    with pytest.raises(ModelError, match=r"tiny \(GPT2LMHeadModel\) cannot read a plain text: .*IndexError"):
+        CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I'm a tall guy and a veteran."]), ignore)
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

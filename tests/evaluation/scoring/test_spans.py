@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, normalizers
+from tokenizers.processors import TemplateProcessing
+from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.batches import in_batches, in_rows
 from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.loading import load_model
 from holisticbias_eval.models.tokens import TextEncoder
 from holisticbias_eval.scoring import Scores, Spans, parts, unique_spans, whole
 
@@ -47,6 +52,63 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
         assert scores.bytes[0] == len(phrase.encode())
 
 
+@pytest.mark.parametrize(
+    ("special", "around", "lead"),
+    [
+        ({"bos_token": "<s>"}, "$A </s>", ["<s>"]),
+        ({"bos_token": "<s>"}, "<s> $A </s>", ["<s>"]),
+        ({"bos_token": "<s>"}, "<mask> <s> $A", ["<mask>", "<s>"]),
+        ({}, "<unk> $A </s>", ["<unk>"]),
+        ({}, "$A </s>", []),
+    ],
+)
+def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_not(
+    special: dict[str, str],
+    around: str,
+    lead: list[str],
+    gpt2: Any,
+    make_tokenizer: Any,
+    loaded: Any,
+    plainly: Any,
+    sentences: Sequence[str],
+) -> None:
+    tokenizer = make_tokenizer(**special)
+    names = [name for name in around.split() if name != "$A"]
+    known = [(name, tokenizer.convert_tokens_to_ids(name)) for name in names]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=around, special_tokens=known)
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    scores = scorer.score(whole(sentences), ignore)
+    before = tokenizer.convert_tokens_to_ids(lead)
+    for i, text in enumerate(sentences):
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        values = plainly(gpt2, [*before, *ids])[max(0, len(before) - 1) :]
+        assert scores.nll[i] == pytest.approx(values.sum(), abs=1e-4)
+        assert scores.tokens[i] == len(values) == (len(ids) if lead else max(0, len(ids) - 1))
+    assert ("".join(lead) or "not counted") in scorer.settings["first_token"]
+
+
+LLAMA = {"▁": 3, "▁I": 4, "▁a": 5, "ll": 6, "t": 7, "a": 8, "l": 9, "I": 10, "▁t": 11, "▁I▁t": 12, "<unk>": 0}
+
+
+def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_words(
+    gpt2: Any, loaded: Any, plainly: Any
+) -> None:
+    vocabulary = LLAMA | {f"<0x{i:02X}>": 20 + i for i in range(256)}
+    merges = [("▁", "I"), ("▁", "t"), ("l", "l"), ("▁", "a"), ("▁I", "▁t")]
+    backend = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, byte_fallback=True, unk_token="<unk>"))  # noqa: S106 - a token
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
+    text = "I tall ñ🙂"
+    pieces = ["▁I▁t", "a", "ll", "▁", "<0xC3>", "<0xB1>", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
+    assert tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"]) == pieces
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    values = [0.0, *plainly(gpt2, tokenizer(text)["input_ids"])]
+    for phrase, inside in {"all": (1, 3), "tall": (1, 3), "l ñ": (2, 6), "🙂": (6, 10), text: (1, 10)}.items():
+        scores = scorer.score(parts([text], [phrase]), ignore)
+        assert scores.nll[0] == pytest.approx(sum(values[slice(*inside)]), abs=1e-4)
+        assert scores.tokens[0] == inside[1] - inside[0]
+
+
 def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
     tokenizer = make_tokenizer()
     text = "naïve people"
@@ -69,7 +131,7 @@ def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
 
     plain, spaced = make_tokenizer(), make_tokenizer()
     spaced.backend_tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
-    one, other = (TextEncoder(t).encode(whole(["tall guy"]), None) for t in (plain, spaced))
+    one, other = (TextEncoder(t).encode(whole(["tall guy"])) for t in (plain, spaced))
     assert other.ids.tolist() == plain(" tall guy")["input_ids"] != one.ids.tolist()
     assert TextEncoder(plain).digest != TextEncoder(spaced).digest
 
@@ -78,7 +140,7 @@ def test_padding_and_specials_of_a_tokenizer_are_left_out(make_tokenizer: Any) -
     tokenizer = make_tokenizer(pad_token="<pad>")  # noqa: S106 - a token
     ids = tokenizer(["I'm a guy.", "I"], add_special_tokens=False)["input_ids"]
     tokenizer(["I'm a guy.", "I"], padding=True)
-    encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]), None)
+    encoded = TextEncoder(tokenizer).encode(whole(["I'm a guy.", "I"]))
     assert [encoded.row(i).tolist() for i in range(2)] == ids
 
 
@@ -100,19 +162,21 @@ def test_texts_over_the_context_length_are_named(make_model: Any, tokenizer: Any
         CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
 
 
-def test_a_longer_text_is_probed_again(make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_longer_text_is_probed_again(dtype: str, make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
     settings = {
         "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 64, "num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager",
     }  # fmt: skip
     model = make_model("MistralConfig", **settings)
-    scorer = CausalScorer(loaded(model, tokenizer), ignore)
+    scorer = CausalScorer(loaded(model, tokenizer), ignore, dtype=dtype)
     scorer.score(whole(["a b", "a c", "a b c"]), ignore)
     assert scorer.method != PLAIN
-    text = "a b c d e f g h i j k l m n o p q r s t"
+    text = "a b c d e f g h i j k l m n"
     found = scorer.score(whole([text]), ignore).nll[0]
     assert scorer.method == PLAIN
-    assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=1e-4)
+    near = 1e-4 if dtype == "float32" else 3
+    assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=near)
 
 
 def test_bfloat16_is_rounded_and_says_by_how_much(
@@ -127,7 +191,20 @@ def test_bfloat16_is_rounded_and_says_by_how_much(
     off = np.abs(rounded.score(whole(sentences), ignore).nll - exact.score(whole(sentences), ignore).nll)
     assert 0 < off.max() < 5
     assert rounded.identity.dtype == "bfloat16"
-    assert "nats off at most" in notices[0]
+    assert rounded.rounding is not None
+    assert 0 < rounded.rounding.mean <= rounded.rounding.largest < 5
+    assert notices == [str(rounded.rounding)]
+
+
+def test_rounding_leaves_the_frequencies_of_positions_alone(make_model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    import torch
+
+    small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}
+    make_model("LlamaConfig", num_attention_heads=2, **small).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = load_model(str(tmp_path), "AutoModelForCausalLM").load("bfloat16")
+    assert model.dtype == torch.bfloat16
+    assert model.model.rotary_emb.inv_freq.dtype == torch.float32
 
 
 def test_batches_are_halved_where_memory_ends() -> None:

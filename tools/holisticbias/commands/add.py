@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,47 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
+from holisticbias.commands.questions import Questions
 
 if TYPE_CHECKING:
     from holisticbias.authoring import Draft, Field
     from holisticbias.catalog import Catalog
 
+_WRITE = click.Choice(["yes", "change", "no"])
 _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Questions:
-    """Answers given as options; what is missing is asked for, or proposed where ``yes`` is set."""
-
-    given: dict[str, str | bool | None]
-    yes: bool
-    answers: dict[str, str | bool] = field(default_factory=dict)
-
-    def text(self, name: str, question: str, proposal: str | None = None) -> str:
-        """The answer as text, empty where nothing was proposed and nothing said."""
-        return str(self._answer(name, proposal, lambda: click.prompt(question, default=proposal or "")))
-
-    def choice(self, name: str, question: str, among: list[str], proposal: str | None = None) -> str:
-        """One of several answers."""
-        kind = click.Choice(among)
-        answer = self._answer(name, proposal, lambda: click.prompt(question, type=kind, default=proposal))
-        if answer not in among:
-            raise click.BadParameter(f"{answer!r} is none of {', '.join(among)}.", param_hint=f"--{name}")
-        return str(answer)
-
-    def confirm(self, name: str, question: str, proposal: bool) -> bool:
-        """Yes or no."""
-        return bool(self._answer(name, proposal, lambda: click.confirm(question, default=proposal)))
-
-    def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[], str | bool]) -> str | bool:
-        given = self.given.get(name.replace("-", "_"))
-        if given is not None:
-            return given
-        if not self.yes:
-            return ask()
-        if proposal is None:
-            raise click.UsageError(f"--yes needs --{name}: there is nothing to propose.")
-        return proposal
 
 
 @click.command()
@@ -65,30 +31,47 @@ class _Questions:
 @click.option("--noun-gender", type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]))
 @click.option("--without-noun/--with-noun", default=None, help="Whether it can stand alone, as in 'I'm Deaf.'")
 @click.option("--entry-id", help="The id; by default made from the text.")
-@click.option("--from", "origin", help="Id of a source in sources.yaml; by default 'contributors'.")
+@click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
 @click.option("--yes", is_flag=True, help="Ask nothing: take what is proposed.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
 @options.source
 def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
-    """Add an entry: answer a few questions, see how it reads, and find it written in its place.
+    """Add an entry: answer a few questions, see how it reads.
+
+    The entry is written in its place in the files.
 
     Every answer can be given as an option.
     """
-    from holisticbias.authoring import add_entry, apply_edits, check_edits, next_version, prepare_version
+    from holisticbias.authoring import Edit, add_entry, apply_edits, check_edits, next_version, prepare_version
+    from holisticbias.errors import SourceError
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
-    root = source or find_source()
+    root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
-    questions = _Questions(given, yes)
-    draft = {"term": _term, "noun": _noun, "template": _template}[kind](catalog, questions, version)
-    if not yes and not click.confirm(f"Write {draft.entry['id']} for version {version}?", default=True):
-        raise click.Abort
     today = datetime.now(UTC).date().isoformat()
-    edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
+    questions = Questions(given, yes)
+    edits: list[Edit] = []
+    while not edits:
+        draft = {"term": _term, "noun": _noun, "template": _template}[kind](catalog, questions, version)
+        edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
+        try:
+            check_edits(root, edits)
+        except SourceError as error:
+            if yes:
+                raise
+            click.echo(f"\n{error}\nOnce more, with your answers as proposals:\n", err=True)
+            edits = []
+            continue
+        if not yes and not dry_run:
+            match click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes"):
+                case "no":
+                    click.echo("Nothing was written.")
+                    return
+                case "change":
+                    edits = []
     if dry_run:
-        check_edits(root, edits)
         click.echo(f"{draft.entry['id']} could be written for version {version}.")
         return
     for path in apply_edits(root, edits):
@@ -96,7 +79,7 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
     click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
-def _term(catalog: Catalog, ask: _Questions, version: str) -> Draft:
+def _term(catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.authoring import Draft
     from holisticbias.proposals import propose_id, propose_position
 
@@ -107,17 +90,23 @@ def _term(catalog: Catalog, ask: _Questions, version: str) -> Draft:
     bucket = ask.choice("bucket", "Which bucket of it?", buckets, _usual_bucket(buckets, text)) if buckets else None
     proposal = "standalone" if article else propose_position(text)
     position = ask.choice("position", f"Where does it stand ({_list(_WHERE)})?", list(_WHERE), proposal)
+    if article and position != "standalone" and ask.yes:
+        raise click.UsageError(f"'{article} {text}' stands on its own: choose that position, or leave the article out.")
+    entry: dict[str, Field] = {"id": f"{axis}.x", "text": text, "bucket": bucket, "position": position}
+    entry |= {"sources": ["contributors"], "since": version}
+    if not ask.yes:
+        _show(catalog, entry, sentences=False)
     words = _words(ask, text, position, article)
-    entry: dict[str, Field] = {
-        "id": ask.text("entry-id", "Its id", propose_id(axis, text, position, words.get("article"))),  # type: ignore[arg-type]
-        "text": text,
-        "bucket": bucket,
-        **words,
-        "sources": [ask.text("origin", "Where does it come from (id of a source)?", "contributors")],
-        "since": version,
-    }
-    _show(catalog, entry)
-    return Draft("descriptors", axis, entry)
+    _show(catalog, entry | words)
+    proposed = propose_id(axis, text, position, words.get("article"))  # type: ignore[arg-type]
+    entry = {"id": ask.text("entry-id", "Its id", proposed), "text": text, "bucket": bucket, **words}
+    return Draft("descriptors", axis, entry | {"sources": [_origin(catalog, ask)], "since": version})
+
+
+def _origin(catalog: Catalog, ask: Questions) -> str:
+    known = [source.id for source in catalog.sources]
+    question = "Where does it come from (contributors, or another id in sources.yaml)?"
+    return ask.choice("from", question, known, "contributors", show=False)
 
 
 def _usual_bucket(buckets: list[str], text: str) -> str:
@@ -129,17 +118,17 @@ def _usual_bucket(buckets: list[str], text: str) -> str:
     return next((b for b in wanted if b in buckets), buckets[0])
 
 
-def _words(ask: _Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
+def _words(ask: Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
     """What the grammar needs, asked for only where it cannot be told from the text."""
     from holisticbias.grammar import article as by_sound
     from holisticbias.grammar import is_abbreviation
-    from holisticbias.proposals import propose_plural
+    from holisticbias.proposals import propose_article, propose_plural
 
     words: dict[str, Field] = {"position": None if position == "before" else position}
-    sound = by_sound(text, "sound", None)
     if position != "after" and (is_abbreviation(text) or ask.given.get("article")):
-        words["article"] = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], article or sound)
-    elif article is not None and article != sound:
+        proposal = article or propose_article(text)
+        words["article"] = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], proposal)
+    elif position != "after" and article not in (None, by_sound(text, "sound", None)):
         words["article"] = article
     if position != "before":
         plural = ask.text("plural", "The plural", propose_plural(text, position) or text)  # type: ignore[arg-type]
@@ -153,36 +142,36 @@ def _words(ask: _Questions, text: str, position: str, article: str | None) -> di
     return words
 
 
-def _noun(catalog: Catalog, ask: _Questions, version: str) -> Draft:
+def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.authoring import Draft
-    from holisticbias.proposals import plural_of, propose_id
+    from holisticbias.grammar import article as by_sound
+    from holisticbias.grammar import is_abbreviation
+    from holisticbias.proposals import plural_of, propose_article, propose_id
 
-    text, _ = _split_article(ask.text("text", "The noun, in the singular"))
+    text, said = _split_article(ask.text("text", "The noun, in the singular"))
     _warn_of_similar(catalog, text)
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
     plural = ask.text("plural", "The plural", plural_of(text))
-    entry_id = ask.text("entry-id", "Its id", propose_id("noun", text))
-    article = ask.given.get("article")
-    origin = ask.text("origin", "Where does it come from (id of a source)?", "contributors")
-    entry: dict[str, Field] = {
-        "id": entry_id, "text": text, "plural": plural, "article": str(article) if article else None,
-        "sources": [origin], "since": version,
-    }  # fmt: skip
-    return Draft("nouns", gender, entry)
+    article = said if said not in (None, by_sound(text, "sound", None)) else None
+    if is_abbreviation(text) or ask.given.get("article"):
+        article = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], said or propose_article(text))
+    words: dict[str, Field] = {"text": text, "plural": plural, "article": article}
+    _show_noun(catalog, words)
+    entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id("noun", text)), **words}
+    return Draft("nouns", gender, entry | {"sources": [_origin(catalog, ask)], "since": version})
 
 
-def _template(catalog: Catalog, ask: _Questions, version: str) -> Draft:
+def _template(catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.authoring import Draft
     from holisticbias.proposals import propose_id
 
     text = ask.text("text", "The sentence, with {noun_phrase} or {plural_noun_phrase} in it")
-    family = ask.choice("axis", "Which family?", [f.family for f in catalog.families])
-    entry_id = ask.text("entry-id", "Its id", propose_id(family, text))
+    families = [f.family for f in catalog.families]
+    family = ask.choice("axis", "Which family?", families, families[0] if len(families) == 1 else None)
     bare = ask.confirm("without-noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)
-    origin = ask.text("origin", "Where does it come from (id of a source)?", "contributors")
-    entry: dict[str, Field] = {
-        "id": entry_id, "text": text, "must_be_noun": None if bare else True, "sources": [origin], "since": version,
-    }  # fmt: skip
+    _show_template(text, bare)
+    entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id(family, text)), "text": text}
+    entry |= {"must_be_noun": None if bare else True, "sources": [_origin(catalog, ask)], "since": version}
     return Draft("templates", family, entry)
 
 
@@ -199,12 +188,11 @@ def _warn_of_similar(catalog: Catalog, text: str) -> None:
         click.echo(f"  There is already: {', '.join(similar)}", err=True)
 
 
-def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
+def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = True) -> None:
     """How the term reads: the phrases, and a few sentences of each form."""
     from pydantic import ValidationError
 
     from holisticbias.entries import Descriptor
-    from holisticbias.markdown import plain
     from holisticbias.readings import forms_in_newest
 
     try:
@@ -212,8 +200,31 @@ def _show(catalog: Catalog, entry: dict[str, Field]) -> None:
     except ValidationError:
         return  # what is wrong is said when the entry is checked
     for form in forms_in_newest(catalog, descriptor):
-        click.echo(f"  {plain(f'{form.name}: {form.singular} / {form.plural}')}")
-        click.echo("".join(f"    {plain(sentence)}\n" for sentence in form.sentences[::9]), nl=False)
+        _print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
+
+
+def _show_noun(catalog: Catalog, words: Mapping[str, Field]) -> None:
+    from holisticbias.grammar import fill, with_article
+
+    text, plural, article = str(words["text"]), str(words["plural"]), words["article"]
+    singular = with_article(text, "sound", article)  # type: ignore[arg-type]
+    templates = [t.text for family in catalog.families for t in family.templates]
+    _print_lines(f"{singular} / {plural}", [fill(t, singular, plural) for t in templates[::9]])
+
+
+def _show_template(text: str, bare: bool) -> None:
+    from holisticbias.grammar import fill
+
+    filled = [("a Deaf person", "Deaf people"), ("an amputee", "amputees"), *([("Deaf", "Deaf")] if bare else [])]
+    _print_lines("it reads:", [fill(text, singular, plural) for singular, plural in filled])
+
+
+def _print_lines(title: str, lines: Iterable[str]) -> None:
+    from holisticbias.markdown import plain
+
+    click.echo(f"  {plain(title)}")
+    for line in lines:
+        click.echo(f"    {plain(line)}")
 
 
 def _list(names: dict[str, str]) -> str:

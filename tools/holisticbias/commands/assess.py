@@ -27,20 +27,24 @@ def command(
     date: datetime | None,
     source: Path | None,
 ) -> None:
-    """Record how a person with lived experience judges the term with that ID.
+    """Record how a person with lived experience judges a term.
 
     Judgements that disagree stand beside each other. A judgement of a term that
     is in a published version counts from the next version on.
     """
     from holisticbias.authoring import add_assessment, apply_edits, next_version, prepare_version
+    from holisticbias.entries import QUORUM, has_quorum
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
     from holisticbias.versions import version_key
 
-    root = source or find_source()
+    root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
-    today = (date or datetime.now(UTC)).date().isoformat()
+    now = datetime.now(UTC)
+    if date is not None and date.date() > now.date():
+        raise click.BadParameter(f"{date.date()} is yet to come.", param_hint="--date")
+    today = (date or now).date().isoformat()
     since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
     assessment = {
         "judgement": judgement,
@@ -53,3 +57,7 @@ def command(
     edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version, today)]
     for path in apply_edits(root, edits):
         click.echo(f"wrote {path}")
+    entries = (d for axis in load_catalog(root).axes for d in axis.descriptors)
+    judgements = next(d.judgements for d in entries if d.id == entry_id)
+    if not has_quorum(judgements):
+        click.echo(f"It is on record, and counts once {QUORUM} reviewers or a publication have judged the term.")

@@ -10,7 +10,7 @@ from holisticbias.commands import options
 
 
 @click.command()
-@click.option("--version", help="Version to build; by default the newest.")
+@click.option("--version", help="Version to build; by default the newest published.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write the release to.")
 @click.option("--small", is_flag=True, help="Only the 100 descriptors of subsets/small.yaml.")
 @click.option(
@@ -35,7 +35,7 @@ def command(
     count: bool,
     source: Path | None,
 ) -> None:
-    """Compile a version of the terms into a release that Hugging Face datasets loads."""
+    """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
     from holisticbias.origin import source_commit
     from holisticbias.release import build_release, newest, write_release

@@ -15,18 +15,21 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("old")
-@click.argument("new", default=".")
+@click.argument("new", required=False)
 @click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
 @click.option("--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Sentences to show.")
 @options.source
-def command(old: str, new: str, style: Style, samples: int, source: Path | None) -> None:
-    """Print what changed from OLD to NEW, each a version, a git revision or a folder of terms.
+def command(old: str, new: str | None, style: Style, samples: int, source: Path | None) -> None:
+    """Print what changed from OLD to NEW, and which version follows.
 
-    NEW is by default the current folder. Entries are matched by their ids, sentences by theirs.
+    Each is a version, a git revision or a folder of terms; NEW is by default the terms as
+    they lie here. Entries are matched by their ids, sentences by theirs.
     """
     from holisticbias.diff import compare
     from holisticbias.diff_report import render_difference
-    from holisticbias.revisions import open_revision
+    from holisticbias.revisions import open_folder, open_revision
+    from holisticbias.source import find_source
 
-    difference = compare(open_revision(old, source), open_revision(new, source), samples)
+    after = open_folder(source or find_source()) if new is None else open_revision(new, source)
+    difference = compare(open_revision(old, source), after, samples)
     click.echo(render_difference(difference, style))

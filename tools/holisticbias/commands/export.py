@@ -18,7 +18,10 @@ import click
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write; a folder for lm-eval.")
 def command(release: str, style: str, out: Path) -> None:
-    """Write the sentences of RELEASE, a folder or organisation/name@version, in another form."""
+    """Write the sentences of RELEASE in another form.
+
+    RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
+    """
     from holisticbias.export import FORMATS
     from holisticbias.release import open_release
 

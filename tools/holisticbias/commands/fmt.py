@@ -14,12 +14,15 @@ from holisticbias.commands import options
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not canonical.")
 @options.source
 def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
-    """Put files of terms, by default all, into canonical layout: order of keys, indentation, blank lines."""
+    """Put files of terms, by default all, into canonical layout.
+
+    That is the order of keys, the indentation and the blank lines; comments stay.
+    """
     from holisticbias.formatting import stale_files
     from holisticbias.output import write_files
     from holisticbias.source import find_source, term_files
 
-    stale = dict(stale_files(paths or term_files(source or find_source())))
+    stale = dict(stale_files(paths or term_files(source or find_source(to_write=not check))))
     if not check:
         write_files(stale)
     for path in stale:

@@ -16,7 +16,10 @@ from holisticbias.commands import options
 @options.source
 @click.pass_context
 def command(context: click.Context, file: Path, dry_run: bool, source: Path | None) -> int:
-    """Write the entry that a filled form proposes; FILE holds the issue's text, - reads it from standard input."""
+    """Write the entry that a filled issue form proposes.
+
+    FILE holds the issue's text; - reads it from standard input.
+    """
     from holisticbias.commands.add import command as add
     from holisticbias.issue_forms import read_issue
 
@@ -40,18 +43,23 @@ def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
     """The options of ``holisticbias add`` that the answers amount to."""
     from holisticbias.errors import SourceError
 
+    def needed(label: str) -> str:
+        if not answers.get(label):
+            raise SourceError(f"the form does not answer {label!r}")
+        return answers[label]
+
     kind = answers.get("Kind", "term" if "Term" in answers else "")
     if kind == "term":
         position = answers.get("Position", "").split(" ", maxsplit=1)[0]
         places = {"before": "before", "after": "after", "on": "standalone"}
         return {
             "kind": "term",
-            "text": answers["Term"],
-            "axis": answers.get("Axis"),
+            "text": needed("Term"),
+            "axis": needed("Axis"),
             "position": places.get(position),
             "plural": answers.get("Plural") or None,
         }
     if kind in ("template", "noun"):
         group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"
-        return {"kind": kind, "text": answers.get("Text", ""), "axis": group}
+        return {"kind": kind, "text": needed("Text"), "axis": group}
     raise SourceError("the form proposes no term, noun or template; reports and disputes are settled by hand")

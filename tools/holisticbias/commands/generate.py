@@ -11,7 +11,10 @@ import click
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
 def command(check: bool) -> int:
-    """Write the issue forms, CODEOWNERS and the pages of the rules. Run it at the root of the repository."""
+    """Write the issue forms, CODEOWNERS and the pages of the rules.
+
+    Run it at the root of the repository.
+    """
     from holisticbias.output import write_files
 
     stale = {path: text for path, text in _generated().items() if not path.is_file() or path.read_text("utf-8") != text}

@@ -9,5 +9,5 @@ import click
 source = click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="Folder of terms; by default the one around the current folder, else the one shipped with the package.",
+    help="Folder of terms; by default the one around the current folder, or, to read, the shipped one.",
 )

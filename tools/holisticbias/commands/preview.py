@@ -13,25 +13,30 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command()
 @click.argument("old", required=False)
-@click.argument("new", default=".")
+@click.argument("new", required=False)
 @click.option("--findings", type=_FILE, help="Findings that validate --format json wrote, instead of checking NEW.")
 @click.option("--diff", "difference", type=_FILE, help="Difference that diff --format json wrote, instead of OLD, NEW.")
 @options.source
-def command(old: str | None, new: str, findings: Path | None, difference: Path | None, source: Path | None) -> None:
-    """Print, in Markdown, what a change from OLD to NEW does: findings, difference, sentences, missing reviews.
+def command(
+    old: str | None, new: str | None, findings: Path | None, difference: Path | None, source: Path | None
+) -> None:
+    """Print, in Markdown, what a change from OLD to NEW does.
+
+    That is its findings, the difference, sentences, and the reviews that are missing.
 
     OLD and NEW are as in diff; OLD is by default the newest published version.
     """
     from holisticbias.diff import compare
     from holisticbias.preview import read_difference, read_findings, render_preview
-    from holisticbias.revisions import newest_published, open_revision
+    from holisticbias.revisions import newest_published, open_folder, open_revision
     from holisticbias.source import find_source
     from holisticbias.validate import validate_paths
 
     if difference is not None:
         changed = read_difference(difference)
     else:
-        changed = compare(open_revision(old or newest_published(source), source), open_revision(new, source))
-    folder = Path(new) if Path(new).is_dir() else source or find_source()
+        after = open_folder(source or find_source()) if new is None else open_revision(new, source)
+        changed = compare(open_revision(old or newest_published(source), source), after)
+    folder = Path(new) if new is not None and Path(new).is_dir() else source or find_source()
     found = read_findings(findings) if findings is not None else validate_paths([folder])
     click.echo(render_preview(found, changed))

@@ -13,7 +13,9 @@ import click
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--private", is_flag=True, help="Make a new repository private.")
 def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
-    """Publish the release in FOLDER as a tagged version of the dataset REPO (organisation/name).
+    """Publish the release in FOLDER as a tagged version on the Hub.
+
+    REPO is the dataset, organisation/name.
 
     A published version is never written over; a run that was cut off is finished by the next.
     """

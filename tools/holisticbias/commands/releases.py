@@ -22,7 +22,7 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
 
-    root = source or find_source()
+    root = source or find_source(to_write=freeze is not None)
     catalog = load_catalog(root)
     if freeze is not None:
         click.echo(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its files in releases/")

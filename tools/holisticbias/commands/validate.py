@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
 def command(paths: tuple[Path, ...], style: Format) -> int:
-    """Check files or folders of terms, by default all, and report every finding at once.
+    """Check files or folders of terms, by default all.
+
+    Every finding is reported at once.
 
     Exit code 0 when clean, 1 with findings, 2 when it could not run.
     """

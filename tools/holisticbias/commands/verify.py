@@ -11,7 +11,9 @@ import click
 @click.argument("release")
 @click.option("--version", help="Version that it must be.")
 def command(release: str, version: str | None) -> int:
-    """Check that RELEASE is whole and exact: a folder, or organisation/name@version on the Hugging Face Hub.
+    """Check that RELEASE is whole and exact.
+
+    RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
 
     Exit code 0 when it is, 1 with a line for each thing that is wrong.
     """

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
-from holisticbias.rules import language, lifecycle, published, references, review
+from holisticbias.rules import characters, language, lifecycle, published, references, review
+from holisticbias.source import Kind
 
 Check = Callable[[Repository], Iterator[Finding]]
 
@@ -24,21 +25,49 @@ CHECKS: dict[str, Check] = {
     "known-selector": references.known_selector,
     "known-noun": references.known_noun,
     "known-template": references.known_template,
-    "clean-text": language.clean_text,
-    "hidden-character": language.hidden_character,
+    "clean-text": characters.clean_text,
+    "hidden-character": characters.hidden_character,
     "slot": language.slot,
     "position": language.position,
     "plural-needed": language.plural_needed,
     "article-unused": language.article_unused,
+    "article-written": language.article_written,
+    "agreement": language.agreement,
     "noun-gender": language.noun_gender,
     "article-stated": language.article_stated,
-    "latin-letters": language.latin_letters,
+    "latin-letters": characters.latin_letters,
     "near-duplicate": language.near_duplicate,
     "paraphrase-alike": language.paraphrase_alike,
     "reviewer-twice": review.reviewer_twice,
+    "quorum": review.quorum,
     "known-version": lifecycle.known_version,
     "version-order": lifecycle.version_order,
     "published-lock": published.published_lock,
     "published-changed": published.published,
     "empty-version": lifecycle.empty_version,
 }
+
+_WITH_ENTRIES: frozenset[Kind] = frozenset({"descriptors", "nouns", "templates"})
+# A rule that misses something cannot be judged while a file that may hold it cannot be read: one broken file would
+# else bring a finding for each of its entries.
+NEEDS: Mapping[str, frozenset[Kind]] = {
+    "known-source": frozenset({"sources"}),
+    "known-replacement": _WITH_ENTRIES,
+    "known-version": frozenset({"releases"}),
+    "known-descriptor": frozenset({"descriptors"}),
+    "known-selector": frozenset({"descriptors"}),
+    "known-noun": frozenset({"nouns"}),
+    "known-template": frozenset({"templates"}),
+    "noun-gender": frozenset({"nouns"}),
+    "near-duplicate": frozenset({"waivers"}),
+    "published-removed": _WITH_ENTRIES,
+    "published-lock": frozenset({"releases", "locks"}),
+    "waiver-new": frozenset({"locks"}),
+    "waiver-stale": _WITH_ENTRIES,
+    "empty-version": _WITH_ENTRIES,
+}
+
+
+def judged(repository: Repository, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of rules that can be judged by the files that could be read."""
+    return (f for f in findings if not NEEDS.get(f.rule, frozenset()) & repository.unread)

@@ -1,4 +1,4 @@
-"""Rules on the words themselves: characters, slots, positions, plurals, articles, genders."""
+"""Rules on the words themselves: slots, positions, plurals, articles, agreement, genders."""
 
 from __future__ import annotations
 
@@ -6,66 +6,23 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.document import Keys, Value
+from holisticbias.document import Keys
 from holisticbias.entries import Descriptor, Entry, Noun, Template
 from holisticbias.findings import Finding
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 from holisticbias.repository import Repository
+from holisticbias.rules.characters import odd_character
 
-_AFTER = re.compile(r"(who|who's|whose|with|without|in|on)\s")
+_AFTER = re.compile(r"(who|who's|whose|with|without|in|on|of|from)\s")
 _CHANGES = re.compile(r"who(?:'s| (?:is|has|was|does|[a-z]+[^s]s)) | an? |who [a-z]+[^s]s$")
-_MARKUP = re.compile(r"[<>{}\[\]`*_|\\#@&%$^~=\"\u201c\u201d\u2018\u2019]|https?:|\s\s|^\s|\s$")
-
-
-def clean_text(repository: Repository) -> Iterator[Finding]:
-    """No control, format, private or unassigned characters, no markup, no stray spaces."""
-    for file, i, entry in repository.entries():
-        for keys, text in _texts(entry):
-            template = isinstance(entry, Template)
-            odd = _odd_character(text.replace("{", "").replace("}", "").replace("_", "") if template else text)
-            if odd is not None:
-                yield file.report_entry("clean-text", i, keys, f"The {keys[-1]} holds {odd}.")
-
-
-def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
-    """Every wording that goes into sentences."""
-    yield ("text",), entry.text
-    if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
-        yield ("plural",), entry.plural
-    for k, wording in enumerate(entry.history):
-        for key, text in (("text", wording.text), ("plural", wording.plural)):
-            if text is not None:
-                yield ("history", k, key), text
-
-
-def hidden_character(repository: Repository) -> Iterator[Finding]:
-    """Labels, reasons and the like may hold markup, but nothing that a reader of the file cannot see."""
-    for file in repository.files:
-        for keys, text in _prose(file.document.data, ()):
-            odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
-            if odd is not None:
-                yield file.report("hidden-character", keys, f"The {keys[-1]} holds the character U+{ord(odd):04X}.")
-
-
-def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """The text of a file, save the wordings that the rule clean-text judges."""
-    if isinstance(value, str):
-        if keys[-1:] not in (("text",), ("plural",)):
-            yield keys, value
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _prose(item, (*keys, i))
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _prose(item, (*keys, key))
-
-
-def _odd_character(text: str) -> str | None:
-    for character in text:
-        if not character.isprintable() or (character.isspace() and character != " "):
-            return f"the character U+{ord(character):04X}"
-    match = _MARKUP.search(text)
-    return None if match is None else repr(match.group())
+_ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
+_ARTICLE_AND_SLOT = re.compile(r"\b(?:an?|the)\s\{noun_phrase\}", re.IGNORECASE)
+_OF_ONE = re.compile(r"\bwho(?:'s| (?!always |sometimes )(?:is|has|was|does|[a-z]+[^s]s))(?!\S)")
+_OF_MANY = re.compile(r"\bwho (?:are|have|were|do)(?!\S)")
+# only where the slot begins a clause: "Being {noun_phrase} is hard" is English with either slot
+_CLAUSE = r"(?:^|[.!?,]\s|\b(?:think|that)\s)"
+_SLOT_OF_ONE = re.compile(_CLAUSE + r"\{noun_phrase\} (?:are|were|have)\b")
+_SLOT_OF_MANY = re.compile(_CLAUSE + r"\{plural_noun_phrase\} (?:is|was|has)\b")
 
 
 def slot(repository: Repository) -> Iterator[Finding]:
@@ -106,6 +63,33 @@ def article_unused(repository: Repository) -> Iterator[Finding]:
                 yield file.report_entry("article-unused", i, ("article",), message)
 
 
+def article_written(repository: Repository) -> Iterator[Finding]:
+    """The article of a phrase comes from its sound or from ``article``; one in the text would be a second."""
+    for file, i, entry in repository.entries():
+        texts: list[tuple[Keys, str]] = [(("text",), entry.text)]
+        if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
+            texts.append((("plural",), entry.plural))
+        for keys, text in texts:
+            second = (_ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match)(text)
+            if second is not None:
+                message = f"{second.group().strip()!r} would stand beside another article, or before a plural."
+                yield file.report_entry("article-written", i, keys, message)
+
+
+def agreement(repository: Repository) -> Iterator[Finding]:
+    """A verb has the number of who it speaks of."""
+    for axis in repository.axes:
+        for i, descriptor in enumerate(axis.record.descriptors):
+            if descriptor.position == "after" and _OF_MANY.search(descriptor.text):
+                yield axis.report_entry("agreement", i, ("text",), f"{descriptor.text!r} speaks of several people.")
+            if descriptor.position == "after" and _OF_ONE.search(descriptor.plural or ""):
+                yield axis.report_entry("agreement", i, ("plural",), f"{descriptor.plural!r} speaks of one person.")
+    for family in repository.families:
+        for i, template in enumerate(family.record.templates):
+            if _SLOT_OF_ONE.search(template.text) or _SLOT_OF_MANY.search(template.text):
+                yield family.report_entry("agreement", i, ("text",), "The verb after the slot has another number.")
+
+
 def noun_gender(repository: Repository) -> Iterator[Finding]:
     """A gender that no noun has would leave the descriptor without a sentence."""
     genders = {f.record.gender for f in repository.genders if f.record.nouns}
@@ -126,31 +110,36 @@ def article_stated(repository: Repository) -> Iterator[Finding]:
             yield file.report_entry("article-stated", i, ("text",), message)
 
 
-def latin_letters(repository: Repository) -> Iterator[Finding]:
-    """A Cyrillic letter that looks Latin would make a second text of the same word."""
-    for file, i, entry in repository.entries():
-        for keys, text in _texts(entry):
-            odd = next((c for c in text if c.isalpha() and not unicodedata.name(c, "").startswith("LATIN")), None)
-            if odd is not None:
-                message = f"The {keys[-1]} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
-                yield file.report_entry("latin-letters", i, keys, message)
-
-
 def near_duplicate(repository: Repository) -> Iterator[Finding]:
-    """Two entries of one file and position whose texts differ by case, hyphens, spaces or accents alone."""
-    for file in repository.axes:
-        seen: dict[tuple[str, str], Descriptor] = {}
-        for i, descriptor in enumerate(file.record.descriptors):
-            other = seen.setdefault((folded(descriptor.text), descriptor.position), descriptor)
-            clean = _odd_character(descriptor.text) is None and other.until is None and descriptor.until is None
-            if clean and other.text != descriptor.text:
-                message = f"{descriptor.text!r} is nearly {other.text!r}, which is {other.id}."
-                yield file.report_entry("near-duplicate", i, ("text",), message)
+    """Terms of one axis and position, and nouns, whose texts differ by case, hyphens, accents or look-alikes alone."""
+    seen: dict[tuple[str, str], Entry] = {}
+    for file, i, entry in repository.entries():
+        if isinstance(entry, Template) or odd_character(entry.text) is not None:
+            continue
+        group = f"{file.document.path} {entry.position}" if isinstance(entry, Descriptor) else "noun"
+        other = seen.setdefault((folded(entry.text), group), entry)
+        if other.text != entry.text and other.until is None and entry.until is None:
+            message = f"{entry.text!r} is nearly {other.text!r}, which is {other.id}."
+            yield file.report_entry("near-duplicate", i, ("text",), message)
+
+
+# Letters and digits that are read as another letter: stroked, dotless, small capitals, one-storey a and g.
+_READ_AS = {
+    "a": "\u0251\u1d00", "b": "\u0253\u0299", "c": "\u1d04", "d": "\u0111\u0257\u1d05", "e": "\u1d07", "f": "\ua730",
+    "g": "\u0261\u0260\u0262", "h": "\u0127\u029c", "j": "\u1d0a", "k": "\u1d0b",
+    "l": "i1\u0131\u0269\u026a\u01c0\u0142\u019a\u029f", "m": "\u1d0d", "n": "\u0274", "o": "0\u00f8\u1d0f",
+    "p": "\u1d18", "r": "\u0280", "s": "\ua731", "t": "\u0167\u1d1b", "u": "\u1d1c", "v": "\u1d20", "w": "\u1d21",
+    "y": "\u028f\u01b4", "z": "\u1d22",
+}  # fmt: skip
+_LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in others}
 
 
 def folded(text: str) -> str:
-    """A text without case, accents, hyphens, spaces and other marks, for telling whether two are nearly the same."""
-    letters = unicodedata.normalize("NFKD", text.casefold())
+    """A text without what the eye passes over, for telling whether two are nearly the same.
+
+    That is case, accents, hyphens, spaces and other marks, and letters and digits that look like another letter.
+    """
+    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
     return "".join(c for c in letters if c.isalnum() or c == "+")
 
 

@@ -25,7 +25,7 @@ def published(repository: Repository) -> Iterator[Finding]:
     catalog = repository.catalog()
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
     places_of_axes = {f.record.axis: f for f in repository.axes}
-    reported: set[str] = set()
+    reported = set(repository.left_out)  # whether they would change shows when they can be read
     files = [f for f in repository.locks if f.record.version in catalog.versions]
     files.sort(key=lambda f: version_key(f.record.version), reverse=True)
     for file, now in zip(files, locks(catalog, [f.record.version for f in files]), strict=True):

@@ -82,7 +82,7 @@ def bucket_needed(repository: Repository) -> Iterator[Finding]:
 
 
 def known_source(repository: Repository) -> Iterator[Finding]:
-    known = {s.id for f in repository.sources for s in f.record.sources}
+    known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
     for file, i, entry in repository.entries():
         for k, source in enumerate(entry.sources):
             if source not in known:
@@ -103,7 +103,7 @@ def assessment_source(repository: Repository) -> Iterator[Finding]:
 
 
 def known_replacement(repository: Repository) -> Iterator[Finding]:
-    known = {entry.id for _, _, entry in repository.entries()}
+    known = {entry.id for _, _, entry in repository.entries()} | repository.left_out
     for file, i, entry in repository.entries():
         if entry.replaced_by is not None and (entry.replaced_by not in known or entry.replaced_by == entry.id):
             message = f"No other entry has the id {entry.replaced_by!r}."
@@ -111,7 +111,7 @@ def known_replacement(repository: Repository) -> Iterator[Finding]:
 
 
 def known_descriptor(repository: Repository) -> Iterator[Finding]:
-    known = {d.id for f in repository.axes for d in f.record.descriptors}
+    known = {d.id for f in repository.axes for d in f.record.descriptors} | repository.left_out
     for file in repository.subsets:
         for i, name in enumerate(file.record.descriptors):
             if name not in known:
@@ -119,7 +119,7 @@ def known_descriptor(repository: Repository) -> Iterator[Finding]:
 
 
 def known_noun(repository: Repository) -> Iterator[Finding]:
-    known = {n.id for f in repository.genders for n in f.record.nouns}
+    known = {n.id for f in repository.genders for n in f.record.nouns} | repository.left_out
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
             for k, noun in enumerate(descriptor.not_with):
@@ -130,6 +130,7 @@ def known_noun(repository: Repository) -> Iterator[Finding]:
 def known_template(repository: Repository) -> Iterator[Finding]:
     """A paraphrase points to a template of the paper's kind, not to another paraphrase."""
     known = {t.id for f in repository.families for t in f.record.templates if t.paraphrase_of is None}
+    known |= repository.left_out
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
             if template.paraphrase_of is not None and template.paraphrase_of not in known:
@@ -140,7 +141,7 @@ def known_template(repository: Repository) -> Iterator[Finding]:
 def known_selector(repository: Repository) -> Iterator[Finding]:
     """What an exclusion names, and each axis in the order."""
     axes = {f.record.axis for f in repository.axes}
-    known = {d.id for f in repository.axes for d in f.record.descriptors}
+    known = {d.id for f in repository.axes for d in f.record.descriptors} | repository.left_out
     known |= {f"{f.record.axis}/{bucket}" for f in repository.axes for bucket in f.record.buckets}
     for file in repository.intersections:
         for i, exclusion in enumerate(file.record.exclusions):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from holisticbias.entries import QUORUM, has_quorum
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 
@@ -17,6 +18,18 @@ def reviewer_twice(repository: Repository) -> Iterator[Finding]:
                     message = f"{a.reviewer} judges the term twice for {a.locale}."
                     yield file.report_entry("reviewer-twice", i, ("assessments", k, "reviewer"), message)
                 seen.add((a.reviewer, a.locale, a.since))
+
+
+def quorum(repository: Repository) -> Iterator[Finding]:
+    """A term goes when enough people object to it, or when another takes its place and nobody does."""
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            against = [a for a in descriptor.judgements if a.judgement != "accepted"]
+            needed = descriptor.until is not None and (against or descriptor.replaced_by is None)
+            if needed and not has_quorum(against):
+                reviewers = len({a.reviewer for a in against})
+                message = f"The term goes, and {reviewers} of {QUORUM} reviewers object to it on record."
+                yield file.report_entry("quorum", i, ("until",), message)
 
 
 def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -37,5 +50,5 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterat
                 keys = ("waivers", rule, k)
                 if entry not in published:
                     yield file.report("waiver-new", keys, f"{entry!r} is in no published version.", entry)
-                elif (rule, entry) not in used:
+                elif (rule, entry) not in used and entry not in repository.left_out:
                     yield file.report("waiver-stale", keys, f"{entry!r} does not break the rule {rule!r}.", entry)

@@ -1,0 +1,35 @@
+"""What a run ran on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def machine() -> str:
+    """The system, its architecture, its processor with the number of its cores, and its accelerators."""
+    cores = os.cpu_count() or 1
+    processor = f"{_processor()}, {cores} {'core' if cores == 1 else 'cores'}"
+    return "; ".join([f"{platform.system()} {platform.machine()}", processor, *_accelerators()])
+
+
+def _processor() -> str:
+    """Its name as the system gives it."""
+    try:
+        lines = CPUINFO.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return next(iter(names), "") or platform.processor() or "processor not known"
+
+
+def _accelerators() -> list[str]:
+    """The devices that torch sees, where it was loaded to score."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return []
+    return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
