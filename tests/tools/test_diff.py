@@ -195,6 +195,8 @@ def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
     path.write_text(path.read_text("utf-8").replace("    text: blicket\n", gone), "utf-8")
     found = compare(open_revision("HEAD", git_terms), open_revision(str(git_terms), git_terms))
     assert [(e.id, e.change, e.replaced_by) for e in found.entries] == [("nonce.blicket", "retired", "nonce.stad")]
+    assert "| `nonce.blicket` | `blicket` | retired |  | `nonce.stad` |" in render_difference(found, "md")
+    assert "nonce.blicket: blicket (replaced by nonce.stad)" in render_difference(found, "text")
 
 
 @pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
