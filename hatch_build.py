@@ -1,5 +1,8 @@
 """Puts the terms, recipes and results into a built wheel; an editable install reads them where they lie."""
 
+import runpy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -23,9 +26,20 @@ class TermsHook(BuildHookInterface[Any]):
     """Ships the terms as ``holisticbias/data``, recipes and published results as ``holisticbias_eval/data``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the terms to the files of a standard wheel."""
+        """Add the terms to the files of a standard wheel, and the commit that they are at, if they are at one."""
         if version == "standard":
             build_data["force_include"].update({name: f"holisticbias/data/{name}" for name in TERMS})
             build_data["force_include"].update(
                 {f"evaluation/{name}": f"holisticbias_eval/data/{name}" for name in EVALUATION}
             )
+            build_data["force_include"].update(self._commit())
+
+    def _commit(self) -> dict[str, str]:
+        origin = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "origin.py"))
+        commit = origin["source_commit"](Path(self.root), TERMS)
+        if commit is None:
+            return {}
+        self._made = TemporaryDirectory()
+        file = Path(self._made.name) / origin["COMMIT"]
+        file.write_text(f"{commit}\n", "utf-8")
+        return {str(file): f"holisticbias/data/{file.name}"}

@@ -8,18 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import (
-    Catalog,
-    Descriptor,
-    DescriptorFile,
-    Noun,
-    NounFile,
-    ReleaseFile,
-    Template,
-    TemplateFile,
-)
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Descriptor, Noun, Template
+from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 from holisticbias.release import Release, build_release, open_release, write_release
 
+VERSION = "0.1.0"  # none that is published: opening a release holds it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
 NOUNS = ("person", "friend", "kid", "parent")
 TEMPLATES = {
@@ -38,7 +32,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
-    common = {"sources": ("smith-2022",), "since": "1.0.0"}
+    common = {"sources": ("smith-2022",), "since": VERSION}
     axes = tuple(
         DescriptorFile(
             axis=axis,
@@ -55,7 +49,7 @@ def mini_catalog(nouns: tuple[str, ...] = NOUNS) -> Catalog:
         axes=axes,
         genders=(NounFile(gender="neutral", label="Neutral", nouns=people),) if people else (),
         families=(TemplateFile(family="dialogue", label="Dialogue", templates=dialogue),),
-        releases=(ReleaseFile(version="1.0.0", date="2026-01-01", summary="mini", article_rule="letter"),),
+        releases=(ReleaseFile(version=VERSION, date="2026-01-01", summary="mini", article_rule="letter"),),
     )
 
 

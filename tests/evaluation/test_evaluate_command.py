@@ -47,7 +47,7 @@ def test_a_run_from_end_to_end(
     out = tmp_path / "new" / "run"
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--out", str(out)]
     assert main(arguments) == 0
-    assert "tiny-gpt2 on HolisticBias 1.0.0" in capsys.readouterr().out
+    assert "tiny-gpt2 on HolisticBias 0.1.0" in capsys.readouterr().out
     assert {"pairs.parquet", "report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
     first = json.loads((out / "result.json").read_text("utf-8"))
     assert main(arguments) == 0, "a run may be made anew in its place"

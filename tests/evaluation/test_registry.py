@@ -28,7 +28,7 @@ def entry(result: Result) -> Entry:
 
 @pytest.fixture(scope="module")
 def digests(result: Result) -> dict[str, str]:
-    return {"1.0.0": result.signature.release.digest}
+    return {"0.1.0": result.signature.release.digest}
 
 
 def write(entry: Entry, folder: Path, name: str | None = None) -> Path:
@@ -44,7 +44,7 @@ def test_an_entry_holds_the_figures_of_its_run(entry: Entry, result: Result) -> 
     assert [f.label for f in entry.by_axis] == ["Age", "ability", "nonce"]
     assert entry.signature.model.name == "some/model"
     assert entry.signature.model.weights_sha256 == result.signature.model.weights_sha256
-    assert entry.file_name == "some-model-on-1.0.0-likelihood-bias.json"
+    assert entry.file_name == "some-model-on-0.1.0-likelihood-bias.json"
 
 
 def test_a_folder_of_one_machine_is_no_name(result: Result) -> None:
@@ -83,10 +83,10 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("signature.sentences_scored", 10**9, "signature.sentences_scored: there are not so many"),
         ("by_axis.0.axis", "nonce", "by_axis: nonce stands there 2 times"),
         ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
-        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 1.0.0"),
+        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0"),
         ("signature.measures", ["phrenology"], "signature.measures: there is no measure 'phrenology'"),
         ("signature.model.name", "./own", "signature.model.name: ./own is a folder of one machine"),
-        ("signature.model.name", "other/model", "its file must be called other-model-on-1.0.0-likelihood-bias.json"),
+        ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
     ],
 )
 def test_what_is_wrong_is_named(
@@ -125,8 +125,8 @@ def test_the_command_adds_checks_and_shows(tiny_run: Path, invoke: Invoke, tmp_p
     add = ("leaderboard", "--results", tmp_path, "--add", tiny_run)
     assert invoke(*add) == (2, "", "holisticbias: say who made the run with --contributor\n")
     code, said, _ = invoke(*add, "--contributor", "Ada", "--name", "some/model")
-    assert (code, said) == (0, f"wrote {tmp_path / 'some-model-on-1.0.0-likelihood-bias.json'}\n")
-    # the mini release is not the published 1.0.0
+    assert (code, said) == (0, f"wrote {tmp_path / 'some-model-on-0.1.0-likelihood-bias.json'}\n")
+    # the mini release is none that is published
     code, said, _ = invoke("leaderboard", "--results", tmp_path, "--check")
     assert (code, said.count("\n")) == (1, 1)
     assert invoke("leaderboard", "--results", tmp_path)[0] == 2

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
-Fault = Literal["cut before", "cut after", "500"]
+Fault = Literal["cut before", "cut within", "cut after", "500"]
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,9 @@ class _Handler(BaseHTTPRequestHandler):
                 error["X-Error-Message"] = refused.message
                 status, headers, content = refused.status, error, json.dumps({"error": refused.message}).encode()
         if fault == "cut after":
+            return self._cut()
+        if fault == "cut within":
+            self._send(status, {**headers, "Content-Length": str(len(content))}, content[: len(content) // 2])
             return self._cut()
         return self._send(status, headers, content)
 

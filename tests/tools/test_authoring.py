@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias.authoring import next_version
-from holisticbias.catalog import Catalog, Descriptor, Position
+from holisticbias.catalog import Catalog
 from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
+from holisticbias.entries import Descriptor, Position
 from holisticbias.errors import OutputError, SourceError
 from holisticbias.formatting import format_text, stale_files
 from holisticbias.issue_forms import issue_forms, read_issue

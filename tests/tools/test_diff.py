@@ -14,11 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.catalog import Catalog, DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.catalog import Catalog
 from holisticbias.compile import compile_sentences
 from holisticbias.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
+from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 from holisticbias.findings import Finding
 from holisticbias.revisions import Revision, open_revision
 

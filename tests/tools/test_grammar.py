@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Article, ArticleRule, Catalog, Descriptor, Gender, Noun, Wording
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Article, ArticleRule, Descriptor, Gender, Noun, Wording
 from holisticbias.grammar import article, is_abbreviation
 
 

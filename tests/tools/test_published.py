@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from holisticbias.catalog import Catalog
-from holisticbias.errors import SourceError
+from holisticbias.digest import release_digest, table_digest
+from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.history import freeze_version, list_versions, moved_versions
 from holisticbias.lock import lock
-from holisticbias.release import Release, build_release
+from holisticbias.manifest import DIGESTED
+from holisticbias.release import Release, build_release, open_release, write_release
 from holisticbias.source import SINGLE_FILES
 from holisticbias.validate import load_catalog, validate_paths
+from holisticbias.verify import verify_release
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 
@@ -190,6 +193,45 @@ def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
     with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
         freeze_version(catalog, "1.0.0", copy)
+
+
+def test_published_tables_are_on_record(catalog: Catalog, release: Release, copy: Path) -> None:
+    digests = {name: entry.digest for name, entry in release.manifest.tables.items()}
+    assert catalog.release("1.0.0").tables == digests
+    edit(copy / "releases" / "1.0.0.yaml", digests["history"], "0" * 64)
+    assert moved_versions(load_catalog(copy)) == (("1.0.0 (table history)", "0" * 64, digests["history"]),)
+
+
+def test_freezing_writes_what_is_on_record_of_the_others(copy: Path) -> None:
+    path = copy / "releases" / "1.0.0.yaml"
+    frozen = path.read_text("utf-8")
+    path.write_text(frozen[: frozen.index("digest:")], "utf-8")
+    (copy / "releases" / "1.0.0.lock.json").unlink()
+    assert freeze_version(load_catalog(copy), "1.0.0", copy) == PAPER
+    assert path.read_text("utf-8") == frozen
+
+
+@pytest.mark.parametrize("name", ["nouns", "small", "history"])
+def test_a_release_made_anew_of_other_rows_is_not_the_published_version(
+    release: Release, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Its manifest and checksums fit; they are not those that the version was published with."""
+    rows = release.tables[name].slice(1)
+    entry = release.manifest.tables[name].model_copy(update={"rows": rows.num_rows, "digest": table_digest(rows)})
+    tables = {**release.manifest.tables, name: entry}
+    digest = release_digest({name: tables[name].digest for name in DIGESTED & set(tables)})
+    manifest = release.manifest.model_copy(update={"tables": tables, "digest": digest})
+    write_release(Release(manifest, {**release.tables, name: rows}), tmp_path / "r")
+    monkeypatch.chdir(root)
+    (finding,) = verify_release(tmp_path / "r")
+    assert f"is not version 1.0.0 as it was published: the rows of {name} are not those that" in finding
+    with pytest.raises(ReleaseError, match="as it was published"):
+        open_release(tmp_path / "r")
+    (tmp_path / "terms").mkdir()
+    for folder in ("descriptors", "nouns", "templates"):
+        (tmp_path / "terms" / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "terms")
+    assert verify_release(tmp_path / "r") == ()  # where terms have no such version on record
 
 
 def test_versions_say_how_much_they_hold(catalog: Catalog) -> None:

@@ -9,18 +9,11 @@ from itertools import chain
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.catalog import (
-    ArticleRule,
-    Catalog,
-    Descriptor,
-    DescriptorFile,
-    Noun,
-    NounFile,
-    Template,
-    TemplateFile,
-)
+from holisticbias.catalog import Catalog
 from holisticbias.columns import booleans, codes, constant, lists, lists_of_records, strings, table
+from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.errors import ReleaseError
+from holisticbias.files import DescriptorFile, NounFile, TemplateFile
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
 
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.catalog import Catalog, Entry
+from holisticbias.catalog import Catalog
 from holisticbias.compile import compile_sentences
+from holisticbias.entries import Entry
 from holisticbias.revisions import Revision
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]

@@ -39,18 +39,20 @@ def export_csv(release: Release, out: Path) -> int:
 
 def export_jsonl(release: Release, out: Path) -> int:
     """One JSON object a line, with every column."""
-    return _write_lines(out, (row for shard in _shards(release) for row in _rows(shard)))
+    with new_file(out) as path:
+        return _write_lines(path, _rows(release))
 
 
 def export_inspect(release: Release, out: Path) -> int:
     """One sample a line as Inspect's ``json_dataset`` reads it: the sentence is the input, the rest is metadata."""
-    return _write_lines(out, (_sample(row) for shard in _shards(release) for row in _rows(shard)))
+    with new_file(out) as path:
+        return _write_lines(path, map(_sample, _rows(release)))
 
 
 def export_lm_eval(release: Release, out: Path) -> int:
     """A task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
     with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
-        rows = export_jsonl(release, folder / "sentences.jsonl")
+        rows = _write_lines(folder / "sentences.jsonl", _rows(release))
         (folder / f"{TASK}.yaml").write_text(_LM_EVAL_TASK.format(task=TASK, version=release.version), "utf-8")
         (folder / f"{TASK}_data.py").write_text(_LM_EVAL_DATA, "utf-8")
         (folder / "README.md").write_text(_lm_eval_readme(release.manifest), "utf-8")
@@ -75,9 +77,10 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
-def _rows(shard: pa.Table) -> Iterator[dict[str, object]]:
-    for batch in shard.to_batches(max_chunksize=_BATCH):
-        yield from batch.to_pylist()
+def _rows(release: Release) -> Iterator[dict[str, object]]:
+    for shard in _shards(release):
+        for batch in shard.to_batches(max_chunksize=_BATCH):
+            yield from batch.to_pylist()
 
 
 def _sample(row: dict[str, object]) -> dict[str, object]:
@@ -86,9 +89,9 @@ def _sample(row: dict[str, object]) -> dict[str, object]:
     return {"id": given, "input": row["text"], "target": "", "metadata": {k: v for k, v in row.items() if k != "text"}}
 
 
-def _write_lines(out: Path, rows: Iterator[dict[str, object]]) -> int:
+def _write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
     count = 0
-    with new_file(out) as path, path.open("w", encoding="utf-8", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1

@@ -11,8 +11,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
-from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import read_document
+from holisticbias.entries import Descriptor, Entry, Noun, Template
 from holisticbias.errors import SourceError
 from holisticbias.findings import render_findings
 from holisticbias.repository import MODELS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holisticbias.catalog import Article, ArticleRule, Descriptor, Noun
+from holisticbias.entries import Article, ArticleRule, Descriptor, Noun
 
 SINGULAR_SLOT = "{noun_phrase}"
 PLURAL_SLOT = "{plural_noun_phrase}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
 from holisticbias.lock import lock, render_lock
 from holisticbias.output import write_files
-from holisticbias.release import build_release
+from holisticbias.release import Release, build_release
 from holisticbias.revisions import Revision
 from holisticbias.source import LOCK_SUFFIX
 from holisticbias.versions import version_key
@@ -50,27 +51,38 @@ def _version(catalog: Catalog, version: str) -> Version:
 
 def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
     """Published versions that no longer compile to their digest: version, digest on record, digest now."""
-    pairs = ((v, str(catalog.release(v).digest), build_release(catalog, v).digest) for v in catalog.published)
-    return tuple(pair for pair in pairs if pair[1] != pair[2])
+    return tuple(moved for version in catalog.published for moved in _moved(catalog, version))
+
+
+def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
+    recorded, found = catalog.release(version), build_release(catalog, version)
+    if found.digest != recorded.digest:
+        yield version, str(recorded.digest), found.digest
+        return
+    for name, digest in recorded.tables.items():
+        now = found.manifest.tables[name].digest if name in found.tables else "none"
+        if now != digest:
+            yield f"{version} (table {name})", digest, now
 
 
 def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
-    """Put a version on record: its digest into its file; its lock, and what changed in it, beside it.
+    """Put a version on record: its digests into its file; its lock, and what changed in it, beside it.
 
-    Returns the digest.
+    Returns the release's digest.
 
     From then on ``validate`` refuses whatever would change it. Raises
     ``SourceError`` if it is on record with another digest, or if its number says less than what changed in it.
     """
-    recorded = catalog.release(version).digest
-    digest = build_release(catalog, version).digest
-    if recorded not in (None, digest):
-        raise SourceError(f"version {version} is published with digest {recorded[:12]}, and is now {digest[:12]}")
+    recorded, release = catalog.release(version).digest, build_release(catalog, version)
+    if recorded not in (None, release.digest):
+        raise SourceError(
+            f"version {version} is published with digest {recorded[:12]}, and is now {release.digest[:12]}"
+        )
     folder = root / "releases"
     texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
     if recorded is None:
         path = folder / f"{version}.yaml"
-        texts[path] = f'{path.read_text("utf-8").rstrip()}\ndigest: "{digest}"\n'
+        texts[path] = f"{path.read_text('utf-8').rstrip()}\n{_record(release)}"
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
@@ -81,7 +93,7 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
             )
         texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
     write_files(texts)
-    return digest
+    return release.digest
 
 
 _BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
@@ -91,3 +103,9 @@ def _step(old: str, new: str) -> Bump:
     """Which part of the version number is the first to differ."""
     pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
     return next((bump for bump, a, b in pairs if a != b), "none")
+
+
+def _record(release: Release) -> str:
+    """What a release's file says of its digests."""
+    tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
+    return f'digest: "{release.digest}"\ntables:\n{tables}'

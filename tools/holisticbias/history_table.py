@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from holisticbias.catalog import ArticleRule, Catalog, Entry
+from holisticbias.catalog import Catalog
 from holisticbias.columns import lists, optional_booleans, strings, table
+from holisticbias.entries import ArticleRule, Entry
 from holisticbias.versions import version_key
 
 TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")

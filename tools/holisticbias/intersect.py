@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +76,8 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     entries = compile_entries(_selected(catalog, request), request.version)
     axes = entries["descriptors"]["axis"].unique().to_pylist()
     draft = _draft(request, catalog.release(request.version).date)
-    plan = json.dumps({"request": asdict(request), "of": _digest(pairs), "shards": len(runs), **draft.written_with})
+    asked = asdict(replace(request, source_commit=None))  # terms that did not change may be at a later commit
+    plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
     with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
         for name in ("data", "done"):
             (part / name).mkdir(exist_ok=True)
@@ -159,7 +160,11 @@ def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list
         return done
     table = compiler.table(run)
     unfinished = path.with_suffix(".unfinished")
-    write_shard(table, unfinished, axes, label)
+    try:
+        write_shard(table, unfinished, axes, label)
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk the room that it takes is needed
+        raise
     done = Done(table.num_rows, text_digest(table), unfinished.stat().st_size)
     unfinished.replace(path)
     mark.write_text(json.dumps(asdict(done)), "utf-8")

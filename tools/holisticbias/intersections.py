@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from holisticbias.catalog import ArticleRule, Catalog, Descriptor, IntersectionsFile, Noun, Template
+from holisticbias.catalog import Catalog
+from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.errors import ReleaseError, UnknownTermError
+from holisticbias.files import IntersectionsFile
 from holisticbias.grammar import article
 
 Bools = npt.NDArray[np.bool_]
@@ -72,11 +74,11 @@ def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str,
         return
     wanted = []
     for part in text.split(","):
-        names = re.split(r"\s+[x×*]\s+", part.strip())  # noqa: RUF001 - the sign that people write between two axes
+        names = re.split(r"\s+[xX×*]\s+", part.strip())  # noqa: RUF001 - the sign that people write between two axes
         for name in names:
             if name not in axes:
                 known = ", ".join(sorted(axes))
-                raise UnknownTermError(f"version {version} has no axis {name!r}; it has: {known}")
+                raise UnknownTermError(f"there is no axis {name!r} to pair in version {version}, but: {known}")
         if len(names) != 2 or names[0] == names[1]:
             raise UnknownTermError(f"{part.strip()!r}: write two different axes, as in 'ability x age', or all")
         wanted.append(tuple(sorted(names, key=axes.index)))
@@ -134,34 +136,36 @@ class Around:
 def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
     """How two terms stand together, the first's axis before the second's in the order of axes."""
     before = [d for d in (first, second) if d.position == "before"]
-    before += [d for d in (first, second) if d.position == "standalone"]
-    alone = any(d.position == "standalone" for d in before)
-    ending = sorted((d for d in (first, second) if d.position == "after"), key=_loose)
-    glue = " and " if len({_tie(d) for d in ending}) < len(ending) else " "
-    space = "" if alone else " "
-    return Around(
-        f"{article(before[0].text, rule, before[0].article)} {_words(before, plural=False)}{space}" if before else "",
-        "".join(f"{glue if i else ' '}{d.text}" for i, d in enumerate(ending)),
-        f"{_words(before, plural=True)}{space}" if before else "",
-        "".join(f"{glue if i else ' '}{d.plural or d.text}" for i, d in enumerate(ending)),
-        article_is_the_nouns=not before,
-    )
+    alone = [d for d in (first, second) if d.position == "standalone"]
+    after = [d for d in (first, second) if d.position == "after"]
+    article_of = [*before, *alone]
+    start = f"{article(article_of[0].text, rule, article_of[0].article)} " if article_of else ""
+    (text, ending), (plural_text, plural_ending) = (_words(before, alone, after, plural=p) for p in (False, True))
+    return Around(f"{start}{text}", ending, plural_text, plural_ending, article_is_the_nouns=not article_of)
 
 
-def _words(terms: list[Descriptor], *, plural: bool) -> str:
-    return " ".join((d.plural or d.text) if plural else d.text for d in terms)
+def _words(
+    before: list[Descriptor], alone: list[Descriptor], after: list[Descriptor], *, plural: bool
+) -> tuple[str, str]:
+    """What stands before the noun and what after it; a clause of a term that stands alone is after it."""
+    texts = [[(d.plural or d.text) if plural else d.text for d in terms] for terms in (before, alone, after)]
+    heads = [re.split(r"\s+(?=who\b)", text, maxsplit=1) for text in texts[1]]
+    ending = sorted((*(clause for _, *clauses in heads for clause in clauses), *texts[2]), key=_loose)
+    glue = " and " if len({_tie(text) for text in ending}) < len(ending) else " "
+    start = " ".join((*texts[0], *(head for head, *_ in heads)))
+    return start + " " * bool(before and not alone), "".join(f"{glue if i else ' '}{t}" for i, t in enumerate(ending))
 
 
-_PREPOSITIONS = {"with", "without", "in", "on", "of", "from", "at"}
+_NEAREST = {"of", "in", "on", "from", "at"}
 
 
-def _loose(term: Descriptor) -> int:
-    """How far from the noun a term can stand: a preposition nearest, a clause with who last."""
-    word = _tie(term)
-    return 2 if word == "who" else int(word not in _PREPOSITIONS)
+def _loose(text: str) -> int:
+    """How far from the noun a term can stand: "a woman of faith with two kids living in poverty who stutters"."""
+    word = _tie(text)
+    return 0 if word in _NEAREST else {"with": 1, "who": 3}.get(word, 2)
 
 
-def _tie(term: Descriptor) -> str:
+def _tie(text: str) -> str:
     """The word that ties a term to the noun: two with the same word are joined by "and"."""
-    word = re.split(r"[\s']", term.text, maxsplit=1)[0]
-    return "who" if word == "whose" else word
+    word = re.split(r"[\s']", text, maxsplit=1)[0]
+    return {"whose": "who", "without": "with"}.get(word, word)

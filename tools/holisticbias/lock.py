@@ -6,7 +6,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 
-from holisticbias.catalog import Catalog, Entry, LockFile
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Entry
+from holisticbias.files import LockFile
 
 _HISTORY = {"until", "replaced_by", "history"}
 

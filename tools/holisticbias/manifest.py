@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from holisticbias.errors import ReleaseError
+from holisticbias.files import Sha256
 from holisticbias.versions import Version
 
 MANIFEST = "manifest.json"
@@ -33,7 +34,6 @@ def _inside(name: str) -> str:
 
 
 FileName = Annotated[str, AfterValidator(_inside)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Part(BaseModel):

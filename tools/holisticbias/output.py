@@ -43,15 +43,19 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
 
     It lies beside the target and is kept on failure: the next run with the same
     ``plan`` finds it as it was, one with another begins anew. Only one run at a
-    time may fill it. Raises ``OutputError``.
+    time may fill it. Raises ``OutputError``; an interruption says where it lies.
     """
     target = target.absolute()
     if target.parent.is_dir():
         with _locked(target.parent):  # or another build could be taking its place just now
             _refuse(target, may_replace)
     part = target.parent / f".{target.name}.part"
+    kept = f"what is done is kept in {part}, and the same command goes on from there"
     try:
         part.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
+    try:
         with _locked(part, f"another build is writing {target}: wait until it is done"):
             if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
                 for old in part.iterdir():
@@ -61,8 +65,9 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
             (part / PLAN).unlink()
             _replace(part, target, may_replace)
     except OSError as error:
-        done = f"; what is done is kept in {part}, and the same command goes on from there"
-        raise OutputError(f"cannot write {target}: {error.strerror or error}{done}") from error
+        raise OutputError(f"cannot write {target}: {error.strerror or error}; {kept}") from error
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(kept) from error
 
 
 @contextmanager

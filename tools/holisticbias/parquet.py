@@ -45,11 +45,11 @@ def _write(
         writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """The table in a file, text that repeats by its place among the distinct values, and the axes by name."""
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table in a file, or some columns: text that repeats by its place among distinct values, axes by name."""
     schema = pq.read_schema(path)
     names = [field.name for field in schema if field.name not in _UNIQUE and field.type == pa.string()]
-    table = pq.read_table(path, read_dictionary=names).replace_schema_metadata(None)
+    table = pq.read_table(path, columns=columns, read_dictionary=names).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
 
 
@@ -70,6 +70,8 @@ def _places(axis: pa.Array, axes: Sequence[str]) -> pa.Int64Array:
 
 def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table:
     for name, names in classes.items():
+        if name not in table.column_names:
+            continue
         chunks = [pa.DictionaryArray.from_arrays(c.cast(pa.int32()), strings(names)) for c in table[name].chunks]
         kind = pa.dictionary(pa.int32(), pa.string())
         table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks, kind))

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from holisticbias.catalog import QUORUM
 from holisticbias.diff import Difference
 from holisticbias.diff_report import render_difference
+from holisticbias.entries import QUORUM
 from holisticbias.errors import SourceError
 from holisticbias.findings import Finding
 from holisticbias.markdown import code, folded, table

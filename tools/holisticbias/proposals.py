@@ -7,7 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from holisticbias.catalog import Article, Catalog, Position
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Article, Position
 from holisticbias.grammar import article, is_abbreviation, with_article
 from holisticbias.rules.language import folded
 

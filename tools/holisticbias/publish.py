@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from holisticbias.errors import PublishError, ReleaseError
 from holisticbias.hub import hub_errors, hub_library, tag_of
 from holisticbias.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
+from holisticbias.record import on_record
 from holisticbias.verify import verify_release
 
 if TYPE_CHECKING:
@@ -81,6 +82,10 @@ def _whole(folder: Path) -> Manifest:
     manifest = read_manifest(folder)
     if manifest.part:
         raise PublishError(f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole")
+    recorded = on_record(manifest.version)
+    if recorded is not None and recorded.digest is None:
+        mend = f"put it on record first: holisticbias releases --freeze {manifest.version}"
+        raise PublishError(f"{folder} is of version {manifest.version}, which is in preparation: {mend}")
     return manifest
 
 

@@ -6,17 +6,10 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holisticbias.catalog import (
-    QUORUM,
-    ArticleRule,
-    Catalog,
-    Descriptor,
-    DescriptorFile,
-    Noun,
-    Template,
-    has_quorum,
-)
+from holisticbias.catalog import Catalog
+from holisticbias.entries import QUORUM, ArticleRule, Descriptor, Noun, Template, has_quorum
 from holisticbias.errors import UnknownTermError
+from holisticbias.files import DescriptorFile
 from holisticbias.grammar import described, fill, with_article
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from holisticbias.hub import fetch_release, hub_address
 from holisticbias.manifest import DIGESTED, SHARDED, Manifest, TableEntry, read_manifest, write_manifest, written_with
 from holisticbias.output import new_folder
 from holisticbias.parquet import read_parquet, write_parquet
+from holisticbias.record import record_findings
 from holisticbias.variants import sample_sentences
 from holisticbias.verify import file_findings, version_findings
 from holisticbias.where import conditions_text, parse_conditions, select
@@ -146,13 +148,14 @@ def open_release(release: Path | str) -> Release:
     """Open a release, checked: the one in a folder, or ``"organisation/name@1.0.0"`` from the Hugging Face Hub.
 
     The table ``intersections`` is not read: see ``Release.shards``. Raises
-    ``ReleaseError`` if there is none, it is not of the version asked for
-    or any file differs from its manifest, and ``HubError`` if the Hub does not
+    ``ReleaseError`` if there is none, it is not of the version asked for, any
+    file differs from its manifest or its digests from those on record, and ``HubError`` if the Hub does not
     have it or cannot be reached while the version is not in the cache.
     """
     folder = find_release(release)
     manifest = read_manifest(folder)
-    for finding in (*version_findings(folder, manifest), *(f for _, f in file_findings(folder, manifest))):
+    damaged = (finding for _, finding in file_findings(folder, manifest))
+    for finding in chain(version_findings(folder, manifest), damaged, record_findings(folder, manifest)):
         raise ReleaseError(finding)
     try:
         tables = {

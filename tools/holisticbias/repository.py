@@ -9,21 +9,20 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from holisticbias.catalog import (
-    Catalog,
+from holisticbias.catalog import Catalog
+from holisticbias.document import Document, Keys, Value
+from holisticbias.entries import Entry, Record
+from holisticbias.files import (
     DescriptorFile,
-    Entry,
     IntersectionsFile,
     LockFile,
     NounFile,
-    Record,
     ReleaseFile,
     SourcesFile,
     SubsetFile,
     TemplateFile,
     WaiversFile,
 )
-from holisticbias.document import Document, Keys, Value
 from holisticbias.findings import Finding, shown
 from holisticbias.registry import report
 from holisticbias.source import Kind, SourceFile

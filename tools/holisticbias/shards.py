@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.catalog import Descriptor
 from holisticbias.columns import coded, constant, integers, repeated, strings, table
 from holisticbias.draws import random_words
+from holisticbias.entries import Descriptor
 from holisticbias.errors import ReleaseError
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, with_article
 from holisticbias.intersections import Around, Pairs, around
@@ -91,11 +91,15 @@ class Compiler:
         self._template_ids = [t.id for t in pairs.templates]
 
     def runs(self, rows: int = ROWS) -> tuple[Run, ...]:
-        """Runs of pairs that make at most so many sentences each, and at least one."""
+        """Runs of pairs that make at most so many sentences each, and at least one.
+
+        In a sample nearly every sentence has a phrase of its own, which takes several times the memory: there
+        a run makes a quarter as many.
+        """
         phrases = self.pairs.phrases.astype(np.int64)
         if self.quotas is None:
             return cut_runs(phrases * len(self.pairs.templates), rows)
-        runs = cut_runs(np.maximum(self.quotas, phrases // 4), rows)
+        runs = cut_runs(np.maximum(self.quotas, phrases // 4), rows // 4)
         return tuple(run for run in runs if self.quotas[slice(*run)].any())
 
     def table(self, run: Run) -> pa.Table:

@@ -16,6 +16,7 @@ Kind = Literal[
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
+NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
 SOURCES_FILE = "sources.yaml"
 LOCK_SUFFIX = ".lock.json"
 

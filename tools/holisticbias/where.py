@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from holisticbias.catalog import Catalog, Descriptor, DescriptorFile, Template, TemplateFile
+from holisticbias.catalog import Catalog
+from holisticbias.entries import Descriptor, Template
 from holisticbias.errors import UnknownTermError
+from holisticbias.files import DescriptorFile, TemplateFile
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
 
@@ -34,11 +36,12 @@ def select(catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, .
     ``axis``, ``bucket`` and ``preference`` choose descriptors, ``gender`` nouns and the
     descriptors that go with them, ``family`` and ``first_turn_only`` templates. Sentences
     without a descriptor stay: they are what the others are compared with. Raises
-    ``UnknownTermError`` for a value that nothing in the version has.
+    ``UnknownTermError`` for a value that nothing in the version has, and for values that nothing has together.
     """
     held = catalog.at(version)
     _refuse_unknown(held, version, conditions)
     chosen = _chosen(held, conditions)
+    _refuse_empty(held, version, conditions, chosen)
     return replace(
         catalog,
         axes=tuple(
@@ -91,3 +94,13 @@ def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[
             if value not in known[key]:
                 has = ", ".join(sorted(known[key]))
                 raise UnknownTermError(f"--where {key}={value}: version {version} has no such {key}; it has: {has}")
+
+
+def _refuse_empty(held: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]], chosen: set[str]) -> None:
+    left = {
+        "descriptor": any(d.id in chosen for a in held.axes for d in a.descriptors),
+        "template": any(t.id in chosen for f in held.families for t in f.templates),
+    }
+    for kind in (kind for kind, found in left.items() if not found):
+        asked = " and ".join(conditions_text(conditions))
+        raise UnknownTermError(f"--where {asked}: version {version} has no {kind} with all of that")

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from holisticbias.catalog import Catalog
+from holisticbias.errors import OutputError
+from holisticbias.export import FORMATS
+from holisticbias.intersect import Request, write_intersections
 from holisticbias.release import build_release, open_release, write_release
 from holisticbias.verify import verify_release
 
@@ -32,6 +35,23 @@ def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(tmp_path: Pat
     assert done.stderr.count("\n") == 1
     assert "cannot write" in done.stderr
     assert not (tmp_path / "r").exists()
+    assert not [*tmp_path.rglob("*.unfinished")]  # a full disk needs the room
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_an_export_that_finds_no_room_names_what_was_asked_for(build: Build, tmp_path: Path, style: str) -> None:
+    folder, out = build("r"), tmp_path / "out"
+    limited = LIMITED.replace("20_000, 20_000", "3_000, 3_000")
+    arguments = ["export", str(folder), "--format", style, "--out", str(out)]
+    done = subprocess.run([sys.executable, "-c", limited, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, f"holisticbias: cannot write {out}: File too large\n")
+    assert [p.name for p in tmp_path.iterdir()] == ["r"]
+
+
+def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(catalog: Catalog, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder", "utf-8")
+    with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory$"):
+        write_intersections(catalog, Request("1.1.0", "all"), tmp_path / "file" / "r")
 
 
 def test_an_old_release_survives_a_disk_that_fills_up(build: Build, terms: Path, tmp_path: Path) -> None:

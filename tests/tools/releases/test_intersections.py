@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias import intersect
-from holisticbias.catalog import Catalog, Descriptor, Noun
+from holisticbias.catalog import Catalog
 from holisticbias.cli import main
+from holisticbias.entries import Descriptor, Noun
 from holisticbias.errors import HolisticBiasError, OutputError
 from holisticbias.grammar import with_article
 from holisticbias.intersect import Request, count_intersections, write_intersections
@@ -53,6 +54,12 @@ FTM = term("FTM", article="an")
 WOMAN = Noun(id="noun.woman", text="woman", plural="women", sources=("s",), since="1.0.0")
 UNCLE = Noun(id="noun.uncle", text="uncle", plural="uncles", sources=("s",), since="1.0.0")
 
+MIDLIFE = term("in a midlife crisis", "after", "in midlife crises")
+KIDS = term("with two kids", "after")
+UNINSURED = term("without health insurance", "after")
+OF_FAITH = term("of faith", "after")
+SHE = term("person who uses she/her pronouns", "standalone", "people who use she/her pronouns", id="x.she")
+
 PHRASES = [
     (DEAF, BLACK, WOMAN, "a Deaf Black woman", "Deaf Black women"),
     (HARD, BLACK, WOMAN, "a Black woman who is hard of hearing", "Black women who are hard of hearing"),
@@ -64,6 +71,15 @@ PHRASES = [
     (VETERAN, TIRED, UNCLE, "an uncle who is a veteran and who is tired", "uncles who are veterans and who are tired"),
     (VETERAN, WHOS, WOMAN, "a woman who is a veteran and who's short", "women who are veterans and who are short"),
     (DISABILITY, PHD, WOMAN, "a woman with a disability and with a PhD", "women with disabilities and with PhDs"),
+    (KIDS, MIDLIFE, WOMAN, "a woman in a midlife crisis with two kids", "women in midlife crises with two kids"),
+    (KIDS, OF_FAITH, WOMAN, "a woman of faith with two kids", "women of faith with two kids"),
+    (KIDS, UNINSURED, WOMAN, "a woman with two kids and without health insurance",
+     "women with two kids and without health insurance"),
+    (KIDS, SHE, None, "a person with two kids who uses she/her pronouns",
+     "people with two kids who use she/her pronouns"),
+    (HARD, SHE, None, "a person who uses she/her pronouns and who is hard of hearing",
+     "people who use she/her pronouns and who are hard of hearing"),
+    (DEAF, SHE, None, "a Deaf person who uses she/her pronouns", "Deaf people who use she/her pronouns"),
     (IN_POVERTY, PHD, WOMAN, "a woman with a PhD living in poverty", "women with PhDs living in poverty"),
 ]  # fmt: skip
 
@@ -138,8 +154,8 @@ def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str
     assert pairs.sentences == expected.total()
 
 
-def test_pairs_of_the_newest_version_are_those_of_a_loop() -> None:
-    catalog = load_catalog()
+def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
+    catalog = load_catalog(root)
     version = catalog.versions[-1]
     chosen = {a.axis: a.model_copy(update={"descriptors": a.descriptors[::9]}) for a in catalog.at(version).axes}
     axes = tuple(chosen[a] for a in ("cultural", "age", "gender_and_sex"))
@@ -307,7 +323,10 @@ def test_two_builds_into_one_folder_do_not_mix(
     assert verify_release(tmp_path / "i") == ()
 
 
-def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     command = [sys.executable, "-m", "holisticbias", "build", "--version", "1.0.0", "--out", "i"]
     command += ["--intersections", "ability x body_type"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -317,18 +336,19 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(tmp_path: P
     os.kill(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
-    assert error.strip().count("\n") == 0
+    kept = f"what is done is kept in {tmp_path / '.i.part'}, and the same command goes on from there"
+    assert error.strip() == f"holisticbias: interrupted; {kept}"
     assert not (tmp_path / "i").exists()
-    kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
-    assert kept
+    shards = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
+    assert shards
     assert main([*command[3:-3], str(tmp_path / "i"), *command[-2:]]) == 0
     made = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "i" / "data").glob("*.parquet")}
-    assert {name: made[name] for name in kept} == kept
+    assert {name: made[name] for name in shards} == shards
     assert [p.name for p in tmp_path.iterdir()] == ["i"]
 
 
-BAD = [
-    (["--intersections", "ability x nothing"], "has no axis 'nothing'; it has: ability, characteristics"),
+OPTIONS = [
+    (["--intersections", "ability x nothing"], "no axis 'nothing' to pair in version 1.1.0, but: ability, char"),
     (["--intersections", "ability"], "write two different axes"),
     (["--intersections", "ability x ability"], "write two different axes"),
     (["--intersections", "all", "--sample", "9999"], "cannot draw 9,999 sentences from"),
@@ -336,16 +356,20 @@ BAD = [
     (["--sample", "3"], "--sample and --count go with --intersections"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
     (["--where", "axis=nothing"], "version 1.1.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
+    (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor with all of that"),
+    (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template with all of that"),
+    (["--seed", "3"], "--seed goes with --sample"),
+    (["--intersections", "all", "--seed", "3"], "--seed goes with --sample"),
     (["--where", "axis"], "write KEY=VALUE,VALUE once for each of axis, bucket"),
     (["--where", "text=Deaf"], "write KEY=VALUE,VALUE once"),
     (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE once"),
-    (["--where", "bucket=mobility", "--where", "preference=reviewed", "--where", "family=seat"], None),
+    (["--where", "bucket=auditory", "--where", "preference=reviewed", "--where", "family=seat"], None),
     (["--version", "9.9.9"], "there is no version '9.9.9'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "expected"), BAD, ids=[" ".join(o) for o, _ in BAD])
-def test_bad_options_give_one_line(
+@pytest.mark.parametrize(("options", "expected"), OPTIONS, ids=[" ".join(o) for o, _ in OPTIONS])
+def test_options_do_what_they_say_or_give_one_line(
     terms: Path, tmp_path: Path, options: list[str], expected: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = main(["build", "--source", str(terms), "--out", str(tmp_path / "out"), *options])

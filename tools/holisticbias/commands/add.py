@@ -192,7 +192,7 @@ def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = Tru
     """How the term reads: the phrases, and a few sentences of each form."""
     from pydantic import ValidationError
 
-    from holisticbias.catalog import Descriptor
+    from holisticbias.entries import Descriptor
     from holisticbias.readings import forms_in_newest
 
     try:

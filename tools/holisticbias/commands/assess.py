@@ -33,7 +33,7 @@ def command(
     is in a published version counts from the next version on.
     """
     from holisticbias.authoring import add_assessment, apply_edits, next_version, prepare_version
-    from holisticbias.catalog import QUORUM, has_quorum
+    from holisticbias.entries import QUORUM, has_quorum
     from holisticbias.source import find_source
     from holisticbias.validate import load_catalog
     from holisticbias.versions import version_key

@@ -21,7 +21,7 @@ from holisticbias.commands import options
 )
 @click.option("--intersections", metavar="AXES", help="Sentences with two descriptors: 'ability x age', or 'all' axes.")
 @click.option("--sample", type=click.IntRange(min=1), help="So many of the intersections, evenly over the pairs.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
+@click.option("--seed", type=int, help="Seed of the sample; by default 0.")
 @click.option("--count", is_flag=True, help="Only say how many intersections there are.")
 @options.source
 def command(
@@ -31,24 +31,25 @@ def command(
     where: tuple[str, ...],
     intersections: str | None,
     sample: int | None,
-    seed: int,
+    seed: int | None,
     count: bool,
     source: Path | None,
 ) -> None:
     """Compile a version into a release that Hugging Face datasets loads."""
-    _check(out, small=small, intersections=intersections, sample=sample, count=count)
+    _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
     from holisticbias.origin import source_commit
     from holisticbias.release import build_release, newest, write_release
-    from holisticbias.source import find_source
+    from holisticbias.source import NAMES, find_source
     from holisticbias.validate import load_catalog
 
     root = source or find_source()
     catalog = load_catalog(root)
     version = newest(catalog) if version is None else version
+    commit = source_commit(root, NAMES)
     if intersections is not None:
         from holisticbias.intersect import Request, count_intersections, write_intersections
 
-        request = Request(version, intersections, sample, seed, where, source_commit(root))
+        request = Request(version, intersections, sample, seed or 0, where, commit)
         if count:
             pairs, sentences = count_intersections(catalog, request)
             click.echo(
@@ -57,16 +58,20 @@ def command(
             return
         manifest = write_intersections(catalog, request, out or Path())
     else:
-        release = build_release(catalog, version, "small" if small else None, where, source_commit(root))
+        release = build_release(catalog, version, "small" if small else None, where, commit)
         manifest = write_release(release, out or Path())
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
     part = f" ({manifest.part})" if manifest.part else ""
     click.echo(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}")
 
 
-def _check(out: Path | None, *, small: bool, intersections: str | None, sample: int | None, count: bool) -> None:
+def _check(
+    out: Path | None, *, small: bool, intersections: str | None, sample: int | None, seed: int | None, count: bool
+) -> None:
     if intersections is None and (sample is not None or count):
         raise click.UsageError("--sample and --count go with --intersections")
+    if seed is not None and sample is None:
+        raise click.UsageError("--seed goes with --sample")
     if small and intersections is not None:
         raise click.UsageError("--small does not go with --intersections: name what to take with --where")
     if out is None and not count:

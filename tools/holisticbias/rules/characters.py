@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import Keys, Value
+from holisticbias.entries import Descriptor, Entry, Noun, Template
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.catalog import Descriptor, Entry, Noun, Template
 from holisticbias.document import Keys
+from holisticbias.entries import Descriptor, Entry, Noun, Template
 from holisticbias.findings import Finding
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 from holisticbias.repository import Repository

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias.catalog import Descriptor, Entry
 from holisticbias.document import Keys
+from holisticbias.entries import Descriptor, Entry
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 from holisticbias.versions import version_key

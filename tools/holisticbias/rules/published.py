@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias.catalog import LockFile
+from holisticbias.files import LockFile
 from holisticbias.findings import Finding
 from holisticbias.lock import locks
 from holisticbias.repository import EntryFile, Located, Repository

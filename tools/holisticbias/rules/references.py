@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holisticbias.catalog import Descriptor
+from holisticbias.entries import Descriptor
 from holisticbias.findings import Finding
 from holisticbias.repository import Located, Repository
 from holisticbias.versions import version_key

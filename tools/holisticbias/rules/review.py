@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holisticbias.catalog import QUORUM, has_quorum
+from holisticbias.entries import QUORUM, has_quorum
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 
