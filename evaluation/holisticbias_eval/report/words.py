@@ -44,7 +44,7 @@ PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
     "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
     "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
-    "no_data": ("No assessment", "No judgement is on record; this says nothing about the term."),
+    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
 }
 
 
