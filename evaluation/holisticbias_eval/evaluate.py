@@ -185,16 +185,11 @@ def _measure(
         scored=scores.num_rows,
         available=scores.num_rows + sum(s.sentences for s in skipped),
         skipped=skipped,
+        rounding=rounding,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)
-    result = Result(
-        signature=signature,
-        likelihood_bias=bias,
-        trust=trust,
-        masked_inputs=_masked_inputs(scorer),
-        rounding=rounding,
-    )
+    result = Result(signature=signature, likelihood_bias=bias, trust=trust, masked_inputs=_masked_inputs(scorer))
     return Run(result, scores, pairs)
 
 
@@ -247,7 +242,7 @@ def _progress(total: int, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
 
 
 def _notice(message: str) -> None:
-    Console(stderr=True).print(message, highlight=False, markup=False)
+    Console(stderr=True).print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 def _run_name(model: str, version: str, measures: tuple[str, ...]) -> str:

@@ -63,8 +63,17 @@ class Skipped(Part):
     sentences: int
 
 
+class RoundingError(Part):
+    """What a precision other than float32 cost on some texts of the run: nats a text, at most and on average."""
+
+    dtype: str
+    texts: int
+    largest: float
+    mean: float
+
+
 class Signature(Part):
-    """Everything that the figures depend on."""
+    """Everything that the figures depend on; ``rounding`` is missing in float32 and where an engine cannot tell it."""
 
     release: ReleaseSignature
     model: ModelSignature
@@ -74,6 +83,7 @@ class Signature(Part):
     sentences_scored: int
     sentences_available: int
     skipped: tuple[Skipped, ...] = ()
+    rounding: RoundingError | None = None
     versions: dict[str, str]
     machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
 
@@ -105,21 +115,11 @@ class MaskedInputs(Part):
     run: int
 
 
-class RoundingError(Part):
-    """What a precision other than float32 cost on some texts of the run: nats a text, at most and on average."""
-
-    dtype: str
-    texts: int
-    largest: float
-    mean: float
-
-
 class Result(Part):
     """``result.json``.
 
     ``masked_inputs`` are those that the run itself scored: missing where the store
     held all, where another process scored, and for models that are not masked.
-    ``rounding`` is missing in float32, and where the engine cannot tell it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -127,7 +127,6 @@ class Result(Part):
     likelihood_bias: LikelihoodBiasResult
     trust: Trust | None = None
     masked_inputs: MaskedInputs | None = None
-    rounding: RoundingError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +149,7 @@ def sign(
     scored: int,
     available: int,
     skipped: tuple[Skipped, ...] = (),
+    rounding: RoundingError | None = None,
 ) -> Signature:
     """The signature of a run on this machine with the installed packages."""
     return Signature(
@@ -161,6 +161,7 @@ def sign(
         sentences_scored=scored,
         sentences_available=available,
         skipped=skipped,
+        rounding=rounding,
         versions=package_versions(),
         machine=machine(),
     )

@@ -102,16 +102,17 @@ def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_fold
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     assert main([*arguments, "--out", str(tmp_path / "exact")]) == 0
     exact = read_run(tmp_path / "exact")
-    assert exact.result.rounding is None
+    assert exact.result.signature.rounding is None
     for name in ("scored", "read from the store"):
         assert main([*arguments, "--dtype", "bfloat16", "--out", str(tmp_path / name)]) == 0
         run = read_run(tmp_path / name)
-        found = run.result.rounding
+        found = run.result.signature.rounding
         assert found is not None
         assert (found.dtype, found.texts) == ("bfloat16", 8)
         assert 0 < found.mean <= found.largest < 1
         off = np.abs(run.scores["nll"].to_numpy() - exact.scores["nll"].to_numpy())
         assert off.mean() < 3 * found.largest
+        assert "bfloat16 instead of float32: on 8 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
 
 
 def no_config(model: Path) -> None:

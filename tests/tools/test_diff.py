@@ -189,6 +189,17 @@ def test_revisions(git_terms: Path, invoke: Callable[..., tuple[int, str, str]])
     assert "version bump: major" in out
 
 
+def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
+    """Which the older revision does not know yet."""
+    path = git_terms / "descriptors" / "nonce.yaml"
+    gone = "    text: blicket\n    until: 3.0.0\n    replaced_by: nonce.stad\n"
+    path.write_text(path.read_text("utf-8").replace("    text: blicket\n", gone), "utf-8")
+    found = compare(open_revision("HEAD", git_terms), open_revision(str(git_terms), git_terms))
+    assert [(e.id, e.change, e.replaced_by) for e in found.entries] == [("nonce.blicket", "retired", "nonce.stad")]
+    assert "| `nonce.blicket` | `blicket` | retired |  | `nonce.stad` |" in render_difference(found, "md")
+    assert "nonce.blicket: blicket (replaced by nonce.stad)" in render_difference(found, "text")
+
+
 @pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
 def test_name_that_means_nothing(git_terms: Path, name: str) -> None:
     with pytest.raises(SourceError, match="is no version in releases/, no folder and no git revision"):

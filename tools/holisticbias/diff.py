@@ -88,7 +88,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
     """The difference between two revisions, with a few sentences before and after."""
     before, after = old.catalog.at(old.version), new.catalog.at(new.version)
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
-    entries = tuple(_entry_changes(before, after))
+    entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
     if rules[0] == rules[1]:
         before, after = _only_changed(before, after, {e.id for e in entries})
     a, b = compile_sentences(before, rules[0]), compile_sentences(after, rules[1])
@@ -104,11 +104,16 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
     )
 
 
-def _entry_changes(before: Catalog, after: Catalog) -> Iterator[EntryChange]:
+def _successors(catalog: Catalog) -> dict[str, str | None]:
+    """What takes each entry's place, of the entries that no version has any more too."""
+    return {key: entry.replaced_by for key, (_, entry) in _entries(catalog)}
+
+
+def _entry_changes(before: Catalog, after: Catalog, successors: Mapping[str, str | None]) -> Iterator[EntryChange]:
     old, new = dict(_entries(before)), dict(_entries(after))
     for key, (_, entry) in old.items():
         if key not in new:
-            yield EntryChange(key, entry.text, "retired", (), entry.replaced_by)
+            yield EntryChange(key, entry.text, "retired", (), successors[key])
     for key, (group, entry) in new.items():
         if key not in old:
             yield EntryChange(key, entry.text, "added")

@@ -88,9 +88,10 @@ def _markdown_parts(d: Difference) -> Iterator[str]:
 
 
 def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:
-    for key, before, after in e.fields or (("", "", ""),):
-        what = f"{e.change}: {code(key)}" if key else e.change
-        yield code(e.id), code(e.text), what, code(before) if key else "", code(after) if key else ""
+    if not e.fields:
+        yield code(e.id), code(e.text), e.change, "", code(e.replaced_by) if e.replaced_by else ""
+    for key, before, after in e.fields:
+        yield code(e.id), code(e.text), f"{e.change}: {code(key)}", code(before), code(after)
 
 
 def _count_table(name: str, counts: Sequence[Count]) -> str:

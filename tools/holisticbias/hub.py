@@ -16,6 +16,9 @@ from holisticbias.verify import verify_release
 _ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>\d+\.\d+\.\d+)", re.ASCII)
 
 
+_NO_NAME = "{!r} is no name of a dataset: write organisation/name"
+
+
 class Address(NamedTuple):
     """A version in a dataset repository, written ``organisation/name@1.0.0``."""
 
@@ -30,6 +33,12 @@ def hub_address(text: str) -> Address | None:
     """The address that a text is; missing where it is none, or where a folder has that name."""
     match = _ADDRESS.fullmatch(text)
     return None if match is None or Path(text).exists() else Address(match["repo"], match["version"])
+
+
+def check_name(repo: str) -> None:
+    """``HubError`` unless a text names an organisation and a dataset of it."""
+    if repo.count("/") != 1:
+        raise HubError(_NO_NAME.format(repo))
 
 
 def tag_of(version: str) -> str:
@@ -99,7 +108,12 @@ def hub_errors(repo: str) -> Iterator[None]:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise HubError(f"the Hub at {hub.constants.ENDPOINT} cannot be reached: {reason}") from error
     except hub.errors.HFValidationError as error:
-        raise HubError(f"{repo!r} is no name of a dataset: write organisation/name") from error
+        raise HubError(_NO_NAME.format(repo)) from error
+    except OSError as error:
+        if error.filename:
+            raise
+        where = "HF_HOME and TMPDIR say where it goes"
+        raise HubError(f"cannot keep what the Hub returned: {error.strerror or error}; {where}") from error
     except json.JSONDecodeError as error:
         raise HubError(f"the Hub at {hub.constants.ENDPOINT} answered with no JSON: run this again later") from error
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from holisticbias.errors import PublishError, ReleaseError
-from holisticbias.hub import hub_errors, hub_library, tag_of
+from holisticbias.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
 from holisticbias.record import on_record
 from holisticbias.verify import verify_release
@@ -57,6 +57,7 @@ def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: 
     ``PublishError`` where the version is published with other rows, and
     ``HubError`` where the Hub cannot be reached or refuses.
     """
+    check_name(repo)
     manifest = _whole(folder)
     hub = hub_library()
     with hub_errors(repo):
@@ -70,6 +71,8 @@ def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: 
             except (hub.errors.HTTPError, ConnectionError, json.JSONDecodeError) as error:
                 if not tries_left or not _passing(error):
                     raise
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt("the same command finishes what was begun") from error
         time.sleep(TRIES - tries_left)
     raise AssertionError("the last try returns or raises")
 

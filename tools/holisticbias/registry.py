@@ -79,6 +79,9 @@ RULES: dict[str, Rule] = {
     "near-duplicate": Rule(
         "New texts differ by more than case, hyphens or look-alike letters.", "use the entry that is there already"
     ),
+    "phrase-twice": Rule(
+        "A phrase on its own is none that a term and a noun make.", "use the term that is there already, with its noun"
+    ),
     # lifecycle
     "version-order": Rule("since < until, and history in between.", "put the versions in order"),
     "published-removed": Rule(

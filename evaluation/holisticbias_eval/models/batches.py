@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.scoring import Notice, Progress
@@ -30,6 +31,20 @@ def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: N
             _release_memory()
         else:
             start = stop
+
+
+@contextmanager
+def one_line_for_errors(name: str) -> Iterator[None]:
+    """What an architecture raises at plain texts as a ``ModelError``; where memory runs out, as it is."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        if _out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(f"{name} cannot read a plain text: {reason} ({type(error).__name__})") from error
 
 
 def _out_of_memory(error: Exception) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.batches import in_batches, in_rows
+from holisticbias_eval.models.batches import in_batches, in_rows, one_line_for_errors
 from holisticbias_eval.models.likelihoods import refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
@@ -123,7 +123,8 @@ class MaskedScorer:
         if self._head:
             return
         few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
-        expected = self._run(few, "all positions", lambda _: None)
+        with one_line_for_errors(f"{self.identity.name} ({self.identity.architecture})"):
+            expected = self._run(few, "all positions", lambda _: None)
         try:
             found = self._run(few, "masks only", lambda _: None)
             self._head = "masks only" if np.all(np.abs(found - expected) <= _PER_TEXT) else "all positions"
@@ -172,21 +173,21 @@ class MaskedScorer:
         model: Any = self._model
         rows = torch.arange(len(ids), device=ids.device)
         mask = mask.to(ids.device)
-        attention = torch.ones_like(ids)
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if head == "all positions":
-            logits: Tensor = model(input_ids=ids, attention_mask=attention).logits[rows, mask].float()
+            logits: Tensor = model(**inputs).logits[rows, mask].float()
             return logits
-        states = model.base_model(input_ids=ids, attention_mask=attention)[0][rows, mask]
-        at_masks: Tensor = _prediction_head(model)(states[:, None])[:, 0].float()
+
+        def keep_masks(_body: Any, _given: Any, states: Any) -> Any:
+            states.last_hidden_state = states.last_hidden_state[rows, mask][:, None]
+            return states
+
+        hook = model.base_model.register_forward_hook(keep_masks)
+        try:
+            at_masks: Tensor = model(**inputs).logits[:, 0].float()
+        finally:
+            hook.remove()
         return at_masks
-
-
-def _prediction_head(model: Any) -> Any:
-    """What the architecture puts on its body; the attribute's name differs from one to another."""
-    for name in ("cls", "lm_head", "predictions", "generator_lm_head"):
-        if hasattr(model, name):
-            return getattr(model, name)
-    raise AttributeError("no prediction head of a known name")
 
 
 def _ranges(first: Rows, counts: Any) -> Rows:

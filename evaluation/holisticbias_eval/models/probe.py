@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.batches import one_line_for_errors
 from holisticbias_eval.models.likelihoods import span_scores
 from holisticbias_eval.models.tokens import Encoded, pick
 from holisticbias_eval.scoring import Floats
@@ -31,14 +32,8 @@ def plain_likelihoods(few: Encoded, plain: Likelihoods, name: str) -> Floats:
     Raises ``ModelError`` for a model that cannot read them, and for one whose
     likelihood of a token hangs on the tokens after it.
     """
-    try:
-        values = plain(few)
-        before = plain(_without_last(few))
-    except ModelError:
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise ModelError(f"{name} cannot read a plain text: {reason} ({type(error).__name__})") from error
+    with one_line_for_errors(name):
+        values, before = plain(few), plain(_without_last(few))
     kept = np.ones(len(values), bool)
     kept[few.starts[1:][few.lengths > 0] - 1] = False
     if np.any(np.abs(values[kept] - before) > _HINDSIGHT):

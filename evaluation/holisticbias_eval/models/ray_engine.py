@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -102,6 +104,13 @@ class RayScorer:
             yield i, scores
 
 
+def _refuse_dead(address: str | None) -> None:
+    """Raise ``OSError`` where nothing answers at an address: Ray itself would try for minutes."""
+    where = urlsplit(address if "//" in (address or "") else f"//{address or ''}")
+    if where.hostname and where.port:
+        socket.create_connection((str(where.hostname), where.port), timeout=5).close()
+
+
 def _start(address: str | None) -> Any:
     """Ray, joined to a cluster or started on this machine."""
     try:
@@ -109,6 +118,7 @@ def _start(address: str | None) -> Any:
     except ImportError as error:
         raise EvaluationError(INSTALL) from error
     try:
+        _refuse_dead(address)
         if not ray.is_initialized():
             ray.init(
                 address=address,
@@ -116,6 +126,6 @@ def _start(address: str | None) -> Any:
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise EvaluationError(f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}") from error
     return ray

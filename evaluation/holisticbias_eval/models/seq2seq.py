@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.batches import in_batches, in_rows
+from holisticbias_eval.models.batches import in_batches, in_rows, one_line_for_errors
 from holisticbias_eval.models.likelihoods import context_length, refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
@@ -67,6 +67,10 @@ class Seq2SeqScorer:
         refuse_long(self._model, encoded, spans)
         return encoded
 
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.name} ({self.identity.architecture})"
+
     def _score_context(self, context: str, rows: Rows, encoded: Encoded, nll: Floats, tell: Progress) -> None:
         """Texts under one context, in batches of one length."""
         import torch
@@ -81,8 +85,9 @@ class Seq2SeqScorer:
         if len(read) > limit:
             raise ModelError(f"the encoder reads at most {limit:,} tokens; the context {context!r} has {len(read):,}")
         ids = torch.tensor([read], device=self._model.device, dtype=torch.long)
-        with torch.inference_mode():
-            states = self._model.get_encoder()(input_ids=ids).last_hidden_state
+        with torch.inference_mode(), one_line_for_errors(self._name):
+            read_by_encoder = self._model.get_encoder()(input_ids=ids)
+            states = read_by_encoder.last_hidden_state
         lengths = encoded.lengths[rows]
         order = np.argsort(lengths, kind="stable")
         room = _LOGITS_AT_ONCE // self._model.get_output_embeddings().weight.shape[0]
@@ -92,23 +97,23 @@ class Seq2SeqScorer:
             values = np.zeros((len(first), places.shape[1]))
 
             def run(start: int, stop: int, values: Floats = values, places: Rows = places[first]) -> None:
-                values[start:stop, 1:] = self._batch(states, encoded.ids[places[start:stop]])
+                read_by_encoder.last_hidden_state = states.expand(stop - start, -1, -1)
+                values[start:stop, 1:] = self._batch(read_by_encoder, encoded.ids[places[start:stop]])
 
             in_batches(len(first), room // places.shape[1], run, self._notice)
             nll[places] = values[which]
             tell(len(group))
 
-    def _batch(self, states: Any, ids: Any) -> Floats:
+    def _batch(self, read_by_encoder: Any, ids: Any) -> Floats:
         """The likelihoods of all of the decoder's tokens but the first; shape ``[rows, length - 1]``."""
         import torch
-        from transformers.modeling_outputs import BaseModelOutput
 
         tokens = torch.from_numpy(ids.astype(np.int64)).to(self._model.device)
-        expanded = states.expand(len(ids), -1, -1)
-        with torch.inference_mode():
+        shape = read_by_encoder.last_hidden_state.shape[:2]
+        with torch.inference_mode(), one_line_for_errors(self._name):
             logits = self._model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=expanded),
-                attention_mask=torch.ones(expanded.shape[:2], dtype=torch.long, device=tokens.device),
+                encoder_outputs=read_by_encoder,
+                attention_mask=torch.ones(shape, dtype=torch.long, device=tokens.device),
                 decoder_input_ids=tokens,
                 use_cache=False,
             ).logits[:, :-1]

@@ -44,7 +44,7 @@ PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
     "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
     "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
-    "no_data": ("No assessment", "No judgement is on record; this says nothing about the term."),
+    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
 }
 
 
@@ -159,6 +159,9 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     model, release = signature.model, signature.release
     yield "Model", model.name
     yield "Architecture", architecture(model)
+    if rounding := signature.rounding:
+        off = f"{rounding.largest:.2g} nats off at most, {rounding.mean:.2g} on average"
+        yield "Rounding", f"{rounding.dtype} instead of float32: on {rounding.texts} texts tried {off}"
     yield "Revision", model.revision or "none recorded"
     yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")

@@ -25,17 +25,16 @@ GROUPED = COMMON | {"num_key_value_heads": 2}
 HEADED = GROUPED | {"head_dim": 8}
 TILED, MODEL = "tiled head", "whole model"
 GPT2 = {"vocab_size": 400, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
+FALCON = {key: value for key, value in COMMON.items() if key != "intermediate_size"}
+NEO = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 128}
+MODERN = COMMON | dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id"), 2)
+SLIDING = ["sliding_attention", "full_attention"]
 ARCHITECTURES: list[tuple[str, dict[str, Any], str]] = [
     ("GPT2Config", GPT2, TILED),
     ("GPTBigCodeConfig", GPT2, TILED),
     ("GPTJConfig", GPT2 | {"rotary_dim": 4}, TILED),
     ("CodeGenConfig", GPT2 | {"rotary_dim": 4}, TILED),
-    (
-        "GPTNeoConfig",
-        {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "attention_types": [[["global"], 2]],
-         "max_position_embeddings": 128},
-        TILED,
-    ),
+    ("GPTNeoConfig", NEO | {"attention_types": [[["global"], 2]]}, TILED),
     ("GPTNeoXConfig", COMMON, TILED),
     ("OPTConfig", COMMON | {"ffn_dim": 64, "word_embed_proj_dim": 32}, TILED),
     ("LlamaConfig", GROUPED, TILED),
@@ -54,15 +53,55 @@ ARCHITECTURES: list[tuple[str, dict[str, Any], str]] = [
     ("Starcoder2Config", GROUPED | {"sliding_window": None}, TILED),
     ("GraniteConfig", GROUPED, TILED),
     ("NemotronConfig", HEADED, TILED),
-    (
-        "FalconConfig",
-        {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "alibi": False,
-         "max_position_embeddings": 128},
-        TILED,
-    ),
+    ("FalconConfig", FALCON | {"alibi": False}, TILED),
     ("BloomConfig", {"vocab_size": 400, "hidden_size": 32, "n_layer": 2, "n_head": 4}, PLAIN),
     ("MptConfig", {"vocab_size": 400, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 128}, PLAIN),
     ("MistralConfig", GROUPED | {"sliding_window": 5, "attn_implementation": "eager"}, PLAIN),
+    # what comes after the body: scales, caps, biases, tied and projected heads
+    ("GraniteConfig", GROUPED | {"logits_scaling": 8.0, "residual_multiplier": 0.3}, MODEL),
+    ("GraniteMoeConfig", GROUPED | {"logits_scaling": 6.0, "num_local_experts": 4}, MODEL),
+    ("Gemma2Config", HEADED | {"query_pre_attn_scalar": 8, "final_logit_softcapping": 5.0}, MODEL),
+    ("Gemma3TextConfig", HEADED | {"query_pre_attn_scalar": 8, "final_logit_softcapping": 5.0}, MODEL),
+    ("CohereConfig", GROUPED | {"logit_scale": 0.3}, MODEL),
+    ("NanoChatConfig", GROUPED, MODEL),
+    ("LlamaConfig", GROUPED | {"attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True}, TILED),
+    ("GPTNeoXConfig", COMMON | {"use_parallel_residual": False, "tie_word_embeddings": True}, TILED),
+    ("OPTConfig", COMMON | {"ffn_dim": 64, "word_embed_proj_dim": 16}, TILED),
+    ("BertConfig", COMMON | {"is_decoder": True}, MODEL),
+    ("ModernBertDecoderConfig", MODERN, MODEL),
+    # where a position comes from
+    ("FalconConfig", FALCON | {"alibi": True}, PLAIN),
+    ("RobertaConfig", COMMON | {"is_decoder": True}, PLAIN),
+    ("XLMConfig", {"n_words": 400, "emb_dim": 32, "n_layers": 2, "n_heads": 4, "causal": True}, PLAIN),
+    # windows shorter than the sentences
+    ("GPTNeoConfig", NEO | {"attention_types": [[["global", "local"], 1]], "window_size": 8}, PLAIN),
+    ("Gemma2Config", HEADED | {"query_pre_attn_scalar": 8, "sliding_window": 5}, PLAIN),
+    ("Gemma3TextConfig", HEADED | {"sliding_window": 5, "layer_types": SLIDING}, PLAIN),
+    ("Cohere2Config", GROUPED | {"sliding_window": 5, "layer_types": SLIDING}, PLAIN),
+    ("Qwen3Config", HEADED | {"use_sliding_window": True, "sliding_window": 5, "layer_types": SLIDING}, PLAIN),
+    ("Exaone4Config", GROUPED | {"sliding_window": 5, "layer_types": SLIDING}, PLAIN),
+    ("Olmo3Config", GROUPED | {"sliding_window": 5, "layer_types": SLIDING}, PLAIN),
+    ("GptOssConfig", HEADED | {"sliding_window": 5, "layer_types": SLIDING, "num_local_experts": 4}, PLAIN),
+    ("ModernBertDecoderConfig", MODERN | {"local_attention": 8, "global_attn_every_n_layers": 2}, PLAIN),
+    (
+        "Llama4TextConfig",
+        HEADED | {"attention_chunk_size": 8, "layer_types": ["chunked_attention", "full_attention"],
+                  "num_local_experts": 4, "intermediate_size_mlp": 64},
+        PLAIN,
+    ),
+    # experts
+    ("OlmoeConfig", GROUPED | {"num_experts": 4, "num_experts_per_tok": 2}, TILED),
+    ("Qwen3MoeConfig", HEADED | {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}, TILED),
+    (
+        "DeepseekV3Config",
+        COMMON | {"num_key_value_heads": 4, "n_routed_experts": 4, "num_experts_per_tok": 2, "n_group": 2,
+                  "topk_group": 1, "first_k_dense_replace": 1, "kv_lora_rank": 8, "q_lora_rank": 16, "head_dim": 4,
+                  "qk_rope_head_dim": 4, "qk_nope_head_dim": 4, "v_head_dim": 8, "moe_intermediate_size": 32},
+        TILED,
+    ),
+    # what is read in turn
+    ("RwkvConfig", {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "attention_hidden_size": 32}, PLAIN),
+    ("RecurrentGemmaConfig", HEADED | {"attention_window_size": 8, "lru_width": 32, "num_hidden_layers": 3}, PLAIN),
     (
         "MambaConfig",
         {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
@@ -107,8 +146,7 @@ def test_packs_are_tried_as_full_as_they_will_be(
     make_model: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
 ) -> None:
     window = 64
-    common = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 256}
-    model = make_model("GPTNeoConfig", **common, attention_types=[[["global", "local"], 1]], window_size=window)
+    model = make_model("GPTNeoConfig", **NEO, attention_types=[[["global", "local"], 1]], window_size=window)
     texts = [f"{text} {more}" for text in sentences if text for more in ("And you?", "Tell me!", "Why is that so?")]
     scores = CausalScorer(loaded(model, tokenizer), ignore).score(whole(texts), ignore)
     values = expected(model, tokenizer, texts, plainly)

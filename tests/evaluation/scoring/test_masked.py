@@ -86,6 +86,24 @@ def test_masked_models_give_their_own_likelihoods(
         assert scores.tokens.tolist() == [len(v) for v in values]
 
 
+@pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
+def test_the_head_is_computed_at_the_masks_alone(
+    config: str,
+    settings: dict[str, Any],
+    make_model: Any,
+    masked_tokenizer: Any,
+    loaded: Any,
+    sentences: Sequence[str],
+) -> None:
+    model = make_model(config, "AutoModelForMaskedLM", **settings)
+    scorer = MaskedScorer(loaded(model, masked_tokenizer), ignore)
+    scorer.score(whole(sentences[:2]), ignore)
+    positions: list[int] = []
+    model.get_output_embeddings().register_forward_hook(lambda _, given, __: positions.append(given[0].shape[1]))
+    scorer.score(whole(sentences[:4]), ignore)
+    assert set(positions) == {1}
+
+
 def test_one_input_answers_for_every_word_that_may_stand_at_its_mask(
     make_model: Any, masked_tokenizer: Any, loaded: Any
 ) -> None:

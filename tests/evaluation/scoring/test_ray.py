@@ -56,6 +56,13 @@ def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_k
     assert cluster.get(scorer.replicas[0].about.remote())[2] != processes[0]
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])
+def test_an_address_without_a_cluster_is_one_line(address: str) -> None:
+    pytest.importorskip("ray")
+    with pytest.raises(EvaluationError, match=rf"no Ray cluster at {address}: .*refused"):
+        RayScorer(None, ScoringOptions(), ignore, address)
+
+
 def assert_same(found: Scores, expected: Scores) -> None:
     np.testing.assert_allclose(found.nll, expected.nll, atol=1e-4, rtol=0)
     assert found.tokens.tolist() == expected.tokens.tolist()

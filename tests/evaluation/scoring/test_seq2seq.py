@@ -21,6 +21,10 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
                   "decoder_start_token_id": 2}),
     ("BartConfig", BART),
     ("BlenderbotConfig", BART),
+    ("SwitchTransformersConfig", {"vocab_size": 400, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2,
+                                  "num_decoder_layers": 2, "num_sparse_encoder_layers": 1,
+                                  "num_sparse_decoder_layers": 1, "num_heads": 4, "num_experts": 4,
+                                  "decoder_start_token_id": 2}),
 ]  # fmt: skip
 
 
@@ -67,6 +71,14 @@ def test_the_text_is_scored_as_the_label_under_its_context(
         scores = scorer.score(spans, ignore)
         np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
         assert scores.tokens.tolist() == [len(v) for v in values]
+
+
+def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, make_tokenizer: Any, loaded: Any) -> None:
+    model = make_model("BartConfig", "AutoModelForSeq2SeqLM", **BART | {"max_position_embeddings": 4})
+    model.config.max_position_embeddings = 128
+    scorer = Seq2SeqScorer(loaded(model, make_tokenizer(bos_token="<s>")), ignore)  # noqa: S106 - a token
+    with pytest.raises(ModelError, match=r"tiny \(BartFor.*\) cannot read a plain text: .*IndexError"):
+        scorer.score(whole(["I'm a tall guy and a veteran."], ["Hi! What do you do for a living?"]), ignore)
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ REFUSALS: dict[str, tuple[str | None, str, str]] = {
     "wrong token": ("hf_forged", REPO, "refused the token"),
     "no rights": ("hf_bob", REPO, "has no right"),
     "not a name": ("hf_ann", "a/b/c", "is no name of a dataset"),
+    "no organisation": ("hf_ann", "holisticbias", "is no name of a dataset: write organisation/name"),
 }
 
 
@@ -262,6 +263,24 @@ def test_two_publishers_at_once_both_end_well(hub: Hub, build: Build, versions: 
     for folder, version in zip(folders, versions, strict=True):
         assert held(hub, f"v{version}") == contents(folder)
     assert len(hub.repositories[REPO].log) == 1 + len(set(versions))
+
+
+def test_a_disk_without_room_for_what_the_hub_returns_is_one_line(
+    hub: Hub, build: Build, client_environment: dict[str, str]
+) -> None:
+    folder = few_files(build())
+    publish_release(folder, REPO)
+    limited = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
+from holisticbias.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+    for arguments in (["publish", str(folder), REPO], ["verify", f"{REPO}@1.1.0"]):
+        command = [sys.executable, "-c", limited, *arguments]
+        done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "holisticbias: cannot keep what the Hub returned: File too large; HF_HOME and TMPDIR" in done.stderr
 
 
 def test_the_tag_is_on_the_release_whoever_commits_after_it(hub: Hub, build: Build) -> None:

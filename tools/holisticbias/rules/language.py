@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holisticbias.document import Keys
 from holisticbias.entries import Descriptor, Entry, Noun, Template
@@ -141,6 +141,30 @@ def folded(text: str) -> str:
     """
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
     return "".join(c for c in letters if c.isalnum() or c == "+")
+
+
+def phrase_twice(repository: Repository) -> Iterator[Finding]:
+    """A phrase on its own that is a noun, or a term with a noun, would make each of its sentences twice."""
+    nouns = [noun.text for file in repository.genders for noun in file.record.nouns]
+    terms = [d for file in repository.axes for d in file.record.descriptors]
+    before = {d.text: d.id for d in terms if d.position == "before"}
+    after = {d.text: d.id for d in terms if d.position == "after"}
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
+            if other is not None:
+                yield file.report_entry("phrase-twice", i, ("text",), f"{descriptor.text!r} is {other} already.")
+
+
+def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
+    """What makes a phrase, in words; nothing where nothing does."""
+    for noun in nouns:
+        if phrase == noun:
+            return f"the noun {noun!r}"
+        for rest, known in ((phrase.removesuffix(f" {noun}"), before), (phrase.removeprefix(f"{noun} "), after)):
+            if rest != phrase and rest in known:
+                return f"{known[rest]} with the noun {noun!r}"
+    return None
 
 
 def paraphrase_alike(repository: Repository) -> Iterator[Finding]:
