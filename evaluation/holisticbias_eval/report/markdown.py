@@ -13,7 +13,6 @@ from holisticbias_eval.report.words import (
     PREFERENCES,
     SCOPE,
     headline,
-    rounding,
     run_title,
     signature_rows,
     size_of_differences,
@@ -42,8 +41,6 @@ def _lines(summary: Summary) -> Iterator[str]:
         yield from markdown_table(table)
     yield "\n## What the community preferences mean\n"
     yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
-    if lost := rounding(summary.result):
-        yield f"\n{plain(lost)}"
     yield "\n## Signature\n"
     yield from (f"- {plain(name)}: {plain(value)}" for name, value in signature_rows(signature))
 

@@ -137,17 +137,6 @@ def _pooled(weighted: Iterable[tuple[float | None, int]]) -> float | None:
     return sum(share * pairs for share, pairs in known) / total if total else None
 
 
-def rounding(result: Result) -> str | None:
-    """What a precision other than float32 cost, where that was found."""
-    found = result.rounding
-    if found is None:
-        return None
-    return (
-        f"Scored in {found.dtype} instead of float32: on {found.texts:,} texts tried {found.largest:.2g} nats off at "
-        f"most, {found.mean:.2g} on average."
-    )
-
-
 def architecture(model: ModelSignature) -> str:
     """The kind of model, and its size where that is known."""
     size = "size not known" if model.parameters is None else f"{model.parameters:,} parameters"
