@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.catalog import Catalog
-from holisticbias.columns import booleans, codes, constant, lists, lists_of_records, strings, table
-from holisticbias.entries import ArticleRule, Descriptor, Noun, Template
+from holisticbias.columns import booleans, coded, codes, constant, lists, lists_of_records, strings, table
+from holisticbias.entries import ArticleRule, Descriptor, Entry, Noun, Template
 from holisticbias.errors import ReleaseError
 from holisticbias.files import DescriptorFile, NounFile, TemplateFile
 from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
+
+E = TypeVar("E", bound=Entry)
 
 PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
 
@@ -112,25 +117,32 @@ def _noun_phrases(columns: Mapping[str, pa.Array]) -> pa.Table:
 
 
 def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:
-    descriptors = [p.descriptor for p in phrases]
-    nouns = [p.noun for p in phrases]
-    ids = [f"{d.id if d else '-'}/{n.id if n else '-'}" for d, n in zip(descriptors, nouns, strict=True)]
-    values: dict[str, list[str | None]] = {
-        "axis": [p.axis for p in phrases],
-        "bucket": [d.bucket if d else None for d in descriptors],
-        "descriptor": [d.text if d else None for d in descriptors],
-        "descriptor_gender": [d.noun_gender if d else None for d in descriptors],
-        "descriptor_preference": [d.preference if d else None for d in descriptors],
-        "noun": [n.text if n else None for n in nouns],
-        "plural_noun": [n.plural if n else None for n in nouns],
-        "noun_gender": [p.gender for p in phrases],
-        "noun_phrase": [p.noun_phrase for p in phrases],
-        "plural_noun_phrase": [p.plural_noun_phrase for p in phrases],
-        "noun_phrase_type": [p.kind for p in phrases],
-        "descriptor_id": [d.id if d else None for d in descriptors],
-        "noun_id": [n.id if n else None for n in nouns],
+    ids = [(p.descriptor.id if p.descriptor else "-", p.noun.id if p.noun else "-") for p in phrases]
+    of_descriptor, descriptors = _distinct([p.descriptor for p in phrases])
+    of_noun, nouns = _distinct([p.noun for p in phrases])
+    return {
+        "axis": codes([p.axis for p in phrases]),
+        "bucket": coded(of_descriptor, [d.bucket for d in descriptors]),
+        "descriptor": coded(of_descriptor, [d.text for d in descriptors]),
+        "descriptor_gender": coded(of_descriptor, [d.noun_gender for d in descriptors]),
+        "descriptor_preference": coded(of_descriptor, [d.preference for d in descriptors]),
+        "noun": coded(of_noun, [n.text for n in nouns]),
+        "plural_noun": coded(of_noun, [n.plural for n in nouns]),
+        "noun_gender": codes([p.gender for p in phrases]),
+        "noun_phrase": codes([p.noun_phrase for p in phrases]),
+        "plural_noun_phrase": codes([p.plural_noun_phrase for p in phrases]),
+        "noun_phrase_type": codes([p.kind for p in phrases]),
+        "descriptor_id": coded(of_descriptor, [d.id for d in descriptors]),
+        "noun_id": coded(of_noun, [n.id for n in nouns]),
+        "phrase_id": strings(["/".join(both) for both in ids]),
     }
-    return {**{name: codes(column) for name, column in values.items()}, "phrase_id": strings(ids)}
+
+
+def _distinct(entries: Sequence[E | None]) -> tuple[npt.NDArray[np.int32], list[E]]:
+    """For each row the place of its entry among the distinct ones, -1 where it has none; and these."""
+    found = {entry.id: entry for entry in entries if entry}
+    places = {entry_id: i for i, entry_id in enumerate(found)}
+    return np.array([places[entry.id] if entry else -1 for entry in entries], np.int32), list(found.values())
 
 
 def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mapping[str, pa.Array]) -> pa.Table:
