@@ -74,6 +74,7 @@ reference: setup
 evaluation/reference/%/result.json:
 	mkdir -p $(@D)
 	$(BIN)/holisticbias evaluate --release $* --no-store --out build/reference/$*
+	$(BIN)/holisticbias report build/reference/$* --format svg --out $(@D)/likelihood_bias.svg
 	cp build/reference/$*/result.json $@
 
 embedded-model: setup

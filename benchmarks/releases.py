@@ -4,17 +4,20 @@ The floor of building is what no program in Python can do without: importing
 pyarrow, joining as many strings as release 1.0.0 has sentences, and writing
 them as Parquet. That of opening and verifying is the SHA-256 of the files.
 
-    python benchmarks/releases.py [--pairs "ability x body_type"]
+    python benchmarks/releases.py [--pairs "ability x body_type"] [--json]
 """
+
+from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+FLOOR_ROWS = 26 * 18176
 FLOOR_BUILD = """
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
 from holisticbias.columns import strings, table
@@ -42,38 +45,51 @@ print("measured", time.perf_counter() - start, used.ru_utime + used.ru_stime, us
 """
 
 
-def measure(code: str, out: str, pairs: str) -> tuple[float, float, float]:
+@dataclass(frozen=True, slots=True)
+class Cost:
     """Seconds of wall time, seconds of processors, and MB at the most, of a process of its own."""
+
+    seconds: float
+    processor_seconds: float
+    peak_mb: float
+
+
+def measure(code: str, out: str, pairs: str) -> Cost:
+    """What code of ours costs, start and imports included."""
     command = [sys.executable, "-c", f"CODE = {code!r}\n{MEASURED}", out, pairs]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, processors, memory = map(float, done.stdout.splitlines()[-1].split()[1:])
-    return seconds, processors, memory
+    return Cost(*map(float, done.stdout.splitlines()[-1].split()[1:]))
+
+
+def figures(pairs: str) -> dict[str, float]:
+    """Ratios to the floors by processor time, that of intersections a sentence; peaks of memory; and rates."""
+    with tempfile.TemporaryDirectory() as out:
+        floor, build = measure(FLOOR_BUILD, out, pairs), measure(BUILD, out, pairs)
+        hashing, opened, verified = measure(HASH, out, pairs), measure(OPEN, out, pairs), measure(VERIFY, out, pairs)
+        crossed = measure(INTERSECT, out, pairs)
+        manifest = json.loads(Path(out, "pairs", "manifest.json").read_text("utf-8"))
+    rows = manifest["tables"]["intersections"]["rows"]
+    return {
+        "build_vs_floor": round(build.processor_seconds / floor.processor_seconds, 2),
+        "build_peak_mb": round(build.peak_mb, 1),
+        "open_vs_floor": round(opened.processor_seconds / hashing.processor_seconds, 2),
+        "verify_vs_floor": round(verified.processor_seconds / hashing.processor_seconds, 2),
+        "intersections": rows,
+        "intersections_vs_floor": round(crossed.processor_seconds / rows / (floor.processor_seconds / FLOOR_ROWS), 2),
+        "intersections_a_second": round(rows / crossed.seconds),
+        "intersections_a_processor_second": round(rows / crossed.processor_seconds),
+        "intersections_peak_mb": round(crossed.peak_mb, 1),
+    }
 
 
 def main() -> None:
-    """Print one table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", default="ability x body_type, body_type x religion")
-    pairs = parser.parse_args().pairs
-    with tempfile.TemporaryDirectory() as out:
-        print(f"{os.cpu_count()} processors; wall s, processor s, MB, times the floor (processor time)")
-        floor = line("floor of building", measure(FLOOR_BUILD, out, pairs))
-        line("build 1.0.0", measure(BUILD, out, pairs), floor)
-        hashing = line("floor of checking", measure(HASH, out, pairs))
-        line("open", measure(OPEN, out, pairs), hashing)
-        line("verify", measure(VERIFY, out, pairs), hashing)
-        wall, processors, memory = measure(INTERSECT, out, pairs)
-        line("intersections", (wall, processors, memory))
-        rows = json.loads(Path(out, "pairs", "manifest.json").read_text("utf-8"))["tables"]["intersections"]["rows"]
-        print(f"{rows:,} intersections: {rows / wall:,.0f} a second, {rows / processors:,.0f} a processor second")
-
-
-def line(name: str, figures: tuple[float, float, float], floor: float | None = None) -> float:
-    """Print one line and return the processor time."""
-    wall, processors, memory = figures
-    ratio = "" if floor is None else f"  {processors / floor:.1f}x"
-    print(f"{name:20} {wall:7.2f} {processors:7.2f} {memory:7.0f}{ratio}")
-    return processors
+    """Print the figures, one a line or as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", default="ability x body_type, body_type x religion", help="axes to cross")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    options = parser.parse_args()
+    found = figures(options.pairs)
+    print(json.dumps(found) if options.json else "\n".join(f"{name:34} {value:,}" for name, value in found.items()))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,18 @@ def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None
     assert embedded.signature == Result.model_validate_json(reference.read_bytes()).signature
 
 
+def test_the_reference_chart_shows_the_reference_result(catalog: Catalog, root: Path) -> None:
+    folder = root / "evaluation" / "reference" / "1.0.0"
+    result = Result.model_validate_json((folder / "result.json").read_bytes())
+    said = (folder / "likelihood_bias.svg").read_text("utf-8").partition("</desc>")[0].rpartition(">")[2]
+    labels = {file.axis: file.label for file in catalog.axes}
+    assert dict(bar.rsplit(" ", 1) for bar in said.split("; ")) == {
+        labels[bias.axis]: f"{bias.share:.1%}"
+        for bias in result.likelihood_bias.by_axis
+        if bias.axis and bias.share is not None
+    }
+
+
 def changed(entry: Entry, path: str, value: object) -> str:
     content = json.loads(entry.model_dump_json())
     place = content
