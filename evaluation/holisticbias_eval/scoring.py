@@ -94,12 +94,6 @@ class Scores:
         """Per byte: ``exp(nll / bytes)``, comparable across tokenizers; NaN where no token was scored."""
         return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
 
-    @property
-    def bits_per_byte(self) -> Floats:
-        """``nll / (bytes ln 2)``, in base 2; NaN where no token was scored."""
-        values: Floats = _ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)) / np.log(2)
-        return values
-
     def take(self, rows: Rows) -> Scores:
         """The rows at these positions, in their order."""
         return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
@@ -194,12 +188,13 @@ def score_spans(spans: Spans, scorer: Scorer, progress: Progress) -> Scores:
 
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
-    """The sentences with ``nll`` (nats), ``tokens``, ``bytes`` and ``perplexity``."""
+    """The sentences with ``nll`` (nats), ``tokens``, ``bytes``, ``perplexity`` and ``byte_perplexity``."""
     return (
         sentences.append_column("nll", pa.array(scores.nll))
         .append_column("tokens", pa.array(scores.tokens))
         .append_column("bytes", pa.array(scores.bytes))
         .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
+        .append_column("byte_perplexity", pa.array(scores.byte_perplexity, from_pandas=True))
     )
 
 

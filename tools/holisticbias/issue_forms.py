@@ -55,6 +55,10 @@ def _forms(catalog: Catalog) -> tuple[Form, ...]:
     axes = tuple(a.axis for a in catalog.axes)
     genders = tuple(g.gender for g in catalog.genders)
     axis = Question("axis", "Axis", "Which part of identity it speaks of.", "dropdown", axes)
+    return *_proposals(axis, genders), *_reports(axis)
+
+
+def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
     position = Question("position", "Position", "Where it stands.", "dropdown", POSITIONS)
     plural = Question("plural", "Plural", "If it differs: with stomas; amputees.", required=False)
     slot = "With {noun_phrase} or {plural_noun_phrase} in the place of the person; or a noun in the singular."
@@ -66,6 +70,23 @@ def _forms(catalog: Catalog) -> tuple[Form, ...]:
             "term",
             (_TERM, axis, position, plural, _WHY, _SOURCE),
         ),
+        Form(
+            "propose-template",
+            "Propose a template or a noun",
+            "A sentence, or a word for a person.",
+            "template",
+            (
+                Question("kind", "Kind", "What you propose.", "dropdown", ("template", "noun")),
+                Question("text", "Text", slot),
+                Question("gender", "Gender of the noun", "For a noun.", "dropdown", genders, required=False),
+                _WHY,
+            ),
+        ),
+    )
+
+
+def _reports(axis: Question) -> tuple[Form, ...]:
+    return (
         Form(
             "report-term",
             "Report a dispreferred or harmful term",
@@ -79,18 +100,6 @@ def _forms(catalog: Catalog) -> tuple[Form, ...]:
             "A sentence that nobody would say.",
             "grammar",
             (_ENTRY, Question("sentence", "Sentence", "As it is."), Question("mend", "Mend", "As it should be.")),
-        ),
-        Form(
-            "propose-template",
-            "Propose a template or a noun",
-            "A sentence, or a word for a person.",
-            "template",
-            (
-                Question("kind", "Kind", "What you propose.", "dropdown", ("template", "noun")),
-                Question("text", "Text", slot),
-                Question("gender", "Gender of the noun", "For a noun.", "dropdown", genders, required=False),
-                _WHY,
-            ),
         ),
         Form(
             "dispute-placement",

@@ -116,14 +116,13 @@ def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any, make_tokenizer:
     scores = CausalScorer(loaded(gpt2, tokenizer), ignore).score(whole([text, "I", ""]), ignore)
     assert scores.bytes.tolist() == [len(text[first[1] :].encode()), 0, 0]
     assert np.isnan(scores.perplexity[1:]).all()
-    assert np.isnan(scores.bits_per_byte[1:]).all()
+    assert np.isnan(scores.byte_perplexity[1:]).all()
 
 
 def test_perplexities_by_hand() -> None:
     scores = Scores(np.array([np.log(16), 0.0]), np.array([2, 0], np.int32), np.array([4, 3], np.int32))
     np.testing.assert_allclose(scores.perplexity, [4.0, np.nan])
     np.testing.assert_allclose(scores.byte_perplexity, [2.0, np.nan])
-    np.testing.assert_allclose(scores.bits_per_byte, [1.0, np.nan])
 
 
 def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
