@@ -87,8 +87,8 @@ def evaluate(
     """Score, measure and report; the folder written, and what it holds.
 
     A version's number in the place of a folder is compiled from the terms, and so
-    is the newest version where no release is given. The
-    folder appears when all is done, or not at all; scores are kept as they come.
+    is the newest published version where no release is given. The folder appears
+    when all is done, or not at all; scores are kept as they come.
     """
     opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
     folder = out or Path("runs") / _run_name(scorer.identity.name, opened.version, measures)
@@ -136,7 +136,7 @@ def _prepare(
 
 
 def _open(release: Path | None) -> Release:
-    """The release in a folder; the version of this number, or else the newest, compiled from the terms."""
+    """The release in a folder; the version of this number, or else the newest published, compiled from the terms."""
     if release is None:
         return build_release(load_catalog())
     if _VERSION.fullmatch(str(release)) and not release.exists():

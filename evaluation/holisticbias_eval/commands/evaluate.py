@@ -33,7 +33,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "--release",
     type=click.Path(path_type=Path),
     metavar="FOLDER|VERSION",
-    help="Release folder, or a version to compile from the terms; by default the newest.",
+    help="Release folder, or a version to compile from the terms; by default the newest published.",
 )
 @click.option(
     "--measure",

@@ -11,12 +11,11 @@ from holisticbias.entries import Descriptor, Entry, Noun, Template
 from holisticbias.findings import Finding
 from holisticbias.repository import Repository
 
-_PLAIN_MARKS = frozenset(" '-/+.,;:!?()")
-_PLAIN = re.compile(r"[A-Za-z0-9 '/+.,;:!?()-]*")  # what nearly every text is: found at once
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
+_BEYOND_ASCII = re.compile(r"[^ -~\n]")
 _STRAY = re.compile(r"https?:|www\.|\s\s|^\s|\s$")
 _SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # the rule slot judges them
 _ACCENTS = re.compile("[\u0300-\u0333]")  # those that stand over or under a letter; others strike it out
-_SEEN = re.compile(r"[ -~\n]*")
 # printable by Unicode's book, and yet not to be seen: fillers, selectors of variants, the blank of Braille
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -54,11 +53,11 @@ def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
 
 def odd_character(text: str) -> str | None:
     """What in a text is no plain word, in words; nothing where all of it is."""
-    for i, character in enumerate("" if _PLAIN.fullmatch(text) else text):
-        accent = _ACCENTS.match(character) and i and text[i - 1].isalpha()
-        digit = character.isdigit() and character.isascii()
+    for found in _NOT_PLAIN.finditer(text):
+        character = found.group()
+        accent = _ACCENTS.match(character) and text[: found.start()][-1:].isalpha()
         letter = character.isalpha() and not _UNSEEN.match(character)
-        if not (letter or digit or accent or character in _PLAIN_MARKS):
+        if not (letter or accent):
             ascii_one = character.isascii() and character.isprintable()
             return repr(character) if ascii_one else f"the character U+{ord(character):04X}"
     match = _STRAY.search(text)
@@ -69,9 +68,7 @@ def hidden_character(repository: Repository) -> Iterator[Finding]:
     """Reasons, titles and the like may hold markup, but nothing that a reader of the file cannot see."""
     for file in repository.files:
         for keys, text in _prose(file.document.data, ()):
-            if _SEEN.fullmatch(text):
-                continue
-            odd = next((c for c in text if (not c.isprintable() and c != "\n") or _UNSEEN.match(c)), None)
+            odd = next((c for c in _BEYOND_ASCII.findall(text) if not c.isprintable() or _UNSEEN.match(c)), None)
             if odd is not None:
                 yield file.report("hidden-character", keys, f"The {keys[-1]} holds the character U+{ord(odd):04X}.")
 
@@ -93,9 +90,8 @@ def latin_letters(repository: Repository) -> Iterator[Finding]:
     """A Cyrillic letter that looks Latin would make a second text of the same word."""
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
-            if text.isascii():
-                continue
-            odd = next((c for c in text if c.isalpha() and not unicodedata.name(c, "").startswith("LATIN")), None)
+            letters = filter(str.isalpha, _BEYOND_ASCII.findall(text))
+            odd = next((c for c in letters if not unicodedata.name(c, "").startswith("LATIN")), None)
             if odd is not None:
                 message = f"The {keys[-1]} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
                 yield file.report_entry("latin-letters", i, keys, message)
