@@ -28,12 +28,12 @@ from holisticbias_eval.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.embedded.train import Settings, train
 from holisticbias_eval.embedded.tree import NOWHERE, grow_tree
 from holisticbias_eval.errors import EmbeddedModelError
+from holisticbias_eval.measures.floors import axes_above_floor
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.measures.records import Trust
 from holisticbias_eval.measures.trust import measure_trust
 from holisticbias_eval.models.load import load_scorer
-from holisticbias_eval.report.words import axes_beyond_chance
 from holisticbias_eval.run import Result
 from holisticbias_eval.scoring import score_spans, whole, with_scores
 
@@ -114,7 +114,7 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
 
 
 def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(trust: Trust) -> None:
-    assert set(axes_beyond_chance(trust)) == {axis for axis, _ in PLANTED}
+    assert set(axes_above_floor(trust)) == {axis for axis, _ in PLANTED}
 
 
 def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(trust: Trust) -> None:

@@ -1,6 +1,7 @@
 """The charts of a report as places and sizes, in units of a drawing 340 wide; ``charts.svg.jinja`` draws them.
 
-One narrow drawing serves a phone, a column of a wide page and a printed page alike.
+Bars are drawn as wide as the text around them: their places are shares of the
+width. Strips of dots are drawn 340 wide, several of them beside one another.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from holisticbias_eval.measures.records import Interval
-from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.report.axes import AxisShare
 from holisticbias_eval.report.numbers import Kind, shorten, show
-from holisticbias_eval.report.summary import Spread, Summary, Term
-from holisticbias_eval.run import Share
+from holisticbias_eval.report.summary import Spread, Summary
 
 WIDTH = 340
 MARGIN = 6
@@ -42,7 +41,9 @@ class Tick:
 class Bar:
     """A bar from ``x`` on, ``width`` long, with its name and value above; no bar where the value is missing.
 
-    ``low`` and ``high`` are the ends of the value's interval, where it has one; ``mark`` is where another value lies.
+    ``low`` and ``high`` are the ends of the value's interval, if it has one;
+    ``mark`` is where another value lies, and ``beside`` says both in words. A
+    value ``within`` its floor is drawn fainter.
     """
 
     label: str
@@ -50,17 +51,19 @@ class Bar:
     y: float
     x: float
     width: float | None
-    side: Literal["", "love", "hate"] = ""
+    side: Literal["", "love", "hate", "within"] = ""
     low: float | None = None
     high: float | None = None
     mark: float | None = None
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
     """A row of dots with its box: quartiles and median, whiskers to the last dots within 1.5 box lengths.
 
-    Dots beyond the whiskers are outliers; the farthest on either side is named.
+    Dots beyond the whiskers are outliers; where descriptors may be named, they
+    are coloured and the farthest on either side is named.
     """
 
     label: str
@@ -94,60 +97,57 @@ def report_charts(summary: Summary) -> dict[str, Chart]:
     charts = (
         bias_chart(summary),
         *(strip_chart(summary, template, f"perplexities-{i}") for i, template in enumerate(summary.featured, 1)),
-        *((love_hate_chart(love_hate_ends(summary), summary.chance_difference),) if summary.wording.love_hate else ()),
+        *((love_hate_chart(summary),) if summary.wording.love_hate else ()),
     )
     return {chart.name: chart for chart in charts}
 
 
 def bias_chart(summary: Summary) -> Chart:
-    """Likelihood Bias by axis as bars, highest first, with the share that chance alone gives."""
-    shares = sorted(
-        summary.result.likelihood_bias.by_axis, key=lambda s: -1.0 if s.share is None else s.share, reverse=True
-    )
-    trusted = {t.axis: t.interval for t in summary.result.trust.by_axis} if summary.result.trust else {}
-    bars = tuple(_bias_bar(s, summary.label(s.axis), trusted.get(s.axis), i * BAR_ROW) for i, s in enumerate(shares))
+    """Likelihood Bias by axis as bars in the order of the report, with intervals and each axis's own floor."""
+    bars = tuple(_bias_bar(a, summary.label(a.axis), i * BAR_ROW) for i, a in enumerate(summary.axes))
+    marks = "  ·  line: 95% interval  ·  mark: floor" if any(a.floor is not None for a in summary.axes) else ""
     return Chart(
         name="likelihood-bias",
         title=f"{summary.wording.bias} by axis",
-        description="; ".join(f"{bar.label} {bar.value}" for bar in bars),
+        description="; ".join(f"{bar.label} {bar.value}{f' ({bar.beside})' if bar.beside else ''}" for bar in bars),
         height=len(bars) * BAR_ROW + FOOT,
-        scale=f"pairs with p < {SIGNIFICANCE:g}  ·  mark: {SIGNIFICANCE:.0%}, chance alone",
+        scale=f"share of pairs that differ{marks}",
         ticks=tuple(Tick(MARGIN + SPAN * i / 4, f"{i / 4:.0%}") for i in range(5)),
         bars=bars,
-        references=(MARGIN + SPAN * SIGNIFICANCE,),
     )
 
 
-def _bias_bar(share: Share, label: str, interval: Interval | None, y: float) -> Bar:
+def _bias_bar(found: AxisShare, label: str, y: float) -> Bar:
+    interval, floor = found.interval, found.floor
     return Bar(
         label=label,
-        value=show(share.share, "share"),
+        value=show(found.share, "share"),
         y=y,
         x=MARGIN,
-        width=None if share.share is None else SPAN * share.share,
+        width=None if found.share is None else SPAN * found.share,
+        side="within" if found.above is False else "",
         low=MARGIN + SPAN * interval.low if interval else None,
         high=MARGIN + SPAN * interval.high if interval else None,
+        mark=None if floor is None else MARGIN + SPAN * floor,
+        beside=_in_brief(found),
     )
 
 
-def love_hate_ends(summary: Summary, size: int = 12) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """The descriptors with the greatest and the smallest love-hate differences, each from its end.
-
-    Only those beyond what chance gives: no word is named where nothing was found.
-    """
-    chance = summary.chance_difference or 0
-    ordered = summary.by_love_hate
-    loved = [t for t in ordered[::-1] if (t.difference or 0) > chance]
-    hated = [t for t in ordered if (t.difference or 0) < -chance]
-    return tuple(loved[:size]), tuple(hated[:size])
+def _in_brief(found: AxisShare) -> str:
+    """The interval and the floor of a share, in the room that a phone has."""
+    if found.interval is None or found.floor is None:
+        return ""
+    low, high = 100 * found.interval.low, 100 * found.interval.high
+    return f"{low:.1f} to {high:.1f}%, {'' if found.above else 'at '}floor {show(found.floor, 'share')}"
 
 
-def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: float | None) -> Chart:
-    """Love-hate differences as bars to the right (love) and to the left (hate) of nothing, with chance marked."""
-    terms = [*ends[0], *reversed(ends[1])]
+def love_hate_chart(summary: Summary, size: int = 12) -> Chart:
+    """The largest love-hate differences as bars to the right (love) and to the left (hate) of nothing."""
+    loved, hated = (end[:size] for end in summary.love_hate_ends)
+    chance = summary.chance_difference
     middle, half = WIDTH / 2, SPAN / 2
     bars = []
-    for i, term in enumerate(terms):
+    for i, term in enumerate((*loved, *reversed(hated))):
         value = term.difference or 0.0
         width = abs(value) * half
         bars.append(
@@ -163,7 +163,7 @@ def love_hate_chart(ends: tuple[tuple[Term, ...], tuple[Term, ...]], chance: flo
     return Chart(
         name="love-hate",
         title="Love-hate differences, both ends",
-        description="; ".join(f"{bar.label} {bar.value}" for bar in bars) or "no descriptor has a difference",
+        description="; ".join(f"{bar.label} {bar.value}" for bar in bars) or "no descriptor is named",
         height=len(bars) * BAR_ROW + FOOT,
         scale="towards hate  ·  towards love" + (f"  ·  marks: ±{chance:.2f}, chance" if chance is not None else ""),
         ticks=tuple(Tick(middle + half * v, f"{v:+.1f}" if v else "0") for v in (-1, -0.5, 0, 0.5, 1)),
@@ -197,6 +197,8 @@ def _strip(spread: Spread, label: str, y: float, place: Scale) -> Strip:
     reach = 1.5 * (high - low)
     lows, highs = sum(v < low - reach for v in x), sum(v > high + reach for v in x)
     inner = x[lows : len(x) - highs]
+    if not spread.named:
+        return Strip(label, y, _dots(x, y), (low, middle, high), (inner[0], inner[-1]))
     return Strip(
         label=label,
         y=y,
@@ -217,11 +219,12 @@ def _dots(places: Sequence[float], y: float) -> str:
 
 def _in_words(spread: Spread, label: str, kind: Kind) -> str:
     if not len(spread.medians):
-        return f"{label}: none"
+        return f"{label}: nothing to show"
     low, middle, high = (
         show(float(v), kind) for v in (spread.medians[0], np.median(spread.medians), spread.medians[-1])
     )
-    return f"{label}: from {low} ({spread.names[0]}) over {middle} to {high} ({spread.names[-1]})"
+    first, last = (f" ({name})" if spread.named else "" for name in (spread.names[0], spread.names[-1]))
+    return f"{label}: from {low}{first} over {middle} to {high}{last}"
 
 
 def _log_scale(summary: Summary) -> tuple[Scale, tuple[Tick, ...]]:

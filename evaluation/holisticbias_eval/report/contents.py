@@ -20,11 +20,11 @@ def report_tables(summary: Summary) -> dict[str, Table]:
     trust = summary.result.trust
     tables = (
         by_axis(summary),
-        *(trust_tables(trust, summary.label, summary.wording) if trust else ()),
+        *(trust_tables(summary, trust) if trust else ()),
         by_template(summary),
         by_axis_and_template(summary),
         extremes(summary),
-        *((love_hate(summary.by_love_hate[::-1], "love-hate", summary.label),) if summary.wording.love_hate else ()),
+        *((love_hate(summary),) if summary.wording.love_hate else ()),
         descriptors(summary),
     )
     return {table.name: table for table in tables}

@@ -6,18 +6,22 @@ import re
 from collections.abc import Iterator
 
 from holisticbias_eval.report.contents import report_tables
+from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
 from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import Table
 from holisticbias_eval.report.words import (
+    CAVEATS,
     PREFERENCES,
-    SCOPE,
-    headline,
+    measured,
     run_title,
     signature_rows,
     size_of_differences,
 )
 
+BESIDE = {
+    "by-axis": ("verdict", "language"), "effects": ("size",), "tests": ("tests",), "descriptors": ("preferences",),
+}  # fmt: skip
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
 
@@ -29,20 +33,31 @@ def render_markdown(summary: Summary) -> str:
 def _lines(summary: Summary) -> Iterator[str]:
     signature = summary.result.signature
     yield f"# {plain(run_title(signature))}"
-    if signature.model.note:
-        yield f"\n> **Read this first.** {plain(signature.model.note)}"
-    yield f"\n{plain(headline(summary.result, summary.label))}"
-    if size := size_of_differences(summary.result):
-        yield f"\n{plain(size)}"
-    yield "\n## What these figures say, and what they do not\n"
-    yield from (f"- **{plain(lead)}** {plain(words)}" for lead, words in SCOPE)
-    for table in report_tables(summary).values():
+    yield f"\n{plain(measured(signature))}"
+    yield f"\n**{plain(' '.join(finding(summary)))}**"
+    yield from (f"\n{plain(words)}" for words in (baseline(summary), signature.model.note) if words)
+    for name, table in report_tables(summary).items():
         yield f"\n## {plain(table.caption)}\n"
-        yield from markdown_table(table)
+        if table.rows:
+            yield from markdown_table(table)
+        if table.left_out:
+            yield f"\n{plain(table.left_out)}"
+        yield from (f"\n{plain(words)}" for words in _beside(summary, name))
     yield "\n## What the community preferences mean\n"
     yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
     yield "\n## Signature\n"
     yield from (f"- {plain(name)}: {plain(value)}" for name, value in signature_rows(signature))
+
+
+def _beside(summary: Summary, table: str) -> Iterator[str]:
+    """What must be read beside a table."""
+    if table == "by-axis":
+        yield from caveats(summary)
+    for caveat in BESIDE.get(table, ()):
+        yield " ".join(CAVEATS[caveat])
+    further = {"by-axis": pooled(summary), "effects": size_of_differences(summary.result)}
+    if words := further.get(table):
+        yield words
 
 
 def markdown_table(table: Table) -> Iterator[str]:

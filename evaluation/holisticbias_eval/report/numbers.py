@@ -8,15 +8,16 @@ from typing import Literal
 
 Kind = Literal[
     "text", "count", "share", "known_share", "points", "effect", "perplexity", "nats", "tokens", "difference",
-    "interval", "points_interval", "count_interval", "p_value",
+    "interval", "points_interval", "rank", "rank_interval", "p_value",
 ]  # fmt: skip
 Cell = str | int | float | tuple[float, float] | None
 
 MISSING = {
     "share": "none to test", "known_share": "not computed", "text": "", "perplexity": "missing", "nats": "missing",
-    "points": "not known", "points_interval": "not known", "p_value": "not known",
+    "rank": "not ranked", "rank_interval": "not ranked", "points": "not known", "points_interval": "not known",
+    "p_value": "not known",
 }  # fmt: skip
-INTERVALS: dict[Kind, Kind] = {"interval": "share", "points_interval": "points", "count_interval": "count"}
+INTERVALS: dict[Kind, Kind] = {"interval": "share", "points_interval": "points", "rank_interval": "rank"}
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 

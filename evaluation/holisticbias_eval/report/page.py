@@ -13,18 +13,16 @@ from markupsafe import Markup
 
 from holisticbias.output import write_file
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.shares import SIGNIFICANCE
-from holisticbias_eval.report.charts import Chart, heat_level, love_hate_ends, report_charts, strip_chart
+from holisticbias_eval.report.charts import Chart, heat_level, report_charts, strip_chart
 from holisticbias_eval.report.contents import report_tables
+from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
 from holisticbias_eval.report.numbers import model_title, printable, show, title
 from holisticbias_eval.report.summary import Summary, summarise
-from holisticbias_eval.report.tables import love_hate
-from holisticbias_eval.report.trust import nats_per
+from holisticbias_eval.report.trust import nats_per, open_orders
 from holisticbias_eval.report.words import (
+    CAVEATS,
     PREFERENCES,
-    SCOPE,
-    architecture,
-    headline,
+    measured,
     run_title,
     signature_rows,
     size_of_differences,
@@ -50,26 +48,24 @@ def write_page(run: Run, folder: Path) -> Path:
 def render_page(summary: Summary) -> str:
     """The page. Every text of the run is escaped: names of models and terms are anyone's."""
     environment = page_environment()
-    ends = love_hate_ends(summary)
     shares, trust = summary.result.likelihood_bias.by_axis_and_template, summary.result.trust
     return environment.get_template("report.html.jinja").render(
         page_title=run_title(summary.result.signature),
         summary=summary,
         charts=report_charts(summary),
         every_template=_every_template(summary),
-        tables={
-            **report_tables(summary),
-            "most-loved": love_hate(ends[0], "most-loved", summary.label),
-            "most-hated": love_hate(ends[1], "most-hated", summary.label),
-        },
+        tables=report_tables(summary),
         heat=_heat_map(summary),
-        scope=SCOPE,
-        architecture=architecture(summary.result.signature.model),
+        caveats=CAVEATS,
         wording=summary.wording,
-        headline=headline(summary.result, summary.label),
+        measured=measured(summary.result.signature),
+        finding=finding(summary),
+        baseline=baseline(summary),
+        beside=tuple(caveats(summary)),
+        pooled=pooled(summary),
         size=size_of_differences(summary.result),
         nats_per=nats_per(trust, summary.wording) if trust else None,
-        flips=[flip for flip in (trust.rank_flips if trust else ()) if flip.probability > SIGNIFICANCE],
+        flips=open_orders(trust) if trust else (),
         empty=[share for share in shares if share.share is None],
         tested=sum(share.pairs for share in shares),
         untested=sum(share.untested for share in shares),
@@ -117,7 +113,7 @@ def _every_template(summary: Summary) -> list[Chart]:
 def _heat_map(summary: Summary) -> HeatMap:
     bias = summary.result.likelihood_bias
     found = {(share.axis, share.template): share for share in bias.by_axis_and_template}
-    axes = tuple(share.axis or "" for share in bias.by_axis)
+    axes = tuple(a.axis for a in summary.axes)
     templates = tuple(share.template or "" for share in bias.by_template)
     rows = tuple((t, tuple(found.get((axis, t)) for axis in axes)) for t in templates)
     return HeatMap(tuple(map(summary.label, axes)), rows)

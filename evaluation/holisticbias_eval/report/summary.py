@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import ndtri
 
 from holisticbias_eval.measures.medians import HATE, LOVE, measure_love_hate, measure_medians
+from holisticbias_eval.report.axes import AxisShare, axes_in_order, cells_above_floor
 from holisticbias_eval.report.numbers import title
 from holisticbias_eval.report.wording import Wording, wording_of
 from holisticbias_eval.run import Result, Run
@@ -66,11 +68,14 @@ class Term:
 class Extremes:
     """The descriptors of an axis with the lowest and highest medians, among those of its commonest length.
 
-    ``bias`` is the axis's Likelihood Bias in the same template, over all its descriptors.
+    ``bias`` is the axis's Likelihood Bias in the same template, over all its
+    descriptors, and ``floor`` what permuted labels give there. No descriptor is
+    named unless the axis and that share exceed their floors.
     """
 
     axis: str
     bias: float | None
+    floor: float | None
     tokens: float | None
     compared: int
     descriptors: int
@@ -80,11 +85,15 @@ class Extremes:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The median perplexities of an axis's descriptors in a template, lowest first."""
+    """The median perplexities of an axis's descriptors in a template, lowest first.
+
+    ``named`` says whether descriptors may be named: the axis exceeds its floor, and does so in this template.
+    """
 
     axis: str
     medians: Floats
     names: tuple[str, ...]
+    named: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +107,13 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Everything that a report shows of a run.
+    """Everything that a report shows of a run, axis by axis in the order of ``axes``.
 
     What is called a perplexity here is in a run of phrases its logarithm, in nats; see ``Wording``.
     """
 
     result: Result
+    axes: tuple[AxisShare, ...]
     template: str
     templates: tuple[str, ...]
     terms: tuple[Term, ...]
@@ -123,11 +133,6 @@ class Summary:
         return self.labels.get(axis or "") or title(axis or "")
 
     @property
-    def axes(self) -> tuple[str, ...]:
-        """The axes that were measured, in their order."""
-        return tuple(dict.fromkeys(term.axis for term in self.terms))
-
-    @property
     def featured(self) -> tuple[str, ...]:
         """The templates whose distributions are shown first."""
         found = tuple(t for t in FEATURED if t in self.templates)
@@ -140,20 +145,29 @@ class Summary:
         return tuple(t for _, _, t in sorted(known, key=lambda found: found[:2]))
 
     @property
-    def beyond_chance(self) -> int:
-        """How many love-hate differences are larger, either way, than ``chance_difference``."""
+    def love_hate_ends(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+        """The descriptors farthest towards love and towards hate, from either end.
+
+        Only differences larger than ``chance_difference``, on axes that exceed their floor.
+        """
         chance = self.chance_difference or 0
-        return sum(abs(t.difference or 0) > chance for t in self.by_love_hate)
+        above = {a.axis for a in self.axes if a.above}
+        named = [t for t in self.by_love_hate if t.axis in above and abs(t.difference or 0) > chance]
+        hated = tuple(t for t in named if (t.difference or 0) < 0)
+        return tuple(reversed(named[len(hated) :])), hated
 
     @property
     def chance_difference(self) -> float | None:
-        """The size that 95% of love-hate differences would keep within if a coin placed each sentence.
+        """The size that no love-hate difference exceeds in 19 of 20 runs if a coin places each sentence.
 
-        ``1.96 * sqrt(2 * 0.25 / n)``, where each of the two shares is over the
-        ``n`` sentences that a descriptor has in a template at the median.
+        ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n``
+        sentences that a descriptor has in a template at the median, and ``z`` is
+        the normal quantile of 0.05 divided by twice the number of descriptors.
         """
         counts = [term.compared_sentences for term in self.by_love_hate if term.compared_sentences]
-        return 1.96 * math.sqrt(0.5 / statistics.median(counts)) if counts else None
+        if not counts:
+            return None
+        return float(-ndtri(0.025 / len(counts))) * math.sqrt(0.5 / statistics.median(counts))
 
 
 def summarise(run: Run) -> Summary:
@@ -161,16 +175,17 @@ def summarise(run: Run) -> Summary:
     scores = _shown(_plain(run.scores), wording_of(run.result.signature.measures))
     templates = tuple(pc.unique(scores["template"]).to_pylist())
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
-    bias = {s.axis: s.share for s in run.result.likelihood_bias.by_axis_and_template if s.template == template}
+    axes, named = axes_in_order(run.result), cells_above_floor(run.result)
     medians = measure_medians(scores)
     terms = _terms(scores, medians, template)
     return Summary(
         result=run.result,
+        axes=axes,
         template=template,
         templates=templates,
         terms=terms,
-        extremes=tuple(_extremes(axis, bias.get(axis), terms) for axis in dict.fromkeys(t.axis for t in terms)),
-        spreads={t: _spreads(medians, t) for t in templates},
+        extremes=tuple(_extremes(a.axis, run.result, template, terms, (a.axis, template) in named) for a in axes),
+        spreads={t: _spreads(medians, t, axes, named) for t in templates},
         gaps=_gaps(medians),
         unscored_sentences=int(np.isnan(scores["perplexity"].to_numpy()).sum()),
         labels=axis_labels(scores),
@@ -256,16 +271,19 @@ def _examples(scores: pa.Table) -> dict[str, tuple[Example, ...]]:
     return found
 
 
-def _extremes(axis: str, bias: float | None, terms: tuple[Term, ...]) -> Extremes:
+def _extremes(axis: str, result: Result, template: str, terms: tuple[Term, ...], named: bool) -> Extremes:
     """As in Table 3 of Smith et al. 2022: only descriptors of one number of tokens, here the axis's commonest."""
     known = [(t.compared, t) for t in terms if t.axis == axis and t.compared is not None]
     lengths = Counter(t.tokens for _, t in known if t.tokens is not None)
     tokens = min(lengths, key=lambda n: (-lengths[n], n), default=None)
     alike = sorted(((value, t) for value, t in known if t.tokens == tokens), key=lambda found: found[0])
-    shown = min(EXTREMES, len(alike) // 2)
+    shown = min(EXTREMES, len(alike) // 2) if named else 0
+    trusted = result.trust.by_axis_and_template if result.trust else ()
+    cell = (axis, template)
     return Extremes(
         axis=axis,
-        bias=bias,
+        bias=next((s.share for s in result.likelihood_bias.by_axis_and_template if (s.axis, s.template) == cell), None),
+        floor=next((t.floor for t in trusted if (t.axis, t.template) == cell), None),
         tokens=tokens,
         compared=len(alike),
         descriptors=sum(t.axis == axis for t in terms),
@@ -274,13 +292,16 @@ def _extremes(axis: str, bias: float | None, terms: tuple[Term, ...]) -> Extreme
     )
 
 
-def _spreads(medians: pa.Table, template: str) -> tuple[Spread, ...]:
+def _spreads(
+    medians: pa.Table, template: str, axes: tuple[AxisShare, ...], named: frozenset[tuple[str, str]]
+) -> tuple[Spread, ...]:
     rows = medians.filter(pc.and_(pc.equal(medians["template"], template), pc.is_finite(medians["median_perplexity"])))
     rows = rows.sort_by("median_perplexity")
     spreads = []
-    for axis in pc.unique(medians["axis"]).to_pylist():
+    for axis in (a.axis for a in axes):
         own = rows.filter(pc.equal(rows["axis"], axis))
-        spreads.append(Spread(axis, own["median_perplexity"].to_numpy(), tuple(own["descriptor"].to_pylist())))
+        names = tuple(own["descriptor"].to_pylist())
+        spreads.append(Spread(axis, own["median_perplexity"].to_numpy(), names, (axis, template) in named))
     return tuple(spreads)
 
 

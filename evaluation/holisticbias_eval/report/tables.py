@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from holisticbias_eval.measures.records import Interval
@@ -23,12 +22,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A named table; missing values are ``None``. The first column names the row."""
+    """A named table; missing values are ``None``. The first column names the row.
+
+    ``left_out`` says which rows are not there, and why.
+    """
 
     name: str
     caption: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    left_out: str = ""
 
 
 AXIS = Column("axis", "Axis")
@@ -39,7 +42,13 @@ COUNTS = (
     Column("significant", "Pairs that differ", "count"),
     Column("untested", "Pairs not tested", "count"),
 )
-BESIDE = (Column("interval", "95% interval", "interval"), Column("floor", "If nothing differed", "share"))
+FLOOR = Column("floor", "Floor", "share")
+BESIDE = (Column("interval", "95% interval", "interval"), FLOOR)
+LOVE_HATE = (
+    Column("love_share", "Love", "known_share"),
+    Column("hate_share", "Hate", "known_share"),
+    Column("love_hate_difference", "Love-hate difference", "difference"),
+)
 
 
 def bias_column(wording: Wording) -> Column:
@@ -48,18 +57,13 @@ def bias_column(wording: Wording) -> Column:
 
 
 def by_axis(summary: Summary) -> Table:
-    """Likelihood Bias by axis, with its interval and its floor where they were computed."""
-    result = summary.result
-    trusted = {t.axis: t for t in result.trust.by_axis} if result.trust else {}
+    """Likelihood Bias by axis, with its interval and its floor if they were computed."""
+    trust = summary.result.trust
     rows = []
-    for share in result.likelihood_bias.by_axis:
-        beside: tuple[Cell, ...] = ()
-        if result.trust:
-            found = trusted.get(share.axis)
-            beside = (ends(found.interval), found.floor) if found else (None, None)
-        first, *rest = _share(share)
-        rows.append((summary.label(share.axis), first, *beside, *rest))
-    columns = (AXIS, bias_column(summary.wording), *(BESIDE if result.trust else ()), *COUNTS)
+    for axis in summary.axes:
+        first, *rest = _share(axis.counts)
+        rows.append((summary.label(axis.axis), first, *((ends(axis.interval), axis.floor) if trust else ()), *rest))
+    columns = (AXIS, bias_column(summary.wording), *(BESIDE if trust else ()), *COUNTS)
     caption = (
         f"{summary.wording.bias} by axis: the share of descriptor pairs whose {summary.wording.values} differ "
         "(p < 0.05), template by template"
@@ -82,12 +86,13 @@ def by_template(summary: Summary) -> Table:
 
 def by_axis_and_template(summary: Summary) -> Table:
     """Likelihood Bias by axis and template."""
+    shares = summary.result.likelihood_bias.by_axis_and_template
     return Table(
         "by-axis-and-template",
         f"{summary.wording.bias} by axis and template",
         (AXIS, TEMPLATE, bias_column(summary.wording), *COUNTS),
         tuple(
-            (summary.label(s.axis), s.template, *_share(s)) for s in summary.result.likelihood_bias.by_axis_and_template
+            (summary.label(s.axis), s.template, *_share(s)) for a in summary.axes for s in shares if s.axis == a.axis
         ),
     )
 
@@ -97,7 +102,7 @@ def _share(share: Share) -> tuple[Cell, ...]:
 
 
 def extremes(summary: Summary) -> Table:
-    """The descriptors with the lowest and highest medians of each axis, in one cell each."""
+    """The descriptors with the lowest and highest medians of each axis that may be named, in one cell each."""
     wording = summary.wording
     return Table(
         "extremes",
@@ -105,6 +110,7 @@ def extremes(summary: Summary) -> Table:
         (
             AXIS,
             Column(wording.measure, f"{wording.short} there", "share"),
+            Column("floor", "Floor there", "share"),
             Column("lowest", "Lowest (likeliest)"),
             Column("highest", "Highest (least likely)"),
             Column("tokens", f"Tokens of their {wording.of}", "tokens"),
@@ -112,29 +118,60 @@ def extremes(summary: Summary) -> Table:
             Column("descriptors", "Descriptors", "count"),
         ),
         tuple(
-            (summary.label(e.axis), e.bias, _names(e.lowest), _names(e.highest), e.tokens, e.compared, e.descriptors)
+            (
+                summary.label(e.axis), e.bias, e.floor, _names(e.lowest), _names(e.highest), e.tokens, e.compared,
+                e.descriptors,
+            )
             for e in summary.extremes
+            if e.lowest
         ),
-    )
+        _not_named(summary),
+    )  # fmt: skip
 
 
 def _names(terms: tuple[Term, ...]) -> str | None:
     return ", ".join(t.text for t in terms) or None
 
 
-def love_hate(terms: tuple[Term, ...], name: str, label: Callable[[str], str]) -> Table:
-    """Descriptors with their love-hate differences."""
+def _not_named(summary: Summary) -> str:
+    """Which axes have no descriptor named, and why."""
+    if summary.result.trust is None:
+        return "No term is named: this run was made without permutation floors."
+    names = [summary.label(e.axis) for e in summary.extremes if not e.lowest]
+    if not names:
+        return ""
+    every, few = len(names) == len(summary.extremes), len(names) <= 5
+    which = "any axis" if every else ", ".join(names) if few else f"the other {len(names)} axes"
+    return (
+        f"No term is named for {which}: the share of pairs that differ does not exceed its floor in this template, or "
+        "no two descriptors have one length."
+    )
+
+
+def love_hate(summary: Summary) -> Table:
+    """The descriptors with the largest love-hate differences that may be named, from love to hate."""
+    loved, hated = summary.love_hate_ends
     return Table(
-        name,
+        "love-hate",
         "Love-hate difference: the share of likelier-than-median sentences of love less that of hate",
         (
             Column("descriptor", "Descriptor"),
             AXIS,
-            Column("love_share", "Love", "share"),
-            Column("hate_share", "Hate", "share"),
-            Column("difference", "Difference", "difference"),
+            *LOVE_HATE,
         ),
-        tuple((t.text, label(t.axis), t.love, t.hate, t.difference) for t in terms),
+        tuple((t.text, summary.label(t.axis), t.love, t.hate, t.difference) for t in (*loved, *reversed(hated))),
+        _no_difference(summary) if not (loved or hated) else "",
+    )
+
+
+def _no_difference(summary: Summary) -> str:
+    if summary.chance_difference is None:
+        return "This run lacks the template of love or that of hate."
+    if summary.result.trust is None:
+        return "No term is named: this run was made without permutation floors."
+    return (
+        f"No term is named: no difference is beyond ±{summary.chance_difference:.2f}, which chance gives, on an axis "
+        "whose share exceeds its floor."
     )
 
 
@@ -153,12 +190,12 @@ def descriptors(summary: Summary) -> Table:
             Column(f"median_{kind}", f"Median {summary.wording.value}", kind),
             Column(f"compared_{kind}", f"In “{summary.template}”", kind),
             Column("compared_tokens", "Tokens there", "tokens"),
-            *((Column("love_hate_difference", "Love-hate difference", "difference"),) if love_hate else ()),
+            *(LOVE_HATE if love_hate else ()),
         ),
         tuple(
             (
                 t.text, summary.label(t.axis), t.bucket, t.preference, t.sentences, t.perplexity, t.compared, t.tokens,
-                *((t.difference,) if love_hate else ()),
+                *((t.love, t.hate, t.difference) if love_hate else ()),
             )
             for t in summary.terms
         ),

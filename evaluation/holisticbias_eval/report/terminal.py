@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
 from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.tables import Table, by_axis, extremes
-from holisticbias_eval.report.words import headline, run_title, size_of_differences
+from holisticbias_eval.report.words import CAVEATS, measured, run_title, size_of_differences
 from holisticbias_eval.run import Run
 
 NARROW = 60
-_COLUMNS = {"by-axis": 4, "extremes": 4}
+_COLUMNS = {"by-axis": 4, "extremes": 5}
 
 
 def print_report(run: Run, console: Console | None = None) -> None:
@@ -25,22 +23,27 @@ def print_report(run: Run, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     summary = summarise(run)
     signature = run.result.signature
-    console.print(Text(printable(run_title(signature)), style="bold"))
-    if signature.model.note:
-        console.print(Text(printable(signature.model.note), style="yellow"))
-    console.print(Text(printable(headline(run.result, summary.label))))
-    if size := size_of_differences(run.result):
-        console.print(Text(size))
-    for table in (by_axis(summary), _told_apart(extremes(summary))):
-        if table.rows:
-            console.print()
-            console.print(_rich_table(table, console.width))
-    console.print(Text("A difference is a difference, not a verdict: the report says what these figures can carry."))
+
+    def say(*words: str | None, style: str = "") -> None:
+        for text in filter(None, words):
+            console.print(Text(printable(text), style=style))
+
+    say(run_title(signature), style="bold")
+    say(measured(signature))
+    say(" ".join(finding(summary)), style="bold")
+    say(baseline(summary))
+    say(signature.model.note, style="yellow")
+    _show(by_axis(summary), console)
+    say(*caveats(summary), " ".join(CAVEATS["verdict"]), pooled(summary), size_of_differences(run.result))
+    _show(extremes(summary), console)
 
 
-def _told_apart(table: Table) -> Table:
-    """The axes with more pairs that differ than chance gives; the order of the others' words says nothing."""
-    return replace(table, rows=tuple(r for r in table.rows if isinstance(r[1], float) and r[1] > SIGNIFICANCE))
+def _show(table: Table, console: Console) -> None:
+    console.print()
+    if table.rows:
+        console.print(_rich_table(table, console.width))
+    if table.left_out:
+        console.print(Text(printable(table.left_out)))
 
 
 def _rich_table(table: Table, width: int) -> RichTable:

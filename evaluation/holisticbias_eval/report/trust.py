@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holisticbias_eval.measures.records import ShareTrust, Trust
+from holisticbias_eval.measures.floors import axes_above_floor
+from holisticbias_eval.measures.records import RankFlip, ShareTrust, Trust
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.numbers import Cell
+from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import AXIS, Column, Table, bias_column, ends
 from holisticbias_eval.report.wording import Wording
 
@@ -17,7 +20,7 @@ TESTS = (
 )
 EXPLANATIONS = (
     Column("equal_tokens", "Equal token counts", "share"),
-    Column("equal_token_pairs", "Such pairs", "count"),
+    Column("equal_token_pairs", "Pairs of equal token counts", "count"),
     Column("without_token_count", "Token count regressed out", "share"),
     Column("without_phrase", "Phrase's own likelihood off", "known_share"),
     Column("minus_nonce", "Less the nonce axis", "points"),
@@ -27,31 +30,43 @@ ROBUSTNESS = (
     Column("leave_one_noun_out", "Leaving one noun out", "interval"),
     Column("leave_one_template_out", "Leaving one template out", "interval"),
     Column("wordings", "One wording of each", "interval"),
-    Column("rank", "Rank", "count"),
-    Column("rank_interval", "95% of its ranks", "count_interval"),
+    Column("rank", "Rank", "rank"),
+    Column("rank_interval", "95% of its ranks", "rank_interval"),
 )
 
 
-def trust_tables(trust: Trust, label: Callable[[str | None], str], wording: Wording) -> tuple[Table, ...]:
-    """What stands beside the share of every axis, in the order in which the figures stand."""
+def trust_tables(summary: Summary, trust: Trust) -> tuple[Table, ...]:
+    """What stands beside the share of every axis, in the order of the report."""
+    wording = summary.wording
 
     def table(
         name: str, caption: str, columns: tuple[Column, ...], row: Callable[[ShareTrust], tuple[Cell, ...]]
     ) -> Table:
-        rows = tuple((label(t.axis), t.share, *row(t)) for t in trust.by_axis)
+        rows = tuple((summary.label(a.axis), a.share, *row(a.trust)) for a in summary.axes if a.trust)
         return Table(name, caption, (AXIS, bias_column(wording), *columns), rows)
 
     return (
         table("effects", "How large the differences are", _effect_columns(trust, wording), _effects),
-        table("tests", "The same share by other tests, which say nothing of size", TESTS, _tests),
-        table("explanations", "The same share with other explanations taken away", EXPLANATIONS, _explanations),
-        table("robustness", "The range of the share, and of the axis's rank", ROBUSTNESS, _robustness(trust)),
+        table("tests", "The share by other tests, which say nothing of size", TESTS, _tests),
+        table("explanations", "The share with other explanations taken away", EXPLANATIONS, _explanations),
+        table(
+            "robustness",
+            "The range of the share, and of ranks above the floor",
+            ROBUSTNESS,
+            _robustness(trust),
+        ),
     )
 
 
 def nats_per(trust: Trust, wording: Wording) -> str:
     """What differences in nats are of."""
     return wording.one if trust.nats_per == "sentence" else trust.nats_per
+
+
+def open_orders(trust: Trust) -> tuple[RankFlip, ...]:
+    """The neighbouring axes above their floors whose order is open."""
+    above = axes_above_floor(trust)
+    return tuple(f for f in trust.rank_flips if f.probability > SIGNIFICANCE and {f.first, f.second} <= {*above})
 
 
 def _effect_columns(trust: Trust, wording: Wording) -> tuple[Column, ...]:
@@ -88,7 +103,8 @@ def _explanations(trust: ShareTrust) -> tuple[Cell, ...]:
 
 
 def _robustness(trust: Trust) -> Callable[[ShareTrust], tuple[Cell, ...]]:
-    ranks = {rank.axis: rank for rank in trust.axis_ranks}
+    above = axes_above_floor(trust)
+    ranks = {rank.axis: rank for rank in trust.axis_ranks if rank.axis in above}
 
     def row(found: ShareTrust) -> tuple[Cell, ...]:
         ranges = found.robustness

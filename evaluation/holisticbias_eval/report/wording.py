@@ -13,6 +13,7 @@ from holisticbias_eval.report.numbers import Kind
 class Wording:
     """Names of the share (``bias``, or ``short``), of what is compared (``value``), and of what has it (``of``).
 
+    ``scored`` names what the model read.
     Values are of ``kind``; on a logarithmic scale where they are ratios.
     """
 
@@ -23,7 +24,7 @@ class Wording:
     kind: Kind
     of: str
     one: str
-    lead: str
+    scored: str
     section: str
     explained: str
 
@@ -51,10 +52,7 @@ LIKELIHOOD = Wording(
     kind="perplexity",
     of="sentences",
     one="sentence",
-    lead=(
-        "How likely does this language model find sentences about people, and how much does that depend on the word "
-        "that describes them?"
-    ),
+    scored="sentences about people",
     section="section 2.3.2",
     explained="Perplexity is the exponential of a sentence's mean negative log-likelihood per token.",
 )
@@ -66,10 +64,7 @@ PSEUDO_LIKELIHOOD = Wording(
     kind="nats",
     of="phrases",
     one="phrase",
-    lead=(
-        "How likely does this masked language model find phrases about people, and how much does that depend on the "
-        "word that describes them?"
-    ),
+    scored="phrases about people, in templates",
     section="section B.1",
     explained=(
         "The pseudo-log-likelihood of a phrase of descriptor and noun is the sum of the log-probabilities of its "

@@ -1,44 +1,43 @@
-"""What every form of the report says in words: scope and limits, labels, the main figures, the signature."""
+"""What every form of the report says in words: caveats, labels, sizes of differences, the signature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-from holisticbias_eval.measures.records import Trust
+from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.numbers import model_title, show, title
 from holisticbias_eval.report.trust import nats_per
 from holisticbias_eval.report.wording import wording_of
-from holisticbias_eval.run import ModelSignature, Result, Share, Signature
+from holisticbias_eval.run import ModelSignature, Result, Signature
 
-SCOPE = (
-    (
-        "A difference is a difference, not a verdict.",
+CAVEATS = {
+    "verdict": (
+        "A difference is not a verdict.",
         "A sentence may be less likely because a word is rare, long or new to the model, or because the model has "
-        "learnt a prejudice. The figures find where a model treats people's words differently; people judge which "
+        "learnt a prejudice. The figures show where a model treats people's words differently; people judge which "
         "differences harm.",
     ),
-    (
-        "Chance alone gives up to about 5%.",
-        "Every share of pairs that differ is a share of tests with p < 0.05. Where nothing differs, about 5% of the "
-        "pairs come out so; fewer where the noun matters more than the descriptor, since both sides share their nouns. "
-        "As in the paper, the tests are not corrected for their number, and most pairs also differ in length.",
-    ),
-    (
+    "size": (
         "Significant is not large.",
-        "A test says that a difference is not chance, however small it is; effect sizes beside it say how large it is. "
+        "A test says that a difference is more than chance, however small it is; effect sizes say how large it is. "
         "Tests that pair the same nouns call differences significant that nobody would notice.",
     ),
-    (
+    "tests": (
+        "The tests are not corrected for their number,",
+        "as in the paper, and most pairs of descriptors also differ in length.",
+    ),
+    "language": (
         "The words are American English,",
         "gathered with people who use them, and never complete. No result here holds for another language or place.",
     ),
-    (
+    "preferences": (
         "What communities prefer to be called is theirs to say.",
         "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
         "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
         "write them and models learn from that.",
     ),
-)
+}
+SCOPE = tuple(CAVEATS.values())
 
 PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
@@ -55,58 +54,13 @@ def run_title(signature: Signature) -> str:
     return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
 
 
-def headline(result: Result, label: Callable[[str | None], str]) -> str:
-    """The main figures in words; ``label`` gives an axis's."""
-    shares = result.likelihood_bias.by_axis
-    known = sorted(((s.share, s) for s in shares if s.share is not None), key=lambda found: found[0])
-    if not known:
-        return "There is no pair of descriptors to test in this run."
-    pairs, significant = sum(s.pairs for s in shares), sum(s.significant for s in shares)
-    words = (
-        f"Of {pairs:,} tests of two descriptors in a template, {show(significant / pairs, 'share')} find a difference "
-        "(p < 0.05); where nothing differs, chance alone gives up to about 5%."
+def measured(signature: Signature) -> str:
+    """What was measured, on what."""
+    wording = wording_of(signature.measures)
+    return (
+        f"{signature.sentences_scored:,} {wording.scored}. {wording.bias}: the share of pairs of descriptors of an "
+        f"axis whose {wording.of} differ in {wording.value} (p < {SIGNIFICANCE:g})."
     )
-    low, high = known[0][0], known[-1][0]
-    if low < high:
-        words += (
-            f" The share is highest for {_axes(shares, high, label)} ({show(high, 'share')}) "
-            f"and lowest for {_axes(shares, low, label)} ({show(low, 'share')})."
-        )
-    return words + (_beyond_chance(result.trust, label) if result.trust else "")
-
-
-def _axes(shares: tuple[Share, ...], share: float, label: Callable[[str | None], str]) -> str:
-    """The axis that has the share, or how many have it."""
-    named = [label(s.axis) for s in shares if s.share == share]
-    return named[0] if len(named) == 1 else f"{len(named)} axes"
-
-
-def axes_beyond_chance(trust: Trust) -> tuple[str | None, ...]:
-    """The axes whose share lies above the middle 95 % of what descriptors give that change places."""
-    return tuple(
-        t.axis
-        for t in trust.by_axis
-        if t.share is not None and t.floor_interval is not None and t.share > t.floor_interval.high
-    )
-
-
-def _beyond_chance(trust: Trust, label: Callable[[str | None], str]) -> str:
-    """Which axes differ by more than descriptors that change places, in words; and which do not."""
-    known = [t.axis for t in trust.by_axis if t.share is not None and t.floor_interval is not None]
-    beyond = axes_beyond_chance(trust)
-    if not known:
-        return ""
-    if len(beyond) in (0, len(known)):
-        return f" It lies above what permuted descriptors give for {'every' if beyond else 'no'} axis."
-    few = len(beyond) <= len(known) / 2
-    named = [label(axis) for axis in known if (axis in beyond) == few]
-    return f" It lies above what permuted descriptors give for {'' if few else 'all axes but '}{_listed(named)}" + (
-        f", and for none of the {len(known) - len(beyond)} others." if few else "."
-    )
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
 def size_of_differences(result: Result) -> str | None:

@@ -53,8 +53,14 @@ def make_run(
     trusted: bool = False,
     reason: str = "",
     measure: str = "likelihood_bias",
+    effect: float = 2,
+    planted: Mapping[tuple[str, str], float] = PLANTED,
 ) -> Run:
-    """A run over every combination; ``missing`` names descriptors and templates without a perplexity."""
+    """A run over every combination.
+
+    ``missing`` names descriptors and templates without a perplexity; each descriptor is ``effect`` nats less likely
+    than the one before, and ``planted`` nats more beside.
+    """
     rng = np.random.default_rng(7)
     rows = [
         {
@@ -71,7 +77,7 @@ def make_run(
             "template_id": f"t{t}",
             "template": template,
             "noun_phrase_type": "descriptor_noun",
-            "nll": float(rng.uniform(20, 40) + 2 * d) + PLANTED.get((descriptor, template), 0),
+            "nll": float(rng.uniform(20, 40) + effect * d) + planted.get((descriptor, template), 0),
             "tokens": 6 + (d == 3),
         }
         for t, template in enumerate(templates)
@@ -100,13 +106,25 @@ def make_run(
         machine="Linux x86_64",
     )  # fmt: skip
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    trust = measure_trust(scores, TrustSettings(draws=8, permutations=2, flips=20))[0] if trusted else None
+    trust = measure_trust(scores, TrustSettings(draws=8, permutations=20, flips=20))[0] if trusted else None
     return Run(Result(signature=signature, likelihood_bias=bias, trust=trust), scores)
 
 
 @pytest.fixture(scope="session")
 def made_run() -> Run:
-    return make_run(missing=[("blind", HATE)])
+    return make_run(missing=[("blind", HATE)], trusted=True)
+
+
+@pytest.fixture(scope="session")
+def floorless_run() -> Run:
+    """A run made before there were floors."""
+    return make_run()
+
+
+@pytest.fixture(scope="session")
+def null_run() -> Run:
+    """A run in which nothing differs beyond chance."""
+    return make_run(trusted=True, effect=0, planted={})
 
 
 @pytest.fixture(scope="session")

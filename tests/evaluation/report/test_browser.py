@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.compare import compare_runs
+from holisticbias_eval.embedded import NOTE
 from holisticbias_eval.measures.records import TrustSettings
 from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.run import Run
+
+from .conftest import MakeRun
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PROBE = """
@@ -64,10 +67,10 @@ page.addEventListener("load", () => {
 """
 
 
-def browse(page: str, probe: str, folder: Path) -> dict[str, Any]:
-    """What a script finds in a page 360 wide."""
+def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
+    """What a script finds in a page of this width."""
     (folder / "phone.html").write_text(
-        f'<!doctype html><meta charset="utf-8"><iframe style="width:360px;height:700px;border:0" '
+        f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:{height}px;border:0" '
         f'srcdoc="{html.escape(page)}"></iframe><script>{probe}</script>',
         "utf-8",
     )
@@ -111,3 +114,35 @@ def test_the_page_in_a_browser_as_wide_as_a_phone(made_run: Run, tmp_path: Path)
     assert (found["sort"], found["ascending"]) == ("ascending", by_perplexity)
     assert found["descending"] == by_perplexity[::-1]
     assert found["missing"] == "blind"
+
+
+FIRST_SCREEN = """
+const page = document.querySelector("iframe");
+page.addEventListener("load", () => {
+  const inner = page.contentDocument;
+  const ends = (query) => inner.querySelector(query).getBoundingClientRect();
+  const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
+  document.body.dataset.found = JSON.stringify({
+    title: ends("h1").bottom, finding: ends(".finding").bottom, chart: ends(".bars").top,
+    wide: ends(".bars").width, text: ends(".finding").width, table: ends("#axes .scroll").width,
+    scrolling: boxes.length,
+    shadows: boxes.filter((box) => page.contentWindow.getComputedStyle(box).backgroundImage !== "none").length,
+  });
+});
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_the_first_screen_has_the_title_the_finding_and_the_chart(
+    run_maker: MakeRun, tmp_path: Path, width: int, height: int
+) -> None:
+    """As many axes as a release has, a subset and a note; four bars of the chart are in sight."""
+    axes = {name: [f"{name} {i}" for i in range(4)] for name in ("ability", "race_ethnicity", *"abcdefghij", "nonce")}
+    run = run_maker(axes=axes, effect=8, note=NOTE, subset="small", name="HuggingFaceTB/SmolLM2-135M", trusted=True)
+    found = browse(render_page(summarise(run)), FIRST_SCREEN, tmp_path, width, height)
+    assert 0 < found["title"] < found["finding"] < found["chart"] < height - 120
+    assert found["wide"] == found["text"], "the chart is as wide as the text"
+    assert found["wide"] >= 0.75 * found["table"]
+    assert found["shadows"] == found["scrolling"]
+    assert (found["scrolling"] > 0) == (width < 500)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -12,6 +14,8 @@ from holisticbias_eval.report.charts import report_charts
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.files import chart_heading, render_csv, render_svg
 from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.numbers import title
+from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.run import Run
 
@@ -31,8 +35,10 @@ def test_csv_holds_the_figures_unrounded(made_run: Run) -> None:
     tables = report_tables(summarise(made_run))
     rows = list(csv.DictReader(io.StringIO(render_csv(tables["by-axis-and-template"]))))
     shares = made_run.result.likelihood_bias.by_axis_and_template
-    assert [row["likelihood_bias"] for row in rows] == ["" if s.share is None else repr(s.share) for s in shares]
-    assert [int(row["pairs"]) for row in rows] == [s.pairs for s in shares]
+    assert {(row["axis"], row["template"], row["likelihood_bias"], row["pairs"]) for row in rows} == {
+        (title(s.axis or ""), s.template, "" if s.share is None else repr(s.share), str(s.pairs)) for s in shares
+    }
+    assert len(rows) == len(shares)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +64,12 @@ def test_markdown_tables_hold_their_columns_whatever_the_text(hostile_run: Run, 
 
 def test_markdown_says_what_the_page_says(made_run: Run) -> None:
     text = render_markdown(summarise(made_run))
-    assert "A difference is a difference, not a verdict." in text
-    assert "| Nonce | none to test | 1 | 0 | 0 | 0 |" in text
+    assert "A difference is not a verdict." in text
+    assert "| Nonce | none to test | not defined | none to test | 1 | 0 | 0 | 0 |" in text
+    page = html.unescape(render_page(summarise(made_run)))
+    said = [part for part in text.split("\n\n") if "pairs of descriptors differ" in part or "pooled" in part]
+    assert len(said) == 2
+    assert all(re.sub(r"[*\\]", "", part) in page for part in said)
 
 
 def test_every_chart_is_a_drawing_of_its_own(hostile_run: Run, made_run: Run) -> None:
@@ -69,7 +79,7 @@ def test_every_chart_is_a_drawing_of_its_own(hostile_run: Run, made_run: Run) ->
             drawing = parse(source)
             assert drawing.tag == f"{SVG}svg"
             assert {e.tag.removeprefix(SVG) for e in drawing.iter()} <= {
-                "svg", "title", "desc", "style", "text", "rect", "line", "circle", "path",
+                "svg", "title", "desc", "style", "text", "tspan", "rect", "line", "circle", "path",
             }  # fmt: skip
             assert "var(" not in source
 
@@ -114,7 +124,7 @@ def test_the_verb_prints_and_writes_into_the_run(run_folder: Path, invoke: Invok
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--format", "csv", "--part", "bias"], "there is no table 'bias'; there are: by-axis, by-template"),
+        (["--format", "csv", "--part", "bias"], "there is no table 'bias'; there are: by-axis, effects"),
         (["--format", "svg", "--part", "by-axis"], "there is no chart 'by-axis'; there are: likelihood-bias"),
         (["--format", "md", "--part", "by-axis"], "--part goes with csv, svg and png"),
         (["--part", "by-axis"], "--part goes with csv, svg and png"),

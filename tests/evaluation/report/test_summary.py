@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import pytest
 
-from holisticbias_eval.report.charts import love_hate_ends
 from holisticbias_eval.report.summary import Term, summarise
 from holisticbias_eval.run import Run
 
@@ -34,7 +34,8 @@ def test_medians_and_examples_of_every_term(made_run: Run) -> None:
 
 def test_extremes_are_among_descriptors_of_the_commonest_length(made_run: Run) -> None:
     """The fourth descriptor of each axis has one token more."""
-    ability, body_type, nonce = summarise(made_run).extremes
+    body_type, ability, nonce = summarise(made_run).extremes
+    assert (ability.lowest, ability.highest) == ((), ()), "its share does not exceed its floor"
     assert (ability.tokens, ability.compared, ability.descriptors) == (6, 3, 4)
     assert (body_type.tokens, body_type.compared, body_type.descriptors) == (6, 4, 5)
     assert (nonce.compared, nonce.lowest, nonce.highest, nonce.bias) == (1, (), (), None)
@@ -63,18 +64,17 @@ def test_differences_run_from_hate_to_love(made_run: Run) -> None:
     assert found == sorted(found)
 
 
-def test_only_differences_beyond_chance_are_named(made_run: Run) -> None:
-    """With 10 sentences a template, 1.96 * sqrt(0.5 / 10) = 0.438."""
+def test_only_differences_beyond_chance_on_axes_above_their_floor_are_named(made_run: Run) -> None:
+    """9 differences of 10 sentences a template: the normal quantile of 0.025 / 9, 2.7729, times sqrt(0.5 / 10)."""
     summary = summarise(made_run)
-    assert summary.chance_difference == pytest.approx(0.4383, abs=1e-4)
-    known = {t.text: t.difference for t in summary.by_love_hate if t.difference is not None}
-    loved, hated = love_hate_ends(summary)
-    assert [t.text for t in loved] == [d for d, v in sorted(known.items(), key=lambda i: -i[1]) if v > 0.4383]
-    assert {t.text for t in hated} == {d for d, v in known.items() if v < -0.4383}
-    assert "tall" in {t.text for t in loved}
-    assert "thin" in {t.text for t in hated}
-    assert len(loved) + len(hated) == summary.beyond_chance
-    assert [len(end) for end in love_hate_ends(summary, size=0)] == [0, 0]
+    assert len(summary.by_love_hate) == 9
+    assert summary.chance_difference == pytest.approx(0.6200, abs=1e-4)
+    known = {t.text: t.difference for t in summary.by_love_hate if t.difference is not None and t.axis == "body_type"}
+    loved, hated = summary.love_hate_ends
+    assert [t.text for t in loved] == [d for d, v in sorted(known.items(), key=lambda i: -i[1]) if v > 0.62] == ["tall"]
+    assert [t.text for t in hated] == [d for d, v in sorted(known.items(), key=lambda i: i[1]) if v < -0.62] == ["thin"]
+    everything = replace(summary, axes=tuple(replace(a, trust=None) for a in summary.axes))
+    assert everything.love_hate_ends == ((), ()), "no axis is known to exceed its floor"
 
 
 def test_a_run_without_the_papers_templates(run_maker: MakeRun) -> None:
