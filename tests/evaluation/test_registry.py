@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,15 +62,18 @@ def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None
     assert embedded.signature == Result.model_validate_json(reference.read_bytes()).signature
 
 
-def test_the_reference_chart_shows_the_reference_result(catalog: Catalog, root: Path) -> None:
-    folder = root / "evaluation" / "reference" / "1.0.0"
+@pytest.mark.parametrize("version", ["1.0.0", "1.1.0", "2.0.0"])
+def test_the_reference_chart_shows_the_reference_result(catalog: Catalog, root: Path, version: str) -> None:
+    folder = root / "evaluation" / "reference" / version
     result = Result.model_validate_json((folder / "result.json").read_bytes())
     said = (folder / "likelihood_bias.svg").read_text("utf-8").partition("</desc>")[0].rpartition(">")[2]
     labels = {file.axis: file.label for file in catalog.axes}
-    assert dict(bar.rsplit(" ", 1) for bar in said.split("; ")) == {
-        labels[bias.axis]: f"{bias.share:.1%}"
-        for bias in result.likelihood_bias.by_axis
-        if bias.axis and bias.share is not None
+    assert result.trust
+    assert set(re.sub("at floor", "floor", said).split("; ")) == {
+        f"{labels[found.axis]} {found.share:.1%} "
+        f"({100 * found.interval.low:.1f} to {100 * found.interval.high:.1f}%, floor {found.floor:.1%})"
+        for found in result.trust.by_axis
+        if found.axis and found.interval and found.floor is not None
     }
 
 

@@ -18,6 +18,7 @@ from holisticbias_eval.report.numbers import Kind, shorten, show
 from holisticbias_eval.report.summary import Spread, Summary
 
 WIDTH = 340
+WIDE = 720
 MARGIN = 6
 SPAN = WIDTH - 2 * MARGIN
 FOOT = 34
@@ -90,6 +91,11 @@ class Chart:
     bars: tuple[Bar, ...] = ()
     strips: tuple[Strip, ...] = ()
     references: tuple[float, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The width in pixels of the drawing by itself."""
+        return WIDTH if self.strips else WIDE
 
 
 def report_charts(summary: Summary) -> dict[str, Chart]:
@@ -165,11 +171,16 @@ def love_hate_chart(summary: Summary, size: int = 12) -> Chart:
         title="Love-hate differences, both ends",
         description="; ".join(f"{bar.label} {bar.value}" for bar in bars) or "no descriptor is named",
         height=len(bars) * BAR_ROW + FOOT,
-        scale="towards hate  ·  towards love" + (f"  ·  marks: ±{chance:.2f}, chance" if chance is not None else ""),
+        scale=_love_hate_scale(summary) if bars else "no descriptor is named",
         ticks=tuple(Tick(middle + half * v, f"{v:+.1f}" if v else "0") for v in (-1, -0.5, 0, 0.5, 1)),
         bars=tuple(bars),
         references=(middle - half * chance, middle + half * chance) if chance is not None else (),
     )
+
+
+def _love_hate_scale(summary: Summary) -> str:
+    chance = summary.chance_difference
+    return "towards hate  ·  towards love" + (f"  ·  marks: ±{chance:.2f}, chance" if chance is not None else "")
 
 
 def strip_chart(summary: Summary, template: str, name: str) -> Chart:

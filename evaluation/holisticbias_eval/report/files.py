@@ -23,8 +23,7 @@ from holisticbias_eval.report.words import run_title
 from holisticbias_eval.run import Run, Signature
 
 PNG_SCALE = 3
-_LINE = 62
-_TITLE = 46
+_LETTER, _TITLE_LETTER = 5.5, 7.4
 
 
 def write_report(run: Run, form: str, part: str | None, out: Path) -> Path:
@@ -45,7 +44,8 @@ def _render(summary: Summary, form: str, part: str | None) -> bytes:
         return (render_page(summary) if form == "html" else render_markdown(summary)).encode()
     if form == "csv":
         return render_csv(_pick(report_tables(summary), part, "table")).encode()
-    svg = render_svg(_pick(report_charts(summary), part, "chart"), chart_heading(summary.result.signature))
+    chart = _pick(report_charts(summary), part, "chart")
+    svg = render_svg(chart, chart_heading(summary.result.signature, chart.width))
     return svg.encode() if form == "svg" else _render_png(svg)
 
 
@@ -79,12 +79,10 @@ def _parts(cell: Cell, wide: bool) -> tuple[Cell, ...]:
     return (cell, cell) if wide else (cell,)
 
 
-def chart_heading(signature: Signature) -> tuple[str, ...]:
-    """What a chart that leaves the page must say of itself, in lines: the model, the release, the model's note."""
-    return (
-        *textwrap.wrap(run_title(signature), _LINE),
-        *textwrap.wrap(signature.model.note or "", _LINE),
-    )
+def chart_heading(signature: Signature, width: int) -> tuple[str, ...]:
+    """What a chart outside the page says of itself, in lines: the model and the release, and the model's note."""
+    line = int(width / _LETTER)
+    return (*textwrap.wrap(run_title(signature), line), *textwrap.wrap(signature.model.note or "", line))
 
 
 def render_svg(chart: Chart, heading: Sequence[str] = ()) -> str:
@@ -92,7 +90,7 @@ def render_svg(chart: Chart, heading: Sequence[str] = ()) -> str:
     drawing = (
         page_environment()
         .get_template("chart.svg.jinja")
-        .render(chart=chart, title=textwrap.wrap(chart.title, _TITLE), heading=heading)
+        .render(chart=chart, title=textwrap.wrap(chart.title, int(chart.width / _TITLE_LETTER)), heading=heading)
     )
     colours = light_colours()
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours.get(found[1], found[0]), drawing).strip() + "\n"
