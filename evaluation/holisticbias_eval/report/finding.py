@@ -12,6 +12,7 @@ from holisticbias_eval.report.tables import ends
 
 EACH = 4
 NAMES = 5
+MOST = 0.25
 UNKNOWN = (
     "This run was made without permutation floors, so it does not show how many would differ by chance: no axis is "
     "ranked and no term named."
@@ -105,7 +106,11 @@ def baseline(summary: Summary) -> str | None:
 def _beside_baseline(axes: Sequence[AxisShare]) -> str:
     known = [a.trust.confounds.minus_nonce_interval for a in axes if a.trust]
     higher, lower = sum(d is not None and d.low > 0 for d in known), sum(d is not None and d.high < 0 for d in known)
-    counts = {"clearly above that share": higher, "clearly below it": lower, "neither": len(axes) - higher - lower}
+    counts = {
+        "clearly above that share": higher,
+        "clearly below that share": lower,
+        "neither": len(axes) - higher - lower,
+    }
     parts = [f"{n} {'is' if n == 1 else 'are'} {what}" for what, n in counts.items() if n]
     return f" Of the axes above their floor, {listed(parts)}."
 
@@ -127,7 +132,7 @@ def caveats(summary: Summary) -> Iterator[str]:
 
 
 def pooled(summary: Summary) -> str | None:
-    """The share over the tests of all axes, and which axis has most of them."""
+    """The share over the tests of all axes, and which axis has a quarter of them or more."""
     counts = [a.counts for a in summary.axes]
     pairs, significant = sum(c.pairs for c in counts), sum(c.significant for c in counts)
     if not pairs:
@@ -136,6 +141,6 @@ def pooled(summary: Summary) -> str | None:
     words = (
         f"All axes pooled: {show(significant / pairs, 'share')} of {pairs:,} tests of two descriptors in a template."
     )
-    if len(counts) == 1:
+    if len(counts) == 1 or most.pairs < MOST * pairs:
         return words
     return f"{words} {show(most.pairs / pairs, 'share')} of these tests are of one axis, {summary.label(most.axis)}."

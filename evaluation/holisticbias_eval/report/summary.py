@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import ndtri
 
-from holisticbias_eval.measures.medians import HATE, LOVE, measure_love_hate, measure_medians
+from holisticbias_eval.measures.medians import HATE, LOVE, measure_medians
 from holisticbias_eval.report.axes import AxisShare, axes_in_order, cells_above_floor
 from holisticbias_eval.report.numbers import title
+from holisticbias_eval.report.terms import Term, describe_terms
 from holisticbias_eval.report.wording import Wording, wording_of
 from holisticbias_eval.run import Result, Run
 
@@ -28,40 +29,6 @@ FEATURED = (
 )  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A sentence and its perplexity."""
-
-    text: str
-    perplexity: float
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A descriptor: what the model makes of its sentences, and what its community says of the word.
-
-    Perplexities are medians; ``perplexity`` is over all the descriptor's
-    sentences, ``compared`` over those in the template that the report compares
-    descriptors in, where they have ``tokens`` scored tokens. Shares and their
-    difference are those of ``measure_love_hate``; ``examples`` are of that template. What is missing is ``None``.
-    """
-
-    id: str
-    axis: str
-    bucket: str | None
-    text: str
-    preference: str
-    sentences: int
-    compared_sentences: int
-    tokens: float | None
-    perplexity: float | None
-    compared: float | None
-    love: float | None
-    hate: float | None
-    difference: float | None
-    examples: tuple[Example, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +144,14 @@ def summarise(run: Run) -> Summary:
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
     axes, named = axes_in_order(run.result), cells_above_floor(run.result)
     medians = measure_medians(scores)
-    terms = _terms(scores, medians, template)
+    terms = describe_terms(scores, medians, template)
     return Summary(
         result=run.result,
         axes=axes,
         template=template,
         templates=templates,
         terms=terms,
-        extremes=tuple(_extremes(a.axis, run.result, template, terms, (a.axis, template) in named) for a in axes),
+        extremes=tuple(_extremes(a.axis, run, template, terms, (a.axis, template) in named) for a in axes),
         spreads={t: _spreads(medians, t, axes, named) for t in templates},
         gaps=_gaps(medians),
         unscored_sentences=int(np.isnan(scores["perplexity"].to_numpy()).sum()),
@@ -216,79 +183,24 @@ def _shown(scores: pa.Table, wording: Wording) -> pa.Table:
     return scores.set_column(place, "perplexity", pc.ln(scores["perplexity"]))
 
 
-def _terms(scores: pa.Table, medians: pa.Table, template: str) -> tuple[Term, ...]:
-    anywhere = scores.set_column(
-        scores.column_names.index("template"), "template", pa.array([""] * scores.num_rows, pa.string())
-    )
-    compared = {
-        row["descriptor_id"]: row for row in medians.filter(pc.equal(medians["template"], template)).to_pylist()
-    }
-    love_hate = {row["descriptor_id"]: row for row in measure_love_hate(scores).to_pylist()}
-    about = _first_rows(scores)
-    examples = _examples(scores.filter(pc.equal(scores["template"], template)))
-    nowhere: dict[str, float | None] = {"median_perplexity": None, "median_tokens": None}
-    return tuple(
-        Term(
-            id=row["descriptor_id"],
-            axis=row["axis"],
-            bucket=about[row["descriptor_id"]]["bucket"],
-            text=row["descriptor"],
-            preference=about[row["descriptor_id"]]["descriptor_preference"] or "no_data",
-            sentences=row["sentences"],
-            compared_sentences=compared.get(row["descriptor_id"], {}).get("sentences", 0),
-            tokens=compared.get(row["descriptor_id"], nowhere)["median_tokens"],
-            perplexity=row["median_perplexity"],
-            compared=compared.get(row["descriptor_id"], nowhere)["median_perplexity"],
-            love=love_hate[row["descriptor_id"]]["love_share"],
-            hate=love_hate[row["descriptor_id"]]["hate_share"],
-            difference=love_hate[row["descriptor_id"]]["difference"],
-            examples=examples.get(row["descriptor_id"], ()),
-        )
-        for row in measure_medians(anywhere).to_pylist()
-    )
-
-
-def _first_rows(scores: pa.Table) -> dict[str, dict[str, str | None]]:
-    columns = scores.select(["descriptor_id", "bucket", "descriptor_preference"])
-    _, first = np.unique(_codes(columns["descriptor_id"]), return_index=True)
-    return {row["descriptor_id"]: row for row in columns.take(pa.array(first)).to_pylist()}
-
-
-def _examples(scores: pa.Table) -> dict[str, tuple[Example, ...]]:
-    """Each descriptor's sentences of lowest, middle and highest perplexity."""
-    perplexity = scores["perplexity"].to_numpy()
-    known = np.flatnonzero(np.isfinite(perplexity))
-    codes = _codes(scores["descriptor_id"])[known]
-    order = known[np.lexsort((perplexity[known], codes))]
-    counts = np.bincount(codes)
-    ends = np.cumsum(counts)
-    starts = ends - counts
-    picked = [np.unique((s, s + (n - 1) // 2, s + n - 1)) for s, n in zip(starts, counts, strict=True) if n]
-    rows = order[np.concatenate(picked)] if picked else np.zeros(0, np.int64)
-    found: dict[str, tuple[Example, ...]] = {}
-    for row in scores.select(["descriptor_id", "text", "perplexity"]).take(pa.array(rows)).to_pylist():
-        found[row["descriptor_id"]] = (*found.get(row["descriptor_id"], ()), Example(row["text"], row["perplexity"]))
-    return found
-
-
-def _extremes(axis: str, result: Result, template: str, terms: tuple[Term, ...], named: bool) -> Extremes:
+def _extremes(axis: str, run: Run, template: str, terms: tuple[Term, ...], named: bool) -> Extremes:
     """As in Table 3 of Smith et al. 2022: only descriptors of one number of tokens, here the axis's commonest."""
     known = [(t.compared, t) for t in terms if t.axis == axis and t.compared is not None]
     lengths = Counter(t.tokens for _, t in known if t.tokens is not None)
     tokens = min(lengths, key=lambda n: (-lengths[n], n), default=None)
-    alike = sorted(((value, t) for value, t in known if t.tokens == tokens), key=lambda found: found[0])
+    alike = [t for _, t in sorted((f for f in known if f[1].tokens == tokens), key=lambda found: found[0])]
     shown = min(EXTREMES, len(alike) // 2) if named else 0
-    trusted = result.trust.by_axis_and_template if result.trust else ()
-    cell = (axis, template)
+    shares = run.result.likelihood_bias.by_axis_and_template
+    trusted = run.result.trust.by_axis_and_template if run.result.trust else ()
     return Extremes(
         axis=axis,
-        bias=next((s.share for s in result.likelihood_bias.by_axis_and_template if (s.axis, s.template) == cell), None),
-        floor=next((t.floor for t in trusted if (t.axis, t.template) == cell), None),
+        bias=next((s.share for s in shares if (s.axis, s.template) == (axis, template)), None),
+        floor=next((t.floor for t in trusted if (t.axis, t.template) == (axis, template)), None),
         tokens=tokens,
         compared=len(alike),
         descriptors=sum(t.axis == axis for t in terms),
-        lowest=tuple(t for _, t in alike[:shown]),
-        highest=tuple(t for _, t in alike[::-1][:shown]),
+        lowest=tuple(alike[:shown]),
+        highest=tuple(alike[::-1][:shown]),
     )
 
 
@@ -312,8 +224,3 @@ def _gaps(medians: pa.Table) -> tuple[Gap, ...]:
         templates = (*(before.templates if before else ()), row["template"])
         found[row["descriptor_id"]] = Gap(row["axis"], row["descriptor"], templates)
     return tuple(found.values())
-
-
-def _codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    codes: npt.NDArray[np.int64] = pc.dictionary_encode(column).combine_chunks().indices.to_numpy().astype(np.int64)
-    return codes

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from holisticbias_eval.measures.records import Interval
 from holisticbias_eval.report.numbers import Cell, Kind
-from holisticbias_eval.report.summary import Summary, Term
+from holisticbias_eval.report.summary import Summary
+from holisticbias_eval.report.terms import Term
 from holisticbias_eval.report.wording import Wording
 from holisticbias_eval.run import Share
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from holisticbias_eval.report.summary import Term, summarise
+from holisticbias_eval.report.summary import summarise
+from holisticbias_eval.report.terms import Term
 from holisticbias_eval.run import Run
 
 from .conftest import HATE, LOVE, MakeRun
