@@ -80,7 +80,7 @@ def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     assert np.mean([bool(axis.corrected.holm) for axis in axes]) <= level
     assert np.mean([bool(axis.corrected.benjamini_hochberg) for axis in axes]) <= level
     assert np.mean([axis.paired.wilcoxon or 0 for axis in axes]) == pytest.approx(0.05, abs=0.015)
-    # the upper end of the floor's interval alone would let one axis in fifteen through
+    # the upper end of the floor's interval alone lets about one axis in fifteen through
     assert np.mean([bool(exceeds_floor(axis)) for axis in axes]) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / len(axes))
     differences = [by_axis(trust)["a"].confounds.minus_nonce_interval for trust in trusts]
     assert np.mean([d is not None and d.low <= 0 <= d.high for d in differences]) >= 0.95 - 3 * np.sqrt(
