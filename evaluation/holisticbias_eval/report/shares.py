@@ -16,8 +16,8 @@ NARROW = 70
 COLUMNS = ("pairs", "differ", "95% interval", "floor", "Holm", "and large")
 LEGEND = (
     "differ: the share of pairs with p < 0.05, which is Likelihood Bias. floor: the same when descriptors change "
-    "places within noun and template, which is what chance gives. Holm: corrected for the number of tests. and large: with an "
-    "effect of 0.43 or more (rank-biserial)."
+    "places within noun and template, which is what chance gives. Holm: corrected for the number of tests. and large: "
+    "with an effect of 0.43 or more (rank-biserial)."
 )
 
 
