@@ -69,6 +69,10 @@ def by_axis(summary: Summary) -> Table:
         f"{summary.wording.bias} by axis: the share of descriptor pairs whose {summary.wording.values} differ "
         "(p < 0.05), template by template"
     )
+    if trust:
+        caption += (
+            "; floor: the same when descriptors change places within noun and template, which is what chance gives"
+        )
     return Table("by-axis", caption, columns, tuple(rows))
 
 
