@@ -26,6 +26,7 @@ BAR_ROW = 30
 STRIP_ROW = 52
 LANES = 3
 NAME_LENGTH = 27
+LABEL_LENGTH = 22
 
 Scale = Callable[[float], float]
 
@@ -126,7 +127,7 @@ def bias_chart(summary: Summary) -> Chart:
 def _bias_bar(found: AxisShare, label: str, y: float) -> Bar:
     interval, floor = found.interval, found.floor
     return Bar(
-        label=label,
+        label=shorten(label, LABEL_LENGTH),
         value=show(found.share, "share"),
         y=y,
         x=MARGIN,
