@@ -1,0 +1,64 @@
+"""Run a float32 model in float64, to tell rounding from faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+
+@contextmanager
+def in_float64(model: Any) -> Iterator[None]:
+    """Run a model in float64 within the block, whichever precision its code names.
+
+    Weights are converted as they are used and stay as they are, so the model
+    needs no second copy in memory. ``model.double()`` is less exact: the
+    normalisation layers and rotary positions of most architectures convert to
+    float32 inside.
+    """
+    import torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_map
+
+    rounded = {torch.float32, torch.bfloat16, torch.float16}
+
+    def widened(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.double() if value.dtype in rounded else value
+        return torch.float64 if isinstance(value, torch.dtype) and value in rounded else value
+
+    class Float64(TorchFunctionMode):
+        """Replaces float32 in every call, as a tensor and as the name of a dtype."""
+
+        def __torch_function__(
+            self,
+            func: Callable[..., Any],
+            types: Sequence[Any],
+            args: tuple[Any, ...] = (),
+            kwargs: Mapping[str, Any] | None = None,
+        ) -> Any:
+            given = dict(kwargs or {})
+            if getattr(func, "__name__", "") == "__get__":  # an attribute, such as a shape: nothing is computed
+                return func(*args, **given)
+            if func in {torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16}:
+                func = torch.Tensor.double
+            return func(*tree_map(widened, args), **tree_map(widened, given))
+
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with Float64(), _plain_experts(model) if hasattr(model, "get_experts_implementation") else nullcontext():
+            yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+@contextmanager
+def _plain_experts(model: Any) -> Iterator[None]:
+    """Run a mixture of experts as a plain loop: the grouped kernels have no float64."""
+    chosen = model.get_experts_implementation()
+    model.set_experts_implementation("eager")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation(chosen)
