@@ -12,13 +12,13 @@ import numpy as np
 
 from holisticbias_eval.models.batched import token_likelihoods
 from holisticbias_eval.models.batches import in_rows
+from holisticbias_eval.models.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.likelihoods import context_length, refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.opening import Opening, find_opening
 from holisticbias_eval.models.packed import HEADS, PackSize, node_likelihoods
 from holisticbias_eval.models.probe import (
     Likelihoods,
-    allowed_error,
     in_float32,
     largest_error,
     plain_sums,
@@ -146,8 +146,8 @@ class CausalScorer:
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
         """The first method whose error is that of rounding, and both errors; see ``probe``."""
         reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
-        plain_error = float(np.abs(plain - reference).max(initial=0.0))
-        allowed = allowed_error(plain_error, float64=float64)
+        plain_error = largest_difference(plain, reference)
+        allowed = allowed_error(plain, reference, float64=float64)
         errors = {}
         for method in [self.method] if self.method else HEADS:
             errors[method] = largest_error(many, reference, self._with(method))

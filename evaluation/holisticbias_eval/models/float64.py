@@ -4,7 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+
+from holisticbias_eval.scoring import Floats
+
+Result = TypeVar("Result")
+_MULTIPLE = 4.0  # a method may miss float64 by this many times plain scoring's own error
+_NEGLIGIBLE = 1e-5  # nats a text: the sum of a sentence in float32 is hardly more exact
+_WITHOUT_FLOAT64 = 1e-4  # nats a text, against plain scoring in float32
+
+
+def exactly(model: Any, compute: Callable[[], Result]) -> tuple[Result, bool]:
+    """The result in float64 and True; in the model's own precision and False if float64 cannot be had."""
+    try:
+        with in_float64(model):
+            return compute(), True
+    except Exception:  # noqa: BLE001 - a device or a kernel may refuse float64 in any way it likes
+        return compute(), False
+
+
+def allowed_error(plain: Floats, reference: Floats, *, float64: bool) -> float:
+    """The largest error that can be rounding, in nats, given plain scoring's values and the reference."""
+    return max(_MULTIPLE * largest_difference(plain, reference), _NEGLIGIBLE) if float64 else _WITHOUT_FLOAT64
+
+
+def largest_difference(one: Floats, other: Floats) -> float:
+    """The largest absolute difference; infinite if a value is not a number."""
+    largest = float(np.abs(one - other).max(initial=0.0))
+    return largest if np.isfinite(largest) else np.inf
 
 
 @contextmanager

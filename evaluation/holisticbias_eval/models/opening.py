@@ -38,9 +38,9 @@ def find_opening(tokenizer: Any, first_token: str = AUTO, chat: str | None = Non
     ``first_token`` is ``auto``, ``none`` or a token. By default it is what the
     tokenizer itself prepends, or else a bos token that marks the start of
     documents in training: one that also ends them, as GPT-2's does. Without
-    either the first token of a text is not scored. ``chat`` is a role: the text is then
-    the beginning of that role's turn in the model's chat template. Raises
-    ``ModelError`` for an unknown token and for a tokenizer without a template.
+    either the first token of a text is not scored. ``chat`` is a role: the text
+    is then the beginning of that role's turn in the model's chat template.
+    Raises ``ModelError`` for an unknown token and a tokenizer without a template.
     """
     if chat is not None:
         if first_token != AUTO:
@@ -71,9 +71,8 @@ def _first_token(tokenizer: Any, wanted: str) -> tuple[list[int], str]:
         return [], "the tokenizer has no beginning-of-sequence token"
     if start in {tokenizer.eos_token, _END_OF_TEXT}:
         return [tokenizer.bos_token_id], "which marks the start of documents in training"
-    return [], (
-        f"the tokenizer does not prepend its bos token {start!r}, and nothing shows that it marks the start of documents"
-    )
+    unused = f"the tokenizer does not prepend its bos token {start!r}"
+    return [], f"{unused}, and nothing shows that it marks the start of documents"
 
 
 def _turn(tokenizer: Any, role: str) -> Opening:

@@ -10,16 +10,13 @@ import numpy as np
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import one_line_for_errors
-from holisticbias_eval.models.float64 import in_float64
+from holisticbias_eval.models.float64 import exactly, largest_difference
 from holisticbias_eval.models.likelihoods import span_scores
 from holisticbias_eval.models.tokens import Encoded, pick
 from holisticbias_eval.scoring import Floats
 
 Likelihoods = Callable[[Encoded], Floats]
 
-_MULTIPLE = 4.0  # a fast method may miss float64 by this many times plain scoring's own error
-_NEGLIGIBLE = 1e-5  # nats a text: the sum of a sentence in float32 is hardly more exact
-_WITHOUT_FLOAT64 = 1e-4  # nats a text, against plain scoring in float32
 _HINDSIGHT = 1e-4  # nats a token: the same sums over more tokens differ by less, a look ahead by more
 
 
@@ -45,14 +42,8 @@ def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> t
     tokens after it.
     """
     shorter = _without_last(few)
-    try:
-        with in_float64(model):
-            values, before = plain(few), plain(shorter)
-        float64 = True
-    except Exception:  # noqa: BLE001 - a device or a kernel may refuse float64 in any way it likes
-        with one_line_for_errors(name):
-            values, before = plain(few), plain(shorter)
-        float64 = False
+    with one_line_for_errors(name):
+        (values, before), float64 = exactly(model, lambda: (plain(few), plain(shorter)))
     if np.any(np.abs(values[_all_but_last(few)] - before) > _HINDSIGHT):
         raise ModelError(
             f"{name} judges a word by the words after it too, so it is not a causal model; "
@@ -64,16 +55,10 @@ def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> t
 def largest_error(many: Encoded, expected: Floats, tree: Likelihoods) -> float:
     """By how much, in nats, a method misses the expected sums of the first texts at most; infinite if it fails."""
     try:
-        found = span_scores(many, tree(many)).nll[: len(expected)]
+        found = span_scores(many, tree(many)).nll
     except Exception:  # noqa: BLE001 - an architecture may refuse a tree in any way it likes
         return np.inf
-    error = float(np.abs(found - expected).max(initial=0.0))
-    return error if np.isfinite(error) else np.inf
-
-
-def allowed_error(plain_error: float, *, float64: bool) -> float:
-    """The largest error that can be rounding, given that of plain scoring; both in nats a text."""
-    return max(_MULTIPLE * plain_error, _NEGLIGIBLE) if float64 else _WITHOUT_FLOAT64
+    return largest_difference(found[: len(expected)], expected)
 
 
 @contextmanager
