@@ -18,8 +18,8 @@ import click
 def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None) -> None:
     """Compare RUN_B with RUN_A, paired on the sentences that both have.
 
-    The change of each axis's share is split into what the sentences did (gone,
-    changed, added) and what the model did, with an interval.
+    The change of each axis's share is split into the part of the sentences (gone,
+    changed, added) and the part of the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
     from holisticbias_eval.compare import compare_runs

@@ -69,7 +69,7 @@ def estimate(moved: Moved) -> Estimate | None:
     the variance clustered both ways (Cameron, Gelbach and Miller 2011), its
     degrees of freedom those of Satterthwaite (1946).
 
-    Where the runs differ at all the standard error is at least one test.
+    If the runs differ at all, the standard error is at least one test.
     """
     stances, nouns = int((moved.tested > 0).sum()), moved.without.shape[1]
     if stances < 2 or nouns < 2:

@@ -90,16 +90,16 @@ def _tested(changes: tuple[Change, ...], label: Callable[[str], str]) -> Iterato
         yield "There are no intervals: they need two templates and two nouns that both runs have."
     else:
         yield (
-            f"On the sentences of both it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} axes"
-            f"{': ' if changed else ''}{', '.join(changed)}. By chance about one axis in twenty does."
+            f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} "
+            f"axes{': ' if changed else ''}{', '.join(changed)}. Between equal models about one axis in twenty does."
         )
 
 
 def _in_nats(counts: Comparison, wording: Wording) -> Iterator[str]:
     if counts.nats is not None:
         yield (
-            f"B finds the {wording.of} of both {'less' if counts.nats > 0 else 'more'} likely than A does, "
-            f"by {abs(counts.nats):.2f} nats a {wording.one} in the mean."
+            f"B finds these {wording.of} {'less' if counts.nats > 0 else 'more'} likely than A does, "
+            f"by {abs(counts.nats):.2f} nats a {wording.one} on average."
         )
 
 
