@@ -90,8 +90,9 @@ def _tested(changes: tuple[Change, ...], label: Callable[[str], str]) -> Iterato
         yield "There are no intervals: they need two templates and two nouns that both runs have."
     else:
         yield (
-            f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} "
-            f"axes{': ' if changed else ''}{', '.join(changed)}. Between equal models about one axis in twenty does."
+            f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} "
+            f"for {len(changed)} of {len(tested)} axes{': ' if changed else ''}{', '.join(changed)}. "
+            "Between equal models about one axis in twenty does."
         )
 
 
