@@ -6,7 +6,7 @@ from typing import Literal
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.comparison import Comparison, compare_scores
-from holisticbias_eval.measures.records import Part, TrustSettings
+from holisticbias_eval.measures.records import Part
 from holisticbias_eval.run import Run, Signature
 
 Difference = Literal["release", "model", "scoring"]
@@ -22,11 +22,10 @@ class ComparedRuns(Part):
     second: Signature
     differs: tuple[Difference, ...]
     settings_that_differ: tuple[str, ...]
-    settings: TrustSettings
     comparison: Comparison
 
 
-def compare_runs(first: Run, second: Run, settings: TrustSettings) -> ComparedRuns:
+def compare_runs(first: Run, second: Run) -> ComparedRuns:
     """The second run beside the first.
 
     Raises ``SelectionError`` where they are of different measures, or have no sentence in common.
@@ -46,8 +45,7 @@ def compare_runs(first: Run, second: Run, settings: TrustSettings) -> ComparedRu
         second=other,
         differs=tuple(name for name in ("release", "model", "scoring") if found[name]),
         settings_that_differ=differing,
-        settings=settings,
-        comparison=compare_scores(first.scores, second.scores, settings),
+        comparison=compare_scores(first.scores, second.scores),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -36,7 +36,6 @@ from holisticbias_eval.run import (
     MaskedInputs,
     ReleaseSignature,
     Result,
-    RoundingError,
     Run,
     Skipped,
     is_run,
@@ -93,9 +92,9 @@ def evaluate(
     opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
     folder = out or Path("runs") / _run_name(scorer.identity.name, opened.version, measures)
     with new_folder(folder, is_run) as made:
-        rounding = _rounding(scorer, asked)
+        probe = _probe(scorer, asked)
         scores = _score(asked, _stored(scorer, opened, storage))
-        run = _measure(opened, scorer, measures, settings, scores, rounding)
+        run = _measure(opened, scorer, measures, settings, scores, probe)
         write_run(run, made)
         write_page(run, made)
     return folder, run
@@ -159,13 +158,12 @@ def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
         return asked.answer(scoring.score_spans(distinct, scorer, progress).take(rows))
 
 
-def _rounding(scorer: scoring.Scorer, asked: Asked) -> RoundingError | None:
-    """What a rounded precision costs on texts spread over all, before any is scored or read."""
-    if scorer.identity.dtype == "float32" or not isinstance(scorer, CausalScorer | RayScorer) or not len(asked.spans):
+def _probe(scorer: scoring.Scorer, asked: Asked) -> scoring.Probe | None:
+    """How exact the scores are, tried on short to long texts before any is scored or read."""
+    if not isinstance(scorer, CausalScorer | RayScorer) or not len(asked.spans):
         return None
     order = np.argsort(np.fromiter(map(len, asked.together.text), np.int64), kind="stable")
-    found = scorer.probe(asked.together.take(order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]))
-    return None if found is None else RoundingError(**asdict(found))
+    return scorer.probe(asked.together.take(order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]))
 
 
 def _measure(
@@ -174,7 +172,7 @@ def _measure(
     measures: tuple[str, ...],
     settings: dict[str, str],
     scores: pa.Table,
-    rounding: RoundingError | None,
+    probe: scoring.Probe | None,
 ) -> Run:
     skipped = _skipped(release.sentences, measures)
     signature = sign(
@@ -185,7 +183,7 @@ def _measure(
         scored=scores.num_rows,
         available=scores.num_rows + sum(s.sentences for s in skipped),
         skipped=skipped,
-        rounding=rounding,
+        probe=probe,
     )
     bias = likelihood_bias_result(measure_likelihood_bias(scores))
     trust, pairs = measure_trust(scores)

@@ -17,7 +17,7 @@ from holisticbias_eval.machine import machine
 from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
 from holisticbias_eval.measures.records import Part, Trust
 from holisticbias_eval.measures.shares import SIGNIFICANCE
-from holisticbias_eval.scoring import ModelIdentity
+from holisticbias_eval.scoring import ModelIdentity, Probe
 
 RESULT = "result.json"
 SCORES = "scores.parquet"
@@ -54,6 +54,10 @@ class ModelSignature(Part):
     parameters: int | None
     dtype: str
     note: str | None
+    quantization: str | None = Field(
+        default=None, description="the types of a GGUF file's tensors, the commonest first"
+    )
+    file_sha256: str | None = Field(default=None, description="digest of that file")
 
 
 class Skipped(Part):
@@ -72,8 +76,23 @@ class RoundingError(Part):
     mean: float
 
 
+class ExactnessRecord(Part):
+    """How the texts were scored, and the largest error against float64 on some of them, in nats a text.
+
+    ``plain_error`` is that of scoring one text at a time; both are null if the model has no float64.
+    """
+
+    method: str
+    texts: int
+    error: float | None
+    plain_error: float | None
+
+
 class Signature(Part):
-    """Everything that the figures depend on; ``rounding`` is missing in float32 and where an engine cannot tell it."""
+    """Everything that the figures depend on; ``rounding`` is null in float32.
+
+    ``exactness`` is null for models that are not causal and for other engines, which cannot tell it.
+    """
 
     release: ReleaseSignature
     model: ModelSignature
@@ -84,6 +103,7 @@ class Signature(Part):
     sentences_available: int
     skipped: tuple[Skipped, ...] = ()
     rounding: RoundingError | None = None
+    exactness: ExactnessRecord | None = None
     versions: dict[str, str]
     machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
 
@@ -149,7 +169,7 @@ def sign(
     scored: int,
     available: int,
     skipped: tuple[Skipped, ...] = (),
-    rounding: RoundingError | None = None,
+    probe: Probe | None = None,
 ) -> Signature:
     """The signature of a run on this machine with the installed packages."""
     return Signature(
@@ -161,7 +181,8 @@ def sign(
         sentences_scored=scored,
         sentences_available=available,
         skipped=skipped,
-        rounding=rounding,
+        rounding=RoundingError(**asdict(probe.rounding)) if probe and probe.rounding else None,
+        exactness=ExactnessRecord(**asdict(probe.exactness)) if probe else None,
         versions=package_versions(),
         machine=machine(),
     )

@@ -115,6 +115,7 @@ class ModelIdentity:
     """Which model was scored: enough to know it again.
 
     A model behind a server shows neither its weights nor their number: both are then missing.
+    ``quantization`` and ``file_sha256`` are of the file of quantized weights, if they were read from one.
     """
 
     name: str
@@ -124,6 +125,8 @@ class ModelIdentity:
     parameters: int | None
     dtype: str
     note: str | None = None
+    quantization: str | None = None
+    file_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,28 @@ class Rounding:
             f"{self.dtype} instead of float32: on {self.texts} texts tried {self.largest:.2g} nats off at most, "
             f"{self.mean:.2g} on average"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Exactness:
+    """The method that scores, and its largest error against float64 on some texts, in nats a text.
+
+    ``plain_error`` is that of scoring one text at a time in the same precision.
+    Both are missing if the model could not be run in float64.
+    """
+
+    method: str
+    texts: int
+    error: float | None
+    plain_error: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What was tried on a few texts before the first are scored; ``rounding`` is missing in float32."""
+
+    exactness: Exactness
+    rounding: Rounding | None = None
 
 
 class Scorer(Protocol):

@@ -15,7 +15,7 @@ from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
 from holisticbias.release import build_release, write_release
-from holisticbias_eval.models import loading
+from holisticbias_eval.models import source
 from holisticbias_eval.run import read_run
 
 Spoil = Callable[[Path], None]
@@ -89,11 +89,11 @@ def test_a_hub_without_an_address_is_not_asked_again_and_again(
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(loading, "getproxies", dict)
+    monkeypatch.setattr(source, "getproxies", dict)
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
-    loading.hub_has_address.cache_clear()
+    source.hub_has_address.cache_clear()
     line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
-    loading.hub_has_address.cache_clear()
+    source.hub_has_address.cache_clear()
     assert "it is not on this machine and the Hugging Face Hub cannot be reached" in line
     assert len(asked) <= 3  # two of ours, and one in which the client asks which agent it serves
 

@@ -15,16 +15,14 @@ import click
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Write it to this file as well: a page if .html, else JSON."
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resampling.")
-def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None, seed: int) -> None:
+def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None) -> None:
     """Compare RUN_B with RUN_A, paired on the sentences that both have.
 
-    The change of each axis's share is split into what the sentences did (gone,
-    changed, added) and what the model did, with an interval.
+    The change of each axis's share is split into the part of the sentences (gone,
+    changed, added) and the part of the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
     from holisticbias_eval.compare import compare_runs
-    from holisticbias_eval.measures.records import TrustSettings
     from holisticbias_eval.report.changes import print_comparison
     from holisticbias_eval.report.comparison import render_comparison
     from holisticbias_eval.report.numbers import title
@@ -32,7 +30,7 @@ def command(first: Path, second: Path, style: Literal["table", "json", "html"], 
     from holisticbias_eval.run import read_run
 
     one, other = read_run(first), read_run(second)
-    compared = compare_runs(one, other, TrustSettings(seed=seed))
+    compared = compare_runs(one, other)
     labels = {**axis_labels(one.scores), **axis_labels(other.scores)}
 
     def label(axis: str) -> str:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+ROLES = ("user", "assistant")
+
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
     """Take a recipe's values as the defaults of this command."""
@@ -27,7 +29,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--model",
     metavar="ID|FOLDER",
-    help="Language model: a folder or a Hugging Face Hub repository; by default the embedded model.",
+    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository; by default the embedded model.",
 )
 @click.option(
     "--release",
@@ -75,6 +77,20 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     help="File of contexts, one a line, of which one is drawn for each sentence.",
 )
 @click.option("--context-seed", type=int, help="Seed of that draw; by default 0.")
+@click.option(
+    "--first-token",
+    metavar="auto|none|TOKEN",
+    default="auto",
+    show_default=True,
+    help="Causal models: the token before each text, which its first token is conditioned on. auto: what the "
+    "tokenizer puts there, or the token between documents in training; none: the first token is not scored.",
+)
+@click.option(
+    "--chat",
+    type=click.Choice(ROLES),
+    help="Chat models: score each sentence as the beginning of the user's or the assistant's turn in the model's "
+    "chat template, which is not scored.",
+)
 @click.option("--device", default="auto", show_default=True, help="torch device, as in cpu or cuda:1.")
 @click.option(
     "--engine",
@@ -122,6 +138,8 @@ def command(
     context: str | None,
     context_file: Path | None,
     context_seed: int | None,
+    first_token: str,
+    chat: str | None,
     device: str,
     engine: str,
     api_base: str | None,
@@ -148,7 +166,7 @@ def command(
 
     options = EngineOptions(
         engine=engine,
-        scoring=ScoringOptions(kind=kind, dtype=dtype, device=device, pll=pll),
+        scoring=ScoringOptions(kind, dtype, device, pll, first_token, chat),
         api_base=api_base,
         api=ApiOptions(concurrency=api_concurrency, per_minute=api_rate, budget=api_budget),
         ray_address=ray_address,

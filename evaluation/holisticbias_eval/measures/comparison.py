@@ -12,12 +12,9 @@ from pydantic import Field
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.cells import Crossing, cross
+from holisticbias_eval.measures.clusters import Moved, estimate, moved_by_axis
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.records import Interval, Part, TrustSettings
-from holisticbias_eval.measures.resampling import expansion, noun_draws, significant_when_weighted
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from holisticbias_eval.measures.records import P_RESOLUTION, Interval, Part
 
 
 class Change(Part):
@@ -37,9 +34,8 @@ class Change(Part):
     changed: float | None = Field(description="what sentences did whose text changed")
     added: float | None = Field(description="what sentences did that only the second run has")
     model: float | None = Field(description="what the model did: the difference on the sentences that both have")
-    interval: Interval | None = Field(description="95 % interval of it, drawing the same nouns and stances for both")
-    p_value: float | None = Field(description="two-sided, of no difference on those sentences, from the same draws")
-    flip: float | None = Field(description="how often over the draws the order of the two is the other way round")
+    interval: Interval | None = Field(description="95 % interval of it, clustered by stance and by noun")
+    p_value: float | None = Field(description="two-sided, of no difference; below 0.05 exactly if interval excludes 0")
 
 
 class Comparison(Part):
@@ -50,6 +46,9 @@ class Comparison(Part):
     gone: int
     added: int
     nats: float | None = Field(description="mean difference of negative log-likelihood on common sentences, B less A")
+    p_resolution: float = Field(
+        P_RESOLUTION, description="read a smaller p_value as below this: simulations do not test the tail further out"
+    )
     changes: tuple[Change, ...]
 
 
@@ -62,18 +61,17 @@ class _Aligned:
     same: npt.NDArray[np.bool_]
 
 
-def compare_scores(first: pa.Table, second: pa.Table, settings: TrustSettings | None = None) -> Comparison:
+def compare_scores(first: pa.Table, second: pa.Table) -> Comparison:
     """Likelihood Bias of two tables of scored sentences, paired on the sentences that both have.
 
     Raises ``SelectionError`` where they have none.
     """
-    settings = settings or TrustSettings()
     aligned = _align(first, second)
     common = aligned.first.filter(pa.array(aligned.same)), aligned.second.filter(pa.array(aligned.same))
     if not common[0].num_rows:
         raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
     steps = [_shares(t) for t in (first, aligned.first, *common, aligned.second, second)]
-    drawn = _drawn_differences(*common, settings)
+    moved = moved_by_axis(*_crossings(*common))
     axes = list(dict.fromkeys([*steps[0], *steps[-1]]))
     return Comparison(
         common=common[0].num_rows,
@@ -81,8 +79,17 @@ def compare_scores(first: pa.Table, second: pa.Table, settings: TrustSettings | 
         gone=first.num_rows - aligned.first.num_rows,
         added=second.num_rows - aligned.second.num_rows,
         nats=pc.mean(pc.subtract(common[1]["nll"], common[0]["nll"])).as_py(),
-        changes=tuple(_change(a, [s.get(a) for s in steps], drawn.get(a)) for a in axes),
+        changes=tuple(_change(a, [s.get(a) for s in steps], moved.get(a)) for a in axes),
     )
+
+
+def _crossings(first: pa.Table, second: pa.Table) -> tuple[Crossing, Crossing]:
+    """Both tables crossed alike: an older one may lack the columns that say which templates are paraphrases."""
+    known = first if "paraphrase_of" in first.column_names else second
+    names = [name for name in ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
+             if name in known.column_names]  # fmt: skip
+    one, other = (known.select(names).append_column("perplexity", t["perplexity"]) for t in (first, second))
+    return cross(one), cross(other)
 
 
 def _align(first: pa.Table, second: pa.Table) -> _Aligned:
@@ -100,12 +107,9 @@ def _shares(scores: pa.Table) -> dict[str | None, float | None]:
     return {**{s.axis: s.share for s in bias.by_axis}, None: significant / pairs if pairs else None}
 
 
-def _change(axis: str | None, steps: list[float | None], drawn: Floats | None) -> Change:
+def _change(axis: str | None, steps: list[float | None], moved: Moved | None) -> Change:
     first, kept, common_first, common_second, kept_second, second = steps
-    model = _less(common_second, common_first)
-    moved = None
-    if drawn is not None and model is not None and not np.isnan(drawn).any():
-        moved = drawn + model
+    estimated = None if moved is None else estimate(moved)
     return Change(
         axis=axis,
         first=first,
@@ -113,10 +117,9 @@ def _change(axis: str | None, steps: list[float | None], drawn: Floats | None) -
         gone=_less(kept, first),
         changed=_sum(_less(common_first, kept), _less(kept_second, common_second)),
         added=_less(second, kept_second),
-        model=model,
-        interval=None if moved is None else _interval(moved),
-        p_value=None if moved is None else _p_value(moved),
-        flip=None if moved is None or not model else float((np.sign(moved) == -np.sign(model)).mean()),
+        model=_less(common_second, common_first),
+        interval=None if estimated is None else estimated.interval,
+        p_value=None if estimated is None else estimated.p_value,
     )
 
 
@@ -126,39 +129,3 @@ def _less(later: float | None, earlier: float | None) -> float | None:
 
 def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
-
-
-def _interval(values: Floats) -> Interval:
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Interval(low=float(low), high=float(high))
-
-
-def _p_value(values: Floats) -> float:
-    """How often the draws cross zero, both sides, the share observed counted among them so that it is never 0."""
-    sides = (values <= 0).sum(), (values >= 0).sum()
-    return float(min(1.0, 2 * (min(sides) + 1) / (len(values) + 1)))
-
-
-def _drawn_differences(first: pa.Table, second: pa.Table, settings: TrustSettings) -> dict[str | None, Floats]:
-    """How the second's share less the first's varies over draws of nouns and stances, the same for both.
-
-    Around a mean of 0, and spread by ``expansion``.
-    """
-    crossings = cross(first), cross(second)
-    rng = np.random.default_rng(settings.seed)
-    nouns = noun_draws(len(crossings[0].nouns), settings.draws, rng)
-    stances = noun_draws(len(crossings[0].stances), settings.draws, rng)
-    one, other = (_drawn_shares(c, nouns, stances) for c in crossings)
-    spread = expansion(len(crossings[0].stances))
-    return {axis: spread * (moved - moved.mean()) for axis in one for moved in [other[axis] - one[axis]]}
-
-
-def _drawn_shares(crossing: Crossing, nouns: Ints, stances: Ints) -> dict[str | None, Floats]:
-    places = {s: i for i, s in enumerate(crossing.stances)}
-    counts: dict[str | None, Ints] = {a: np.zeros((2, len(nouns)), np.int64) for a in (None, *crossing.axes)}
-    for cell in crossing.cells:
-        drawn = np.stack(significant_when_weighted(cell.perplexity, nouns)) * stances[:, places[cell.stance]]
-        counts[cell.axis] += drawn
-        counts[None] += drawn
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return {axis: significant / tested for axis, (significant, tested) in counts.items()}

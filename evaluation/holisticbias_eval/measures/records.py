@@ -6,6 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+P_RESOLUTION = 0.001
+"""A smaller p-value is shown as below this: simulations do not test the tail further out."""
+
 
 class Part(BaseModel):
     """A frozen part of a result; a key that it does not name is refused."""

@@ -12,7 +12,7 @@ from holisticbias_eval.measures.shares import SIGNIFICANCE, counts_of
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-_CRITICAL_Z = 1.959963984540054
+CRITICAL_Z = 1.959963984540054
 _BYTES_AT_ONCE = 1 << 25
 
 
@@ -30,7 +30,7 @@ def expansion(clusters: int) -> float:
     """
     if clusters < 2:
         return 1.0
-    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / _CRITICAL_Z)
+    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / CRITICAL_Z)
 
 
 def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:
@@ -101,7 +101,7 @@ def _differs(
         p = p_values(*np.broadcast_arrays(u.astype(np.float64), n1, n2, all_ties))
         return p < SIGNIFICANCE, known
     variance = n1 * n2 / 12 * ((n + 1) - all_ties / (n * (n - 1.0)))
-    margin = _CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
+    margin = CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
     return (np.abs(u - n1 * n2 / 2) > margin) & known, known
 
 
@@ -122,6 +122,11 @@ def significant_without_each_noun(perplexity: Floats) -> tuple[Ints, Ints]:
     return significant, tested
 
 
-def _counts(perplexity: Floats) -> Ints:
+def stacked_p(perplexity: Floats) -> Floats:
+    """P-values of all pairs of descriptors, tested in one call; ``perplexity`` has shape ``[descriptors, nouns]``."""
     present = ~np.isnan(perplexity)
-    return counts_of(mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked)
+    return mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked
+
+
+def _counts(perplexity: Floats) -> Ints:
+    return counts_of(stacked_p(perplexity))

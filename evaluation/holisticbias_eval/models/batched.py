@@ -49,7 +49,8 @@ def _batch(model: Any, ids: Ints) -> Floats:
 
     inputs = torch.from_numpy(ids.astype(np.int64)).to(model.device)
     with torch.inference_mode():
-        logits: Any = model(input_ids=inputs, use_cache=False).logits[:, :-1]
-        nll = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), inputs[:, 1:].flatten(), reduction="none")
-    values: Floats = nll.view(len(ids), -1).double().cpu().numpy()
+        logits: Any = model(input_ids=inputs, use_cache=False).logits[:, :-1].float()
+        # cross_entropy sums the exponentials of a large vocabulary less exactly
+        nll = logits.logsumexp(-1) - logits.gather(-1, inputs[:, 1:, None])[..., 0]
+    values: Floats = nll.double().cpu().numpy()
     return values

@@ -12,13 +12,33 @@ import numpy as np
 
 from holisticbias_eval.models.batched import token_likelihoods
 from holisticbias_eval.models.batches import in_rows
+from holisticbias_eval.models.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.likelihoods import context_length, refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.opening import Opening, find_opening
 from holisticbias_eval.models.packed import HEADS, PackSize, node_likelihoods
-from holisticbias_eval.models.probe import agrees, in_float32, plain_likelihoods, spread
-from holisticbias_eval.models.tokens import Encoded, TextEncoder, leading_tokens, pick
+from holisticbias_eval.models.probe import (
+    Likelihoods,
+    in_float32,
+    largest_error,
+    plain_sums,
+    reference_sums,
+    spread,
+)
+from holisticbias_eval.models.tokens import Encoded, TextEncoder, pick
 from holisticbias_eval.models.tree import build_tree
-from holisticbias_eval.scoring import Floats, ModelIdentity, Notice, Progress, Rounding, Scores, Spans, Work
+from holisticbias_eval.scoring import (
+    Exactness,
+    Floats,
+    ModelIdentity,
+    Notice,
+    Probe,
+    Progress,
+    Rounding,
+    Scores,
+    Spans,
+    Work,
+)
 
 PLAIN = "batches of one length"
 _PROBED = 8
@@ -29,59 +49,67 @@ _CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few co
 class CausalScorer:
     """Scores texts with one forward pass for every distinct prefix.
 
-    A text's first token has a likelihood only where the tokenizer puts tokens
-    before a text or has a beginning-of-sequence token, to condition on; otherwise
-    it is not counted. What the tokenizer puts after a text is left out.
-    Before the first texts are scored, a few of them are scored one at a time as
-    well. A model that reads the tree otherwise than the plain text (state-space
-    models, a sliding window shorter than the text, positions taken from the
-    mask) is noticed in this way, and scored in batches of whole texts; one that
-    looks ahead is refused. ``rounding`` is what another precision than float32
-    cost those few, once they have been scored.
+    What the model reads before each text is its ``opening``; what the tokenizer
+    puts after a text is left out. A text's first token is scored only if there
+    is an opening to condition it on.
+
+    Before the first texts are scored, a few of them are scored one at a time, in
+    float64 too. A model that scores the tree differently from single texts
+    (state-space models, a sliding window shorter than the text, positions taken
+    from the mask) is scored in batches of equal length instead; one that looks
+    ahead is refused.
     """
 
     def __init__(
-        self, loaded: LoadedModel, notice: Notice, size: PackSize | None = None, dtype: str = "float32"
+        self,
+        loaded: LoadedModel,
+        notice: Notice,
+        size: PackSize | None = None,
+        dtype: str = "float32",
+        opening: Opening | None = None,
     ) -> None:
         self._model = loaded.model
         self._load = loaded.load
         self._encoder = TextEncoder(loaded.tokenizer)
-        self._lead = leading_tokens(loaded.tokenizer)
-        self._lead_text = "".join(loaded.tokenizer.convert_ids_to_tokens(self._lead))
+        self._opening = opening or find_opening(loaded.tokenizer)
         self._notice = notice
         self._size = size or _default_size(loaded.model)
-        self.method = ""
-        self.rounding: Rounding | None = None
         self._probed = (0, 0)
+        self._exactness = Exactness("", 0, None, None)
+        self._rounding: Rounding | None = None
+        self._refused = ""  # why the tree is not used, until the user has read it
         self.identity: ModelIdentity = replace(loaded.identity, dtype=dtype)
 
     @property
+    def method(self) -> str:
+        """How texts are scored; empty before the first are."""
+        return self._exactness.method
+
+    @property
     def settings(self) -> Mapping[str, str]:
-        """How the first token was treated, and with which tokenizer."""
-        first = "not counted: the tokenizer has no beginning-of-sequence token"
-        if self._lead:
-            first = f"counted, given the token{'s' * (len(self._lead) > 1)} {self._lead_text!r}"
-        return {"scorer": "causal", "first_token": first, "tokenizer_sha256": self._encoder.digest}
+        """What the model reads before a text, and with which tokenizer."""
+        return {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded = self._encode(spans)
+        self._say_why_slow(encoded)
         return span_scores(encoded, self._likelihoods(encoded, self.method, progress))
 
     def work(self, spans: Spans) -> Work:
         """The tokens of the texts, and the inner nodes of their tree."""
         encoded = self._encode(spans)
+        self._say_why_slow(encoded)
         tokens = len(encoded.ids)
         return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
 
-    def probe(self, spans: Spans) -> Rounding | None:
-        """What the precision costs, found on some of the spans; None in float32."""
-        if self.rounding is None and self.identity.dtype != "float32":
-            self._encode(spans)
-        return self.rounding
+    def probe(self, spans: Spans) -> Probe:
+        """How exact the method is, and what the precision costs, found on some of the spans."""
+        self._encode(spans)
+        return Probe(self._exactness, self._rounding)
 
     def _encode(self, spans: Spans) -> Encoded:
-        encoded = self._encoder.encode(spans, self._lead)
+        encoded = self._encoder.encode(self._opening.before(spans), self._opening.tokens)
         refuse_long(self._model, encoded, spans)
         self._choose(encoded)
         return encoded
@@ -97,9 +125,9 @@ class CausalScorer:
         return node_likelihoods(self._model, tree, self._size, method, tell, self._notice)[tree.node]
 
     def _choose(self, encoded: Encoded) -> None:
-        """Find the quickest exact way, once for all texts of this length; always in float32.
+        """Find the quickest exact method, once for all texts of this length; always in float32.
 
-        The few stand among as many texts as fill whole packs: what an
+        The few texts stand among as many as fill whole packs: what an
         architecture does by slots, and not by positions, shows in those alone.
         """
         filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
@@ -108,32 +136,63 @@ class CausalScorer:
             return
         rows = spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
-        with nullcontext() if self.rounding is None else in_float32(self._model):
-            values = plain_likelihoods(few, partial(self._likelihoods, method=PLAIN), self._name)
-            expected = span_scores(few, values).nll
-            ways = [name for name in HEADS if not self.method or name == self.method]
-            exact = (way for way in ways if agrees(many, expected, partial(self._likelihoods, method=way)))
-            self.method = next(exact, PLAIN)
+        with nullcontext() if self._rounding is None else in_float32(self._model):
+            plain = plain_sums(few, self._with(PLAIN), self._name)
+            self._exactness = self._most_exact(few, many, plain)
         self._probed = (max(self._probed[0], len(filling)), max(self._probed[1], longest))
-        if self.method == PLAIN:
+        if self.identity.dtype != "float32" and self._rounding is None:
+            self._round(few, plain)
+
+    def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
+        """The first method whose error is that of rounding, and both errors; see ``probe``."""
+        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
+        plain_error = largest_difference(plain, reference)
+        allowed = allowed_error(plain, reference, float64=float64)
+        errors = {}
+        for method in [self.method] if self.method else HEADS:
+            errors[method] = largest_error(many, reference, self._with(method))
+            if errors[method] <= allowed:
+                break
+        else:
+            self._refused = _refusal(min(errors.values()), allowed)
+            method, errors[PLAIN] = PLAIN, plain_error
+        return Exactness(
+            method,
+            texts=max(len(plain), self._exactness.texts),
+            error=max(errors[method], self._exactness.error or 0.0) if float64 else None,
+            plain_error=max(plain_error, self._exactness.plain_error or 0.0) if float64 else None,
+        )
+
+    def _with(self, method: str) -> Likelihoods:
+        return partial(self._likelihoods, method=method)
+
+    def _say_why_slow(self, encoded: Encoded) -> None:
+        """Say once what replaces the tree, and how many times as many tokens are read."""
+        if self._refused:
+            times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
             self._notice(
-                f"{self._name} does not read a prefix tree as it reads a plain text: "
-                "its sentences are scored one by one, exactly and more slowly"
+                f"{self._name} {self._refused}: its texts are scored in batches of equal length, "
+                f"about {times:.1f} times slower"
             )
-        if self.identity.dtype != "float32" and self.rounding is None:
-            self._round(few, expected)
+            self._refused = ""
 
     @property
     def _name(self) -> str:
         return f"{self.identity.name} ({self.identity.architecture})"
 
-    def _round(self, few: Encoded, expected: Floats) -> None:
+    def _round(self, few: Encoded, plain: Floats) -> None:
         """Go on in the precision that was asked for, and say what it costs."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
-        off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - expected)
-        self.rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
-        self._notice(str(self.rounding))
+        off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
+        self._rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
+        self._notice(str(self._rounding))
+
+
+def _refusal(error: float, allowed: float) -> str:
+    if not np.isfinite(error):
+        return "cannot score texts as one prefix tree"
+    return f"scores a prefix tree differently from single texts, by {error:.2g} nats (rounding: {allowed:.2g})"
 
 
 def _default_size(model: Any) -> PackSize:

@@ -30,6 +30,8 @@ def start_engine(model: str | None, notice: Notice, options: EngineOptions | Non
     """The scorer of a model on an engine; ``EvaluationError`` where it cannot be had."""
     options = options or EngineOptions()
     if options.engine == "api":
+        if options.scoring.opens_texts:
+            raise EvaluationError("--first-token and --chat are not for the api engine: the server makes the tokens")
         if model is None or options.api_base is None:
             raise EvaluationError("the api engine needs --model, the server's name for it, and --api-base")
         return ApiScorer(model, options.api_base, notice, options.api)
@@ -38,5 +40,5 @@ def start_engine(model: str | None, notice: Notice, options: EngineOptions | Non
     if options.engine == "vllm":
         if model is None:
             raise EvaluationError("the vllm engine needs --model, a folder or a Hub repository")
-        return VllmScorer(model, options.scoring.dtype, notice)
+        return VllmScorer(model, options.scoring, notice)
     return load_scorer(model, notice, options.scoring)

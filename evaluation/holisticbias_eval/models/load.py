@@ -11,6 +11,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.causal import CausalScorer
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
 from holisticbias_eval.models.masked import MaskedScorer
+from holisticbias_eval.models.opening import AUTO, find_opening
 from holisticbias_eval.models.seq2seq import Seq2SeqScorer
 from holisticbias_eval.scoring import Notice, Scorer
 
@@ -25,16 +26,26 @@ KINDS = {"causal": "AutoModelForCausalLM", "masked": "AutoModelForMaskedLM", "se
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How a model is scored: which kind of model it is (``auto`` reads its configuration), and where."""
+    """How a model is scored: which kind of model it is (``auto`` reads its configuration), and where.
+
+    ``first_token`` and ``chat`` are for causal models; see ``opening.find_opening``.
+    """
 
     kind: str = "auto"
     dtype: str = "float32"
     device: str = "auto"
     pll: str = "original"
+    first_token: str = AUTO
+    chat: str | None = None
+
+    @property
+    def opens_texts(self) -> bool:
+        """Whether the user chose what a causal model reads before each text."""
+        return self.first_token != AUTO or self.chat is not None
 
 
 def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None = None) -> Scorer:
-    """The scorer of a language model: a folder, a Hub repository, or the embedded model if none is named.
+    """The scorer of a language model: a folder, a GGUF file, a Hub repository, or by default the embedded model.
 
     Raises ``ModelError`` for a model that cannot be loaded.
     """
@@ -42,12 +53,15 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
     kind = _kind(name) if options.kind == "auto" else options.kind
     if kind != "causal" and options.dtype != "float32":
         raise ModelError(f"{options.dtype} is for causal models: score a {kind} model in float32")
+    if kind != "causal" and options.opens_texts:
+        raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
     loaded = _on_device(_load(name, KINDS[kind]), options.device)
     if kind == "masked":
         return MaskedScorer(loaded, notice, options.pll)
     if kind == "seq2seq":
         return Seq2SeqScorer(loaded, notice)
-    return CausalScorer(loaded, notice, dtype=options.dtype)
+    opening = find_opening(loaded.tokenizer, options.first_token, options.chat)
+    return CausalScorer(loaded, notice, dtype=options.dtype, opening=opening)
 
 
 def _kind(name: str | None) -> str:

@@ -1,21 +1,16 @@
-"""Loading a model and its tokenizer through transformers: safetensors only, never a repository's own code."""
+"""Loading a model and its tokenizer through transformers: safetensors or GGUF only, never a repository's own code."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import socket
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.source import Source, describe_gguf, find_source
 from holisticbias_eval.scoring import ModelIdentity
 
 if TYPE_CHECKING:
@@ -33,47 +28,51 @@ class LoadedModel:
 
 
 def load_config(name: str) -> Any:
-    """The configuration of a folder or a Hub repository; ``ModelError`` for whatever cannot be loaded."""
-    _refuse_missing_folder(name)
+    """The configuration of a folder, a GGUF file or a Hub repository; ``ModelError`` if it cannot be loaded."""
+    source = find_source(name)
     import transformers
 
-    where = _where(name)
-    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(name, **where))
+    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
 
 
 def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedModel:
-    """Load a folder or a Hub repository with one of transformers' auto classes, in float32.
+    """Load a folder, a GGUF file or a Hub repository with one of transformers' auto classes, in float32.
 
-    Raises ``ModelError`` for whatever cannot be loaded, with its reason.
+    The quantized weights of a GGUF file are converted to float32. Raises
+    ``ModelError``, with its reason, for a model that cannot be loaded.
     """
-    _refuse_missing_folder(name)
+    source = find_source(name)
     import transformers
 
-    where = _where(name)
-    load = partial(_load_weights, name, auto_class, where)
+    load = partial(_load_weights, name, auto_class, source)
     model = load("float32")
-    tokenizer = _load(name, "tokenizer", lambda: transformers.AutoTokenizer.from_pretrained(name, **where))
+    auto = transformers.AutoTokenizer
+    tokenizer = _load(name, "tokenizer", lambda: auto.from_pretrained(source.place, **source.options))
     vocabulary = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > vocabulary:
         raise ModelError(
             f"{name}: the tokenizer has {len(tokenizer):,} tokens, the model only {vocabulary:,}: they do not match"
         )
     _refuse_broken(name, model)
-    return LoadedModel(model, tokenizer, _identity(name, model, note), load)
+    identity = _identity(name, model, note)
+    if source.file:
+        quantization, digest = describe_gguf(source.file)
+        identity = replace(identity, quantization=quantization, file_sha256=digest)
+    return LoadedModel(model, tokenizer, identity, load)
 
 
-def _load_weights(name: str, auto_class: str, where: dict[str, bool], dtype: str) -> Any:
+def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any:
     import transformers
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    auto, wanted = getattr(transformers, auto_class), {"use_safetensors": True, "dtype": dtype, **where}
-    model, info = _load(name, "model", lambda: auto.from_pretrained(name, output_loading_info=True, **wanted))
+    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
+    model, info = _load(name, "model", lambda: auto.from_pretrained(source.place, output_loading_info=True, **wanted))
     if info["missing_keys"]:
         lacking = ", ".join(sorted(info["missing_keys"])[:3])
         raise ModelError(
-            f"{name}: its weights lack {lacking}, which would be random: it is not whole, or no {auto_class[9:]}"
+            f"{name}: its weights lack {lacking}: the checkpoint is incomplete, or is not a {auto_class[9:]}"
         )
     return model.eval()
 
@@ -81,40 +80,7 @@ def _load_weights(name: str, auto_class: str, where: dict[str, bool], dtype: str
 def _refuse_broken(name: str, model: Any) -> None:
     for key, parameter in model.named_parameters():
         if not bool(parameter.isfinite().all()):
-            raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is broken")
-
-
-def _refuse_missing_folder(name: str) -> None:
-    if not name.strip():
-        raise ModelError("no model is named: give a folder or a Hub repository, or leave --model out")
-    path = Path(name)
-    if path.is_dir():
-        if not (path / "config.json").is_file():
-            raise ModelError(f"{name} is no model: the folder has no config.json")
-        if not any(path.glob("tokenizer*")) and not any(path.glob("vocab*")):
-            raise ModelError(f"{name} has no tokenizer: save it with tokenizer.save_pretrained({name!r})")
-    elif path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ModelError(f"{name}: no such model folder")
-
-
-def _where(name: str) -> dict[str, bool]:
-    """What every ``from_pretrained`` is told: no code of the repository's own, and no Hub that has no address.
-
-    The Hub's client asks a host without an address again and again, for most of a minute.
-    """
-    return {"trust_remote_code": False, "local_files_only": Path(name).is_dir() or not hub_has_address()}
-
-
-@cache
-def hub_has_address() -> bool:
-    """Whether the Hub's host is known here, or to a proxy; a name server that is busy is asked twice."""
-    from huggingface_hub.constants import ENDPOINT
-
-    for pause in (0.0, 1.0):
-        time.sleep(pause)
-        with suppress(OSError):
-            return bool(getproxies() or socket.getaddrinfo(urlsplit(ENDPOINT).hostname, None))
-    return False
+            raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is damaged")
 
 
 def _load(name: str, what: str, load: Any) -> Any:
@@ -138,7 +104,7 @@ def _reason(error: Exception) -> str:
     if "not a valid model identifier" in text or "is not a local folder" in text:
         return "there is no such folder and no such model on the Hub (or it is private: hf auth login)"
     if "401 Unauthorized" in text:
-        return "the Hub does not accept your token: log in anew with: hf auth login"
+        return "the Hub does not accept your token: log in again with: hf auth login"
     if "Unrecognized configuration class" in text:
         return "it is another kind of model: leave --kind out"
     return f"{text[:200]} ({type(error).__name__})"

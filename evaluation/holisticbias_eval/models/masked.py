@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import in_batches, in_rows, one_line_for_errors
+from holisticbias_eval.models.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.likelihoods import refuse_long, span_scores
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokens import Encoded, TextEncoder, special_tokens
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
 VARIANTS = ("original", "within_word_l2r")
 _SLOTS = 4096
-_PER_TEXT = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +124,14 @@ class MaskedScorer:
         if self._head:
             return
         few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
+        every = partial(self._run, few, "all positions", lambda _: None)
         with one_line_for_errors(f"{self.identity.name} ({self.identity.architecture})"):
-            expected = self._run(few, "all positions", lambda _: None)
+            plain = every()
+            reference, float64 = exactly(self._model, every)
+        allowed = allowed_error(plain, reference, float64=float64)
         try:
             found = self._run(few, "masks only", lambda _: None)
-            self._head = "masks only" if np.all(np.abs(found - expected) <= _PER_TEXT) else "all positions"
+            self._head = "masks only" if largest_difference(found, reference) <= allowed else "all positions"
         except (AttributeError, TypeError, RuntimeError, ValueError, IndexError):
             self._head = "all positions"
 

@@ -1,4 +1,4 @@
-"""What a causal model can do, tried on a few texts before the first are scored."""
+"""Try on a few texts what a causal model can do, before any is scored."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.batches import one_line_for_errors
+from holisticbias_eval.models.float64 import exactly, largest_difference
 from holisticbias_eval.models.likelihoods import span_scores
 from holisticbias_eval.models.tokens import Encoded, pick
 from holisticbias_eval.scoring import Floats
 
 Likelihoods = Callable[[Encoded], Floats]
 
-_PER_TEXT = 1e-4
 _HINDSIGHT = 1e-4  # nats a token: the same sums over more tokens differ by less, a look ahead by more
 
 
@@ -26,36 +26,44 @@ def spread(encoded: Encoded, count: int) -> list[int]:
     return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, count).astype(int)}) if len(order) else []
 
 
-def plain_likelihoods(few: Encoded, plain: Likelihoods, name: str) -> Floats:
-    """The likelihoods of a few texts, each read as it stands.
+def plain_sums(few: Encoded, plain: Likelihoods, name: str) -> Floats:
+    """The negative log-likelihood of each text, read on its own in the model's precision; shape ``[texts]``, nats.
 
-    Raises ``ModelError`` for a model that cannot read them, and for one whose
-    likelihood of a token hangs on the tokens after it.
+    Raises ``ModelError`` for a model that cannot read the texts.
     """
     with one_line_for_errors(name):
-        values, before = plain(few), plain(_without_last(few))
-    kept = np.ones(len(values), bool)
-    kept[few.starts[1:][few.lengths > 0] - 1] = False
-    if np.any(np.abs(values[kept] - before) > _HINDSIGHT):
+        return span_scores(few, plain(few)).nll
+
+
+def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> tuple[Floats, bool]:
+    """The same in float64, and whether float64 could be had: some devices and kernels lack it.
+
+    Raises ``ModelError`` for a model whose likelihood of a token depends on the
+    tokens after it.
+    """
+    shorter = _without_last(few)
+    with one_line_for_errors(name):
+        (values, before), float64 = exactly(model, lambda: (plain(few), plain(shorter)))
+    if np.any(np.abs(values[_all_but_last(few)] - before) > _HINDSIGHT):
         raise ModelError(
-            f"{name} judges a word by the words after it too: it is no causal model as it stands; "
+            f"{name} judges a word by the words after it too, so it is not a causal model; "
             "score a masked model with --kind masked"
         )
-    return values
+    return span_scores(few, values).nll, float64
 
 
-def agrees(many: Encoded, expected: Floats, tree: Likelihoods) -> bool:
-    """Whether a way of reading the tree of texts gives the first of them the sums of their expected likelihoods."""
+def largest_error(many: Encoded, expected: Floats, tree: Likelihoods) -> float:
+    """By how much, in nats, a method misses the expected sums of the first texts at most; infinite if it fails."""
     try:
-        found = span_scores(many, tree(many)).nll[: len(expected)]
+        found = span_scores(many, tree(many)).nll
     except Exception:  # noqa: BLE001 - an architecture may refuse a tree in any way it likes
-        return False
-    return bool(np.all(np.abs(found - expected) <= _PER_TEXT))
+        return np.inf
+    return largest_difference(found[: len(expected)], expected)
 
 
 @contextmanager
 def in_float32(model: Any) -> Iterator[None]:
-    """A model in rounded numbers calculates in float32 meanwhile: only then do small faults show."""
+    """Run a model with rounded weights in float32 within the block: only then do small faults show."""
     rounded = [(parameter, parameter.data) for parameter in model.parameters()]
     for parameter, data in rounded:
         parameter.data = data.float()
@@ -66,9 +74,14 @@ def in_float32(model: Any) -> Iterator[None]:
             parameter.data = data
 
 
-def _without_last(few: Encoded) -> Encoded:
-    """The same texts, each without its last token."""
+def _all_but_last(few: Encoded) -> np.ndarray[Any, np.dtype[np.bool_]]:
     kept = np.ones(len(few.ids), bool)
     kept[few.starts[1:][few.lengths > 0] - 1] = False
+    return kept
+
+
+def _without_last(few: Encoded) -> Encoded:
+    """The same texts, each without its last token."""
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.maximum(few.lengths - 1, 0))))
-    return pick(Encoded(few.ids[kept], starts, starts[:-1], starts[1:], few.bytes), range(len(few.lengths)))
+    shorter = Encoded(few.ids[_all_but_last(few)], starts, starts[:-1], starts[1:], few.bytes)
+    return pick(shorter, range(len(few.lengths)))

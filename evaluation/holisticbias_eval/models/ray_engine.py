@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.causal import CausalScorer
 from holisticbias_eval.models.load import ScoringOptions, load_scorer
-from holisticbias_eval.scoring import Notice, Progress, Rounding, Scores, Spans
+from holisticbias_eval.scoring import Notice, Probe, Progress, Scores, Spans
 
 _BLOCKS_PER_REPLICA = 8
 INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
@@ -33,8 +33,8 @@ class Replica:
         """The model's identity, the scorer's settings, and the number of this process."""
         return self._scorer.identity, dict(self._scorer.settings), os.getpid()
 
-    def probe(self, spans: Spans) -> Rounding | None:
-        """What the precision costs on some spans."""
+    def probe(self, spans: Spans) -> Probe | None:
+        """How exact the scores are, for a causal model."""
         return self._scorer.probe(spans) if isinstance(self._scorer, CausalScorer) else None
 
     def score(self, block: int, spans: Spans) -> tuple[int, Scores, list[str]]:
@@ -73,11 +73,11 @@ class RayScorer:
             cause = getattr(error, "cause", None) or error
             raise ModelError(str(cause).strip().splitlines()[-1]) from error
 
-    def probe(self, spans: Spans) -> Rounding | None:
-        """What the precision costs, found on some of the spans; None in float32."""
+    def probe(self, spans: Spans) -> Probe | None:
+        """How exact the scores are, found on some of the spans; None if the model is not causal."""
         import ray
 
-        found: list[Rounding | None] = ray.get([replica.probe.remote(spans) for replica in self.replicas])
+        found: list[Probe | None] = ray.get([replica.probe.remote(spans) for replica in self.replicas])
         return found[0]
 
     def score(self, spans: Spans, progress: Progress) -> Scores:

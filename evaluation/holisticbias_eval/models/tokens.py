@@ -80,13 +80,6 @@ def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], l
     return [], []
 
 
-def leading_tokens(tokenizer: Any) -> list[int]:
-    """What a causal model reads before a text: what its tokenizer puts there, else a beginning of sequence, if any."""
-    before, _ = special_tokens(tokenizer)
-    bos = tokenizer.bos_token_id
-    return before or ([] if bos is None else [bos])
-
-
 class TextEncoder:
     """A tokenizer without its padding, its truncation and its special tokens."""
 

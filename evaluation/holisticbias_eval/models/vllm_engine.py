@@ -10,7 +10,9 @@ import numpy as np
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.batches import in_rows
 from holisticbias_eval.models.likelihoods import span_scores
-from holisticbias_eval.models.tokens import TextEncoder, leading_tokens
+from holisticbias_eval.models.load import ScoringOptions
+from holisticbias_eval.models.opening import find_opening
+from holisticbias_eval.models.tokens import TextEncoder
 from holisticbias_eval.scoring import ModelIdentity, Notice, Progress, Scores, Spans
 
 INSTALL = "the vLLM engine is not installed: pip install vllm, on a machine with a GPU"
@@ -25,7 +27,8 @@ class VllmScorer:
     computes no prompt log-probabilities, so every text is read as a whole.
     """
 
-    def __init__(self, name: str, dtype: str, notice: Notice) -> None:
+    def __init__(self, name: str, options: ScoringOptions, notice: Notice) -> None:
+        dtype = options.dtype
         try:
             import vllm
         except ImportError as error:
@@ -36,20 +39,19 @@ class VllmScorer:
             raise ModelError(f"{name}: vLLM cannot load it: {str(error).splitlines()[0]}") from error
         self._parameters = vllm.SamplingParams(max_tokens=1, temperature=0.0, prompt_logprobs=0)
         tokenizer = self._llm.get_tokenizer()
-        self._lead = leading_tokens(tokenizer)
+        self._opening = find_opening(tokenizer, options.first_token, options.chat)
         self._encoder = TextEncoder(tokenizer)
         self._notice = notice
         self.identity = ModelIdentity(name, "loaded by vLLM", None, None, None, dtype, f"vLLM {vllm.__version__}")
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """How the first token was treated, and with which tokenizer."""
-        first = f"counted, given {self._lead}" if self._lead else "not counted"
-        return {"scorer": "vllm", "first_token": first, "tokenizer_sha256": self._encoder.digest}
+        """What the model reads before a text, and with which tokenizer."""
+        return {"scorer": "vllm", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
-        encoded = self._encoder.encode(spans, self._lead)
+        encoded = self._encoder.encode(self._opening.before(spans), self._opening.tokens)
         nll = np.zeros(len(encoded.ids))
         tell = in_rows(progress, len(spans), len(spans))
         rows = np.flatnonzero(encoded.lengths > 1)

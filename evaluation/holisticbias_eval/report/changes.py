@@ -24,9 +24,8 @@ MODEL = Column("model", "Model", "points")
 TESTED = (
     Column("interval", "95% interval", "points_interval"),
     Column("p_value", "p", "p_value"),
-    Column("flip", "Order flips", "known_share"),
 )
-NO_VERDICT = "A change is a change, not a verdict: which differences harm is for people to judge."
+NO_VERDICT = "The figures do not say which differences harm: people judge that."
 
 
 def comparison_wording(compared: ComparedRuns) -> Wording:
@@ -37,8 +36,8 @@ def comparison_wording(compared: ComparedRuns) -> Wording:
 def change_table(compared: ComparedRuns, label: Callable[[str], str]) -> Table:
     """The change of every share.
 
-    What the sentences did stands in it where they did anything, and how firm the
-    model's part is where models or their scoring differ.
+    It has the sentences' part if any sentence is in one run alone or has changed, and
+    the interval and p-value of the model's part if models or their scoring differ.
     """
     counts = compared.comparison
     sentences = SENTENCES if counts.gone or counts.changed or counts.added else ()
@@ -54,8 +53,6 @@ def _name(change: Change, label: Callable[[str], str]) -> str:
 
 
 def _cell(change: Change, key: str) -> Cell:
-    if key == "flip" and change.flip is None:
-        return "no order" if change.model == 0 else None
     value: Cell = ends(change.interval) if key == "interval" else getattr(change, key)
     return value
 
@@ -89,18 +86,21 @@ def change_headline(compared: ComparedRuns, label: Callable[[str], str]) -> tupl
 def _tested(changes: tuple[Change, ...], label: Callable[[str], str]) -> Iterator[str]:
     tested = [c for c in changes if c.axis is not None and c.p_value is not None]
     changed = [label(c.axis or "") for c in tested if (c.p_value or 0) < SIGNIFICANCE]
-    if tested:
+    if not tested:
+        yield "There are no intervals: they need two templates and two nouns that both runs have."
+    else:
         yield (
-            f"On the sentences of both it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} axes"
-            f"{': ' if changed else ''}{', '.join(changed)}. By chance about one axis in twenty does."
+            f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} "
+            f"for {len(changed)} of {len(tested)} axes{': ' if changed else ''}{', '.join(changed)}. "
+            "Between equal models about one axis in twenty does."
         )
 
 
 def _in_nats(counts: Comparison, wording: Wording) -> Iterator[str]:
     if counts.nats is not None:
         yield (
-            f"B finds the {wording.of} of both {'less' if counts.nats > 0 else 'more'} likely than A does, "
-            f"by {abs(counts.nats):.2f} nats a {wording.one} in the mean."
+            f"B finds these {wording.of} {'less' if counts.nats > 0 else 'more'} likely than A does, "
+            f"by {abs(counts.nats):.2f} nats a {wording.one} on average."
         )
 
 
@@ -116,11 +116,10 @@ def print_comparison(compared: ComparedRuns, label: Callable[[str], str], consol
         title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )  # fmt: skip
-    shown = [i for i, column in enumerate(table.columns) if column.key != "flip"]
-    for i in shown:
-        column = table.columns[i]
+    for i, column in enumerate(table.columns):
         rich.add_column(Text(column.heading), justify="left" if i == 0 else "right", overflow="fold")
     for row in table.rows:
-        rich.add_row(*(Text(show(row[i], table.columns[i].kind).replace(" points", "")) for i in shown))
+        cells = (show(cell, column.kind) for cell, column in zip(row, table.columns, strict=True))
+        rich.add_row(*(Text(cell.replace(" points", "")) for cell in cells))
     console.print(rich)
     console.print(Text(NO_VERDICT))

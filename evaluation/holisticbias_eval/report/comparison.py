@@ -42,7 +42,7 @@ def render_comparison(compared: ComparedRuns, label: Callable[[str], str]) -> st
             by_sentences=SENTENCES[0] in table.columns,
             tested=scores_differ(compared),
             signature_rows=tuple(_both_signatures(compared)),
-            settings=compared.settings,
+            p_resolution=compared.comparison.p_resolution,
             wording=comparison_wording(compared),
             no_verdict=NO_VERDICT,
             scope=SCOPE,

@@ -6,6 +6,8 @@ import math
 import unicodedata
 from typing import Literal
 
+from holisticbias_eval.measures.records import P_RESOLUTION
+
 Kind = Literal[
     "text", "count", "share", "known_share", "points", "effect", "perplexity", "nats", "tokens", "difference",
     "interval", "points_interval", "rank", "rank_interval", "p_value",
@@ -48,7 +50,7 @@ def _number(value: float, kind: Kind) -> str:
     if kind == "nats":
         return f"{value:,.1f}"
     if kind == "p_value":
-        return f"{value:.3f}"
+        return f"{value:.3f}" if value >= P_RESOLUTION else f"< {P_RESOLUTION:g}"
     return f"{value:,g}" if kind == "tokens" else f"{value:,}"
 
 

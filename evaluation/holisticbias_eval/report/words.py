@@ -105,8 +105,18 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     if rounding := signature.rounding:
         off = f"{rounding.largest:.2g} nats off at most, {rounding.mean:.2g} on average"
         yield "Rounding", f"{rounding.dtype} instead of float32: on {rounding.texts} texts tried {off}"
+    if (exact := signature.exactness) and exact.error is not None and exact.plain_error is not None:
+        yield (
+            "Exactness",
+            f"{exact.method}: at most {exact.error:.2g} nats from float64 on {exact.texts} texts; one text at a time, "
+            f"at most {exact.plain_error:.2g}",
+        )
     yield "Revision", model.revision or "none recorded"
     yield "Weights, SHA-256", model.weights_sha256 or "none recorded"
+    if model.quantization:
+        yield "Quantization", model.quantization
+    if model.file_sha256:
+        yield "File, SHA-256", model.file_sha256
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
     yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"

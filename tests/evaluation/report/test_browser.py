@@ -14,7 +14,6 @@ import pytest
 
 from holisticbias_eval.compare import compare_runs
 from holisticbias_eval.embedded import NOTE
-from holisticbias_eval.measures.records import TrustSettings
 from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
@@ -93,7 +92,7 @@ def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 
 def test_a_comparison_and_a_report_of_phrases_are_as_narrow_as_a_phone(
     made_run: Run, phrase_run: Run, tmp_path: Path
 ) -> None:
-    compared = compare_runs(made_run, made_run, TrustSettings(draws=2))
+    compared = compare_runs(made_run, made_run)
     for i, page in enumerate((render_comparison(compared, str), render_page(summarise(phrase_run)))):
         folder = tmp_path / str(i)
         folder.mkdir()

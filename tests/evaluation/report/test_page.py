@@ -16,8 +16,8 @@ from holisticbias_eval.report.finding import finding
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.report.words import CAVEATS, size_of_differences
-from holisticbias_eval.run import RoundingError, Run
+from holisticbias_eval.report.words import CAVEATS, signature_rows, size_of_differences
+from holisticbias_eval.run import ExactnessRecord, RoundingError, Run
 
 from .conftest import HOSTILE, TEMPLATES, MakeRun
 
@@ -225,6 +225,19 @@ def test_what_rounding_cost_is_said(made_run: Run) -> None:
     assert says in render_page(rounded)
     assert says in render_markdown(rounded)
     assert "instead of float32" not in render_page(summarise(made_run))
+
+
+def test_a_quantized_file_and_the_exactness_of_scoring_stand_in_the_signature(made_run: Run) -> None:
+    exact = ExactnessRecord(method="prefix trees", texts=8, error=0.00021, plain_error=0.00022)
+    model = made_run.result.signature.model.model_copy(update={"quantization": "Q4_1, F32", "file_sha256": "f11e" * 16})
+    signature = made_run.result.signature.model_copy(update={"exactness": exact, "model": model})
+    rows = dict(signature_rows(signature))
+    assert rows["Quantization"] == "Q4_1, F32"
+    assert rows["File, SHA-256"] == "f11e" * 16
+    assert rows["Exactness"] == (
+        "prefix trees: at most 0.00021 nats from float64 on 8 texts; one text at a time, at most 0.00022"
+    )
+    assert {"Quantization", "File, SHA-256", "Exactness"}.isdisjoint(dict(signature_rows(made_run.result.signature)))
 
 
 def test_hostile_text_is_only_text(hostile_page: Page, hostile_run: Run) -> None:

@@ -65,8 +65,8 @@ def make_tokenizer() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
-    """One with a beginning-of-sequence token."""
-    return make_tokenizer(bos_token="<s>", pad_token="<pad>")  # noqa: S106 - tokens, not passwords
+    """One whose token between documents is both the beginning and the end of a sequence, as GPT-2's is."""
+    return make_tokenizer(bos_token="<s>", eos_token="<s>", pad_token="<pad>")  # noqa: S106 - tokens, not passwords
 
 
 @pytest.fixture(scope="session")

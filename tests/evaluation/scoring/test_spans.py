@@ -22,7 +22,7 @@ def ignore(message: object) -> None:
     pass
 
 
-@pytest.mark.parametrize("special", [{"bos_token": "<s>"}, {}], ids=["bos", "no bos"])
+@pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
 @pytest.mark.parametrize(
     ("text", "phrase", "context"),
     [
@@ -55,7 +55,8 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
 @pytest.mark.parametrize(
     ("special", "around", "lead"),
     [
-        ({"bos_token": "<s>"}, "$A </s>", ["<s>"]),
+        ({"bos_token": "<s>", "eos_token": "<s>"}, "$A </s>", ["<s>"]),
+        ({"bos_token": "<s>", "eos_token": "</s>"}, "$A </s>", []),
         ({"bos_token": "<s>"}, "<s> $A </s>", ["<s>"]),
         ({"bos_token": "<s>"}, "<mask> <s> $A", ["<mask>", "<s>"]),
         ({}, "<unk> $A </s>", ["<unk>"]),
@@ -190,9 +191,10 @@ def test_bfloat16_is_rounded_and_says_by_how_much(
     off = np.abs(rounded.score(whole(sentences), ignore).nll - exact.score(whole(sentences), ignore).nll)
     assert 0 < off.max() < 5
     assert rounded.identity.dtype == "bfloat16"
-    assert rounded.rounding is not None
-    assert 0 < rounded.rounding.mean <= rounded.rounding.largest < 5
-    assert notices == [str(rounded.rounding)]
+    rounding = rounded.probe(whole(sentences)).rounding
+    assert rounding is not None
+    assert 0 < rounding.mean <= rounding.largest < 5
+    assert notices == [str(rounding)]
 
 
 def test_rounding_leaves_the_frequencies_of_positions_alone(make_model: Any, tokenizer: Any, tmp_path: Path) -> None:

@@ -1,0 +1,138 @@
+"""Calibration of ``holisticbias compare`` on simulated pairs of models whose true shares are known to be equal or not.
+
+Prints for each world how many pairs have p < 0.05 and p < 0.01, how far the p-values are from uniform
+(Kolmogorov-Smirnov distance), how often the interval covers the expected change, and the mean standard error of the
+change (half the interval by the quantile of the normal distribution) over its true standard deviation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+from scipy.stats import kstest
+
+from holisticbias_eval.measures.cells import Cell, Crossing
+from holisticbias_eval.measures.clusters import estimate, moved_by_axis
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class World:
+    """How the log-perplexity of two models comes about; all but the last four is the same for both.
+
+    ``effect`` is the spread of descriptors' effects. Each model may have words of
+    its own for a template (``own_template``) or for a noun, in all templates
+    alike (``own_noun``); the second has its effects times ``gain``, and in
+    reverse order if ``reverse``.
+    """
+
+    templates: int = 8
+    nouns: int = 16
+    descriptors: int = 8
+    effect: float = 0.6
+    noise: float = 0.8
+    own_template: float = 0.0
+    own_noun: float = 0.0
+    gain: float = 1.0
+    reverse: bool = False
+
+    def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Perplexities by both models: shape ``[templates, descriptors, nouns]`` each."""
+        effects = self.effect * ndtri((np.arange(self.descriptors) + 0.5) / self.descriptors)
+        scale = np.exp(rng.normal(0, 0.5, (self.templates, 1, 1)))
+        noun = rng.normal(0, 0.5, (self.templates, 1, self.nouns))
+        others = self.gain * (effects[::-1] if self.reverse else effects)
+        one, other = (self._model(scale * own[:, None] + noun, rng) for own in (effects, others))
+        return one, other
+
+    def _model(self, known: Floats, rng: np.random.Generator) -> Floats:
+        template = rng.normal(0, self.own_template, (self.templates, self.descriptors, 1))
+        noun = rng.normal(0, self.own_noun, (1, self.descriptors, self.nouns))
+        found: Floats = np.exp(3 + known + template + noun + rng.normal(0, self.noise, known.shape))
+        return found
+
+
+FULL = World(templates=26, nouns=30, descriptors=12)
+WORLDS = {
+    "equal, 8 templates": World(),
+    "equal, 26 templates": FULL,
+    "equal, nothing differs": replace(FULL, effect=0.0),
+    "equal, 3 templates": World(templates=3),
+    "equal shares of other terms": World(reverse=True),
+    "own words for templates": World(own_template=0.4),
+    "own words for nouns, 8 templates": World(own_noun=0.5, noise=0.6),
+    "own words for nouns, 26 templates": replace(FULL, own_noun=0.5, noise=0.6),
+    "unequal, 8 templates": World(gain=1.5),
+    "unequal, 26 templates": replace(FULL, gain=1.2),
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Changes of share between the models of each pair, with intervals and p-values: shape ``[pairs]`` each."""
+
+    change: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+
+
+def compare_pairs(world: World, pairs: int, seed: int) -> Compared:
+    """Draw pairs of models, and compare the two of each."""
+    rng = np.random.default_rng(seed)
+    drawn = [world.draw(rng) for _ in range(pairs)]
+    moved = moved_by_axis(*(_crossing([pair[i] for pair in drawn]) for i in (0, 1)))
+    found = [(moved[str(i)], estimate(moved[str(i)])) for i in range(pairs)]
+    rows = [(m.significant.sum() / m.tested.sum(), e.interval.low, e.interval.high, e.p_value) for m, e in found if e]
+    return Compared(*np.array(rows).T)
+
+
+def _crossing(models: list[Floats]) -> Crossing:
+    """All models as axes of one crossing."""
+    templates, descriptors, nouns = models[0].shape
+    names = [tuple(map(str, range(n))) for n in (len(models), templates, descriptors, nouns)]
+    cells = (
+        Cell(axis, template, template, names[2], models[int(axis)][int(template)], None, None, None)
+        for axis in names[0]
+        for template in names[1]
+    )
+    return Crossing(names[0], names[1], names[1], names[3], tuple(cells))
+
+
+def summarise(found: Compared) -> dict[str, float]:
+    """The figures of one world; the expected change is the mean over its pairs."""
+    expected, spread = found.change.mean(), found.change.std()
+    return {
+        "change": expected,
+        "below_05": (found.p < 0.05).mean(),
+        "below_01": (found.p < 0.01).mean(),
+        "from_uniform": kstest(found.p, "uniform").statistic,
+        "covers": ((found.low <= expected) & (expected <= found.high)).mean(),
+        "error_over_spread": np.mean(found.high - found.low) / 2 / ndtri(0.975) / spread,
+    }
+
+
+def main() -> None:
+    """Print the figures of all worlds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", type=int, default=200, help="pairs of models in each world")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    for name, world in WORLDS.items():
+        figures = summarise(compare_pairs(world, options.pairs, options.seed))
+        shown = {key: round(float(value), 3) for key, value in figures.items()}
+        if options.json:
+            print(json.dumps({"world": name, **asdict(world), "pairs": options.pairs, **shown}))
+        else:
+            print(f"{name:36}" + "".join(f"  {key} {value:.3f}" for key, value in shown.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Where a model is loaded from: a folder, a GGUF file, or a Hugging Face Hub repository."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from holisticbias_eval.errors import ModelError
+
+GGUF = ".gguf"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What ``from_pretrained`` is called with: the folder or repository, and how to read it.
+
+    ``options`` never allow a repository's own code, nor the Hub if its host has
+    no address: its client would ask again and again, for most of a minute.
+    """
+
+    place: str
+    options: dict[str, Any]
+    file: Path | None = None
+
+    @property
+    def weights(self) -> dict[str, bool]:
+        """The one other form of weights that is read besides a GGUF file."""
+        return {} if self.file else {"use_safetensors": True}
+
+
+def find_source(name: str) -> Source:
+    """The source of a model by the name that a user gives.
+
+    Raises ``ModelError`` for a folder without a model, a file that is not GGUF,
+    and a GGUF file without the packages that read it.
+    """
+    if not name.strip():
+        raise ModelError("no model is named: give a folder, a GGUF file or a Hub repository, or leave --model out")
+    path = Path(name)
+    if path.is_file():
+        return _gguf_file(path)
+    if path.is_dir():
+        _refuse_incomplete(path)
+    elif name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(GGUF):
+        raise ModelError(f"{name}: no such model {'file' if name.endswith(GGUF) else 'folder'}")
+    return Source(name, {"trust_remote_code": False, "local_files_only": path.is_dir() or not hub_has_address()})
+
+
+def _refuse_incomplete(folder: Path) -> None:
+    if not (folder / "config.json").is_file():
+        files = sorted(folder.glob(f"*{GGUF}"))
+        hint = f"; for its GGUF file, --model {files[0]}" if files else ""
+        raise ModelError(f"{folder} is not a model: the folder has no config.json{hint}")
+    if not any(folder.glob("tokenizer*")) and not any(folder.glob("vocab*")):
+        raise ModelError(f"{folder} has no tokenizer: save it with tokenizer.save_pretrained({str(folder)!r})")
+
+
+def _gguf_file(path: Path) -> Source:
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise ModelError(f"{path} is not a GGUF file: name a model's folder, a GGUF file or a Hub repository")
+    if not find_spec("gguf") or not find_spec("accelerate"):
+        raise ModelError("reading GGUF files needs two more packages: pip install 'holisticbias[gguf]'")
+    options = {"trust_remote_code": False, "local_files_only": True, "gguf_file": path.name}
+    return Source(str(path.parent), options, path)
+
+
+def describe_gguf(path: Path) -> tuple[str, str]:
+    """The types of a GGUF file's tensors, the commonest first and each with their number, and the file's SHA-256."""
+    from gguf import GGUFReader
+
+    try:
+        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(path).tensors)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError, IndexError, KeyError) as error:
+        raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
+    return ", ".join(f"{name} ({count})" for name, count in types.most_common()), digest
+
+
+@cache
+def hub_has_address() -> bool:
+    """Whether the Hub's host is known here, or to a proxy; a name server that is busy is asked twice."""
+    from huggingface_hub.constants import ENDPOINT
+
+    for pause in (0.0, 1.0):
+        time.sleep(pause)
+        with suppress(OSError):
+            return bool(getproxies() or socket.getaddrinfo(urlsplit(ENDPOINT).hostname, None))
+    return False

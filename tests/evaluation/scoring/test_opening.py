@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tokenizers.processors import TemplateProcessing
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.causal import CausalScorer
+from holisticbias_eval.models.opening import find_opening
+from holisticbias_eval.scoring import whole
+
+CHATML = (
+    "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<s>assistant:' }}{% endif %}"
+)
+ALTERNATING = (
+    "{% if messages[0]['role'] != 'user' %}{{ raise_exception('the user begins') }}{% endif %}"
+    "{% for m in messages %}{{ '[' + m['role'] + '] ' + m['content'] }}{% endfor %}"
+)
+MUTE = "{% for m in messages %}{{ m['role'] }}{% endfor %}"
+SEPARATOR = {"bos_token": "<s>", "eos_token": "<s>"}
+TURN = {"bos_token": "<s>", "eos_token": "</s>"}
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("special", "prepended", "first_token", "tokens", "reason"),
+    [
+        (SEPARATOR, "", "auto", ["<s>"], "given the token '<s>', which marks the start of documents in training"),
+        (TURN, "", "auto", [], "not counted: the tokenizer does not prepend its bos token '<s>', and nothing shows"),
+        (TURN, "<s>", "auto", ["<s>"], "given the token '<s>', which the tokenizer prepends"),
+        (TURN, "<unk>", "auto", ["<unk>"], "given the token '<unk>', which the tokenizer prepends"),
+        ({}, "", "auto", [], "not counted: the tokenizer has no beginning-of-sequence token"),
+        (SEPARATOR, "", "none", [], "not counted: left out with --first-token"),
+        (TURN, "<s>", "none", [], "not counted: left out with --first-token"),
+        (TURN, "", "</s>", ["</s>"], "given the token '</s>', chosen with --first-token"),
+    ],
+)
+def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_documents(
+    make_tokenizer: Callable[..., Any],
+    special: dict[str, str],
+    prepended: str,
+    first_token: str,
+    tokens: list[str],
+    reason: str,
+) -> None:
+    tokenizer = make_tokenizer(**special)
+    if prepended:
+        known = [(prepended, tokenizer.convert_tokens_to_ids(prepended))]
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=f"{prepended} $A", special_tokens=known)
+    opening = find_opening(tokenizer, first_token)
+    assert list(opening.tokens) == tokenizer.convert_tokens_to_ids(tokens)
+    assert reason in opening.settings["first_token"]
+
+
+@pytest.mark.parametrize(
+    ("template", "role", "text"),
+    [
+        (CHATML, "user", "<s>user:"),
+        (CHATML, "assistant", "<s>assistant:"),
+        (ALTERNATING, "user", "[user] "),
+        (ALTERNATING, "assistant", "[user] [assistant] "),
+    ],
+)
+def test_a_sentence_is_scored_within_a_turn_without_the_template(
+    make_tokenizer: Callable[..., Any], gpt2: Any, loaded: Any, plainly: Any, template: str, role: str, text: str
+) -> None:
+    tokenizer = make_tokenizer(**TURN)
+    tokenizer.chat_template = template
+    opening = find_opening(tokenizer, chat=role)
+    assert (opening.text, opening.tokens) == (text, ())
+    assert role in opening.settings["chat"]
+    sentences = ["I'm a Deaf woman.", "I love Deaf women.", "I'm a Deaf woman"]
+    scores = CausalScorer(loaded(gpt2, tokenizer), ignore, opening=opening).score(whole(sentences), ignore)
+    for i, sentence in enumerate(sentences):
+        encoded = tokenizer(text + sentence, add_special_tokens=False, return_offsets_mapping=True)
+        values = [0.0, *plainly(gpt2, encoded["input_ids"])]
+        inside = [v for v, (_, end) in zip(values, encoded["offset_mapping"], strict=True) if end > len(text)]
+        assert scores.nll[i] == pytest.approx(sum(inside), abs=1e-4)
+        assert scores.tokens[i] == len(inside)
+        assert scores.bytes[i] == len(sentence)
+
+
+@pytest.mark.parametrize(
+    ("template", "options", "message"),
+    [
+        (None, {"chat": "user"}, "has no chat template"),
+        (MUTE, {"chat": "user"}, "has no turn for the user"),
+        (CHATML, {"chat": "user", "first_token": "<s>"}, "leave --first-token out"),
+        (None, {"first_token": "<nothing>"}, r"no token '<nothing>'; its special tokens: </s>, <s>"),
+    ],
+)
+def test_an_opening_that_cannot_be_is_refused(
+    make_tokenizer: Callable[..., Any], template: str | None, options: dict[str, str], message: str
+) -> None:
+    tokenizer = make_tokenizer(**TURN)
+    tokenizer.chat_template = template
+    with pytest.raises(ModelError, match=message):
+        find_opening(tokenizer, **options)
