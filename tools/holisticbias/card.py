@@ -186,6 +186,9 @@ pandas, polars and DuckDB read `{file}` as it is.
 
 Nouns: {nouns}. Templates: {templates}.
 
+`axis` is a class: `datasets` and `open_release` give its name, pandas, polars and DuckDB its number. The
+axis in words is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
+
 `text` is the sentence; `noun_phrase_type` says whether it holds a descriptor and a noun
 (`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,
 for comparison) or a phrase of its own (`fixed_phrase`). What a sentence lacks is a missing value.
