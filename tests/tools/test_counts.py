@@ -13,8 +13,9 @@ import pytest
 from holisticbias.catalog import Catalog
 from holisticbias.counts import SENTENCES, WHY, Count, count_texts, render_counts
 from holisticbias.release import Release, build_release
+from holisticbias.versions import version_key
 
-VERSIONS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml"))
+VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
 PAPER = (
     Count("descriptors", 598, 594),
     Count("sentences with a descriptor and a noun", 462_878, 459_758),

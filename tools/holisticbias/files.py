@@ -23,6 +23,7 @@ from holisticbias.entries import (
 )
 from holisticbias.versions import Version
 
+IN_PREPARATION = "In preparation"  # how the summary of a version begins until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
