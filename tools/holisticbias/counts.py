@@ -19,8 +19,6 @@ SENTENCES = {
     "sentences with a noun alone": ("noun",),
     "sentences in all": ("descriptor_noun", "noun_descriptor", "descriptor", "fixed_phrase", "noun"),
 }
-
-
 WHY = (
     "A text can be two entries: a term under two axes, or one that is both an adjective and a noun. Its sentences are "
     "rows of each."
