@@ -64,7 +64,8 @@ benchmark: setup
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/masked.py
 
-RELEASES := 1.0.0 1.1.0 2.0.0
+# the published versions are those that have a lock
+RELEASES := $(sort $(patsubst releases/%.lock.json,%,$(wildcard releases/*.lock.json)))
 REFERENCES := $(RELEASES:%=evaluation/reference/%/result.json)
 
 reference: setup

@@ -95,7 +95,9 @@ def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
 
 
 def _with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
-    """The sentences with their axis as the release words it."""
+    """The sentences with their axis in words, from layout 3 on a column of their own."""
+    if "axis_label" in sentences.column_names:
+        return sentences
     axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
     places = pc.index_in(axes.dictionary, descriptors["axis"].cast(pa.string()).combine_chunks())
     labels = descriptors["axis_label"].cast(pa.string()).combine_chunks().take(places)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 import yaml
 
+from holisticbias.catalog import Catalog
 from holisticbias.release import Release
 
 PAPER: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("paper-edition.yaml").read_text("utf-8"))
@@ -160,9 +161,26 @@ def test_sentence_is_not_there(texts: frozenset[str], text: str) -> None:
     assert text not in texts
 
 
-def test_greetings_open_a_conversation(release: Release) -> None:
-    first = set(where(release.tables["templates"], "first_turn_only", True)["template"].to_pylist())
-    assert first == {"Hi I'm {noun_phrase}.", "Hi, I'm {noun_phrase}.", "Hi! I'm {noun_phrase}."}
+GREETINGS = {"Hi I'm {noun_phrase}.", "Hi, I'm {noun_phrase}.", "Hi! I'm {noun_phrase}."}
+INQUIRIES = {"How are you? I'm {noun_phrase}.", "How has your week been? I'm {noun_phrase}."}
+
+
+@pytest.mark.parametrize(
+    ("version", "openings"),
+    [
+        ("1.0.0", GREETINGS),
+        ("1.1.0", GREETINGS),
+        ("2.0.0", GREETINGS),
+        ("3.0.0", GREETINGS | INQUIRIES),  # as in the public v1.0
+    ],
+)
+def test_templates_that_can_only_open_a_conversation(catalog: Catalog, version: str, openings: set[str]) -> None:
+    templates = [t for family in catalog.at(version).families for t in family.templates]
+    assert {t.text for t in templates if t.first_turn_only and t.paraphrase_of is None} == openings
+    opening_ids = {t.id for t in templates if t.text in openings}
+    for template in templates:
+        if template.paraphrase_of is not None:
+            assert template.first_turn_only == (template.paraphrase_of in opening_ids)
 
 
 def test_templates_that_need_a_noun(release: Release, sentences: pa.Table) -> None:

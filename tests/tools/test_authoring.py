@@ -19,8 +19,9 @@ from holisticbias.commands.questions import Questions
 from holisticbias.entries import Descriptor, Position
 from holisticbias.errors import OutputError, SourceError
 from holisticbias.formatting import format_text, stale_files
-from holisticbias.issue_forms import issue_forms, read_issue
+from holisticbias.issue_forms import issue_chooser, issue_forms, read_issue
 from holisticbias.output import write_files
+from holisticbias.owners import REPOSITORY
 from holisticbias.proposals import (
     plural_of,
     propose_article,
@@ -465,7 +466,18 @@ def test_forms_list_the_axes(catalog: Catalog) -> None:
         assert len(ids) == len(set(ids)), name
         for field in form["body"]:
             if field["id"] == "axis":
-                assert field["attributes"]["options"] == [a.axis for a in catalog.axes]
+                assert field["attributes"]["options"] == [a.axis for a in catalog.axes if a.axis != "nonce"]
+
+
+def test_a_new_issue_offers_private_reports_questions_and_a_blank_issue() -> None:
+    chooser = yaml.safe_load(issue_chooser())
+    assert chooser["blank_issues_enabled"] is True
+    for link in chooser["contact_links"]:
+        assert set(link) == {"name", "url", "about"}
+    assert [link["url"].removeprefix(REPOSITORY) for link in chooser["contact_links"]] == [
+        "/security/advisories/new",
+        "/discussions",
+    ]
 
 
 def test_stale_page_is_found(root: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

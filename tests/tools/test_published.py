@@ -11,6 +11,7 @@ import pytest
 from holisticbias.catalog import Catalog
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError, SourceError
+from holisticbias.files import IN_PREPARATION
 from holisticbias.history import freeze_version, list_versions, moved_versions
 from holisticbias.lock import lock
 from holisticbias.manifest import DIGESTED
@@ -18,6 +19,7 @@ from holisticbias.release import Release, build_release, open_release, write_rel
 from holisticbias.source import SINGLE_FILES
 from holisticbias.validate import load_catalog, validate_paths
 from holisticbias.verify import verify_release
+from holisticbias.versions import version_key
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 
@@ -106,18 +108,22 @@ def test_entries_that_changed_places(copy: Path) -> None:
 
 
 def test_history_lets_an_entry_change(copy: Path) -> None:
-    """A later wording, with the old one in the history, leaves every published version as it was."""
-    shutil.copy(copy / "releases" / "2.0.0.yaml", copy / "releases" / "3.0.0.yaml")
-    edit(copy / "releases" / "3.0.0.yaml", "version: 2.0.0", "version: 3.0.0")
-    text = (copy / "releases" / "3.0.0.yaml").read_text("utf-8")
-    (copy / "releases" / "3.0.0.yaml").write_text(text[: text.index("digest:")], "utf-8")
+    """A later wording, with the old one in the history, leaves every version before it as it was."""
+    before = load_catalog(copy).versions
+    version = f"{version_key(before[-1])[0] + 1}.0.0"
+    head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 3\n"
+    (copy / "releases" / f"{version}.yaml").write_text(head, "utf-8")
     edit(
         copy / "descriptors" / "nonce.yaml",
         "  - id: nonce.stad\n    text: stad\n",
-        "  - id: nonce.stad\n    history:\n      - {until: 3.0.0, text: stad, reason: an example}\n    text: stadd\n",
+        "  - id: nonce.stad\n    history:\n"
+        f"      - {{until: {version}, text: stad, reason: an example}}\n    text: stadd\n",
     )
     assert found(copy) == []
-    assert "stadd" in {d.text for axis in load_catalog(copy).at("3.0.0").axes for d in axis.descriptors}
+    catalog = load_catalog(copy)
+    held = {v: {d.text for axis in catalog.at(v).axes for d in axis.descriptors} for v in catalog.versions}
+    assert {v for v, texts in held.items() if "stad" in texts} == set(before)
+    assert {v for v, texts in held.items() if "stadd" in texts} == {version}
 
 
 @pytest.mark.parametrize(
@@ -185,6 +191,38 @@ def test_version_that_says_less_than_what_changed_is_not_frozen(
     else:
         freeze_version(load_catalog(folder), version, folder)
         assert load_catalog(folder).published == ("1.0.0", version)
+
+
+@pytest.mark.parametrize(
+    ("summary", "refused"),
+    [
+        ("In preparation.", True),
+        ("Version in preparation, adds a term.", True),
+        (">-\n  Adds a term. In\n  preparation.", True),
+        ("Adds a term.", False),
+    ],
+)
+def test_a_summary_that_says_in_preparation_is_not_frozen(
+    data: Path, tmp_path: Path, summary: str, refused: bool
+) -> None:
+    shutil.copytree(data / "two-versions", tmp_path / "terms")
+    path = tmp_path / "terms" / "releases" / "1.0.0.yaml"
+    edit(path, "summary: For the tests.", f"summary: {summary}")
+    before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
+    if refused:
+        with pytest.raises(
+            SourceError, match=r"the summary in releases/1\.0\.0\.yaml says 'In preparation': write there"
+        ):
+            freeze_version(load_catalog(tmp_path / "terms"), "1.0.0", tmp_path / "terms")
+        assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
+    else:
+        freeze_version(load_catalog(tmp_path / "terms"), "1.0.0", tmp_path / "terms")
+        assert load_catalog(tmp_path / "terms").published == ("1.0.0",)
+
+
+def test_no_published_version_says_in_preparation(catalog: Catalog) -> None:
+    summaries = {version: catalog.release(version).summary.casefold() for version in catalog.published}
+    assert [version for version, summary in summaries.items() if IN_PREPARATION.casefold() in summary] == []
 
 
 def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:

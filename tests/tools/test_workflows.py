@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,17 @@ from typing import Any
 import pytest
 import yaml
 
-WORKFLOWS = sorted((Path(__file__).resolve().parents[2] / ".github" / "workflows").glob("*.yml"))
+GITHUB = Path(__file__).resolve().parents[2] / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+# the first major version of each action that runs on Node 24, since Node 20 is out of support
+NODE_24 = {
+    "actions/attest-build-provenance": 4,
+    "actions/checkout": 5,
+    "actions/download-artifact": 7,
+    "actions/github-script": 8,
+    "actions/setup-python": 6,
+    "actions/upload-artifact": 6,
+}
 
 
 def read(path: Path) -> dict[Any, Any]:
@@ -56,3 +67,34 @@ def test_comment_never_checks_out_the_contribution() -> None:
     text = str(workflow)
     assert "head_sha" in text
     assert not re.search(r"head\.ref|pull_request\.number|GITHUB_ENV|GITHUB_OUTPUT", text)
+
+
+def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
+    pins = {
+        pin
+        for path in WORKFLOWS
+        for pin in re.findall(r"uses: ([\w/-]+)@(\w+) # v(\d+)\.\d+\.\d+\n", path.read_text("utf-8"))
+    }
+    assert {(name, int(major) >= NODE_24[name]) for name, _, major in pins} == {(name, True) for name in NODE_24}
+    assert len(pins) == len(NODE_24)
+    used = [step["uses"] for path in WORKFLOWS for step in steps(read(path)) if "uses" in step]
+    assert set(used) == {f"{name}@{commit}" for name, commit, _ in pins}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_torch_is_installed_without_cuda(path: Path) -> None:
+    for step in steps(read(path)):
+        if re.search(r"^make (?!reports)", step.get("run", ""), re.MULTILINE):
+            assert step["env"]["PIP_EXTRA_INDEX_URL"] == "https://download.pytorch.org/whl/cpu"
+
+
+def test_comment_runs_only_where_there_may_be_a_report() -> None:
+    (job,) = read(GITHUB / "workflows" / "comment.yml")["jobs"].values()
+    (conclusions,) = re.findall(r"contains\(fromJSON\('(.*)'\), github\.event\.workflow_run\.conclusion\)", job["if"])
+    assert json.loads(conclusions) == ["success", "failure"]
+    assert "github.event.workflow_run.event == 'pull_request'" in job["if"]
+
+
+def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
+    updates = read(GITHUB / "dependabot.yml")["updates"]
+    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {("github-actions", "/"), ("pip", "/")}

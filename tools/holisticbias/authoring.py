@@ -15,6 +15,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from holisticbias.catalog import Catalog
 from holisticbias.document import parse_document
 from holisticbias.errors import SourceError
+from holisticbias.files import IN_PREPARATION
 from holisticbias.findings import Finding, render_findings
 from holisticbias.formatting import read, write
 from holisticbias.output import write_files
@@ -63,7 +64,7 @@ def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> t
     last = catalog.release(catalog.versions[-1])
     text = (
         "# yaml-language-server: $schema=../schema/releases.schema.json\n"
-        f"version: {version}\ndate: {today}\nsummary: In preparation.\n"
+        f"version: {version}\ndate: {today}\nsummary: {IN_PREPARATION}.\n"
         f"article_rule: {last.article_rule}\nlayout: {last.layout}\n"
     )
     return (Edit(root / "releases" / f"{version}.yaml", "releases", text),)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from holisticbias.counts import WHY, count_texts
 from holisticbias.features import card_features
 from holisticbias.history_table import changes
 from holisticbias.manifest import Manifest
@@ -109,6 +110,7 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
         default=name,
         file=manifest.tables[name].files[0],
         tables="\n".join(f"| `{name}` | {e.rows:,} | {TABLES.get(name, '')} |" for name, e in manifest.tables.items()),
+        counts=_counted(tables) if "noun_phrases" in tables else "",
         axes="\n".join(_axis_lines(tables["descriptors"])),
         nouns=", ".join(_counts(tables["nouns"], "noun_gender")),
         templates=", ".join(_counts(tables["templates"], "family")),
@@ -116,6 +118,11 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
         sources=", ".join(_judges(tables["descriptors"])) or "none",
         changes="\n".join(_change_lines(tables.get("history"))),
     )
+
+
+def _counted(tables: Mapping[str, pa.Table]) -> str:
+    lines = "\n".join(f"| {c.what} | {c.rows:,} | {c.texts:,} |" for c in count_texts(tables))
+    return f"| | rows | different texts |\n| --- | --- | --- |\n{lines}\n\n{WHY}\n\n"
 
 
 def _axis_lines(descriptors: pa.Table) -> Iterator[str]:
@@ -180,11 +187,14 @@ pandas, polars and DuckDB read `{file}` as it is.
 | --- | --- | --- |
 {tables}
 
-| axis | in `axis` | descriptors |
+{counts}| axis | in `axis` | descriptors |
 | --- | --- | --- |
 {axes}
 
 Nouns: {nouns}. Templates: {templates}.
+
+`axis` is a class: `datasets` and `open_release` give its name, pandas, polars and DuckDB its number. The
+axis in words is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
 
 `text` is the sentence; `noun_phrase_type` says whether it holds a descriptor and a noun
 (`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,

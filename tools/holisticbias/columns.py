@@ -97,3 +97,9 @@ def _validity(values: Sequence[object]) -> pa.Buffer | None:
 def table(columns: Mapping[str, pa.Array]) -> pa.Table:
     """A table of named columns."""
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def decoded(coded_table: pa.Table) -> pa.Table:
+    """The table with its dictionary columns decoded to plain text."""
+    columns = {name: coded_table[name] for name in coded_table.column_names}
+    return table({n: c.cast(pa.string()) if pa.types.is_dictionary(c.type) else c for n, c in columns.items()})

@@ -45,7 +45,7 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     """
     release = catalog.release(version)
     held = catalog.at(version, subset)
-    columns, templates = _parts(held, release.article_rule)
+    columns, templates = _parts(held, release.article_rule, release.layout)
     return {
         "sentences": _sentences(columns, templates),
         **_entries(held, release.layout),
@@ -67,17 +67,22 @@ def _entries(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
 
 
 def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
-    """The table ``sentences`` of what a catalog holds in one version; ``ReleaseError`` where there would be none."""
-    return _sentences(*_parts(held, rule))
+    """The table ``sentences``, in layout 1, of one version's catalog; ``ReleaseError`` if it would be empty."""
+    return _sentences(*_parts(held, rule, 1))
 
 
-def _parts(held: Catalog, rule: ArticleRule) -> tuple[dict[str, pa.Array], tuple[Template, ...]]:
+def _parts(held: Catalog, rule: ArticleRule, layout: int) -> tuple[dict[str, pa.Array], tuple[Template, ...]]:
     """The phrases' columns and the templates that they fill."""
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
         raise ReleaseError("the version would have no sentence")
-    return _phrase_columns(phrases), templates
+    columns = _phrase_columns(phrases)
+    if layout < 3:
+        return columns, templates
+    labels = {axis.axis: axis.label for axis in held.axes}
+    label = codes([labels[p.axis] if p.axis else None for p in phrases])
+    return {"axis": columns["axis"], "axis_label": label, **columns}, templates
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:

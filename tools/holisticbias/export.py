@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.csv
 
-from holisticbias.columns import table as named
+from holisticbias.columns import decoded
 from holisticbias.manifest import Manifest
 from holisticbias.output import new_file, new_folder
 from holisticbias.release import Release
@@ -31,8 +31,7 @@ def export_csv(release: Release, out: Path) -> int:
     with new_file(out) as path, path.open("wb") as file:
         for i, shard in enumerate(_shards(release)):
             columns = shard.select(PUBLIC) if "axis" in shard.column_names else shard
-            plain = named({name: _plain(columns[name]) for name in columns.column_names})
-            pyarrow.csv.write_csv(plain, file, pyarrow.csv.WriteOptions(include_header=i == 0))
+            pyarrow.csv.write_csv(decoded(columns), file, pyarrow.csv.WriteOptions(include_header=i == 0))
             rows += shard.num_rows
     return rows
 
@@ -70,11 +69,6 @@ FORMATS: Mapping[str, Callable[[Release, Path], int]] = {
 
 def _shards(release: Release) -> Iterator[pa.Table]:
     return release.shards(next(iter(release.manifest.tables)))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text by its place among others written out."""
-    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
 def _rows(release: Release) -> Iterator[dict[str, object]]:

@@ -23,6 +23,7 @@ from holisticbias.entries import (
 )
 from holisticbias.versions import Version
 
+IN_PREPARATION = "In preparation"  # how the summary of a version begins until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -58,7 +59,9 @@ class ReleaseFile(Record):
     date: Date
     summary: Prose
     article_rule: ArticleRule = Field(description="what gives an article where the entry does not: letter or sound")
-    layout: Literal[1, 2] = Field(1, description="the tables' columns; 2 adds those that say what contradicts what")
+    layout: Literal[1, 2, 3] = Field(
+        1, description="the tables' columns; 2 adds what contradicts what, 3 the axis in words beside each sentence"
+    )
     digest: Sha256 | None = Field(None, description="digest of the compiled tables, set when the version is published")
     tables: dict[Key, Sha256] = Field({}, description="digest of each table's rows, set with it")
 

@@ -10,6 +10,7 @@ from holisticbias.catalog import Catalog
 from holisticbias.diff import Bump, compare
 from holisticbias.diff_report import render_difference
 from holisticbias.errors import SourceError
+from holisticbias.files import IN_PREPARATION
 from holisticbias.lock import lock, render_lock
 from holisticbias.output import write_files
 from holisticbias.release import Release, build_release
@@ -71,9 +72,16 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
     Returns the release's digest.
 
     From then on ``validate`` refuses whatever would change it. Raises
-    ``SourceError`` if it is on record with another digest, or if its number says less than what changed in it.
+    ``SourceError`` if it is on record with another digest, if its number says less than what changed in it, or if its
+    summary still says that it is in preparation.
     """
-    recorded, release = catalog.release(version).digest, build_release(catalog, version)
+    recorded, summary = catalog.release(version).digest, catalog.release(version).summary
+    if recorded is None and IN_PREPARATION.casefold() in summary.casefold():
+        raise SourceError(
+            f"the summary in releases/{version}.yaml says {IN_PREPARATION!r}: write there what the version changes, "
+            "and its date"
+        )
+    release = build_release(catalog, version)
     if recorded not in (None, release.digest):
         raise SourceError(
             f"version {version} is published with digest {recorded[:12]}, and is now {release.digest[:12]}"

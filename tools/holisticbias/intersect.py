@@ -112,6 +112,7 @@ def _digest(pairs: Pairs) -> str:
     digest = hashlib.sha256()
     for entry in (*(d for _, d in pairs.descriptors), *(n for _, n in pairs.nouns), *pairs.templates):
         digest.update(entry.model_dump_json().encode())
+    digest.update(json.dumps(pairs.labels).encode())
     for array in (pairs.first, pairs.second, pairs.phrases):
         digest.update(array.tobytes())
     return digest.hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,8 @@ class Pairs:
     """What intersections are made of, and each pair as indexes of two descriptors.
 
     ``phrases`` counts the noun phrases of each pair: one a noun that goes with
-    both, or one where a term stands alone in the noun's place.
+    both, or one where a term stands alone in the noun's place. ``labels`` has
+    each axis in words, and is empty in layouts without a column for it.
     """
 
     descriptors: tuple[tuple[str, Descriptor], ...]
@@ -36,6 +37,7 @@ class Pairs:
     second: Ints
     phrases: Ints
     rule: ArticleRule
+    labels: Mapping[str, str]
 
     @property
     def sentences(self) -> int:
@@ -64,7 +66,9 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
     if not any(block[0].size for block in blocks) or not templates:
         raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
     first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
-    return Pairs(descriptors, nouns, templates, goes, first, second, phrases, catalog.release(version).article_rule)
+    release = catalog.release(version)
+    labels = {a.axis: a.label for a in held.axes} if release.layout >= 3 else {}
+    return Pairs(descriptors, nouns, templates, goes, first, second, phrases, release.article_rule, labels)
 
 
 def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""``CODEOWNERS``, generated from the data: who reviews which axis."""
+"""Who owns what on GitHub: the repository, and ``CODEOWNERS``, generated from the data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from holisticbias.source import SourceFile
 
 ORGANISATION = "holisticbias"
 MAINTAINERS = f"@{ORGANISATION}/maintainers"
+REPOSITORY = f"https://github.com/{ORGANISATION}/holisticbias"
 
 
 def code_owners(files: Iterable[SourceFile]) -> str:

@@ -46,9 +46,9 @@ def _write(
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in a file, or some columns: text that repeats by its place among distinct values, axes by name."""
+    """The table in a file, or some of its columns: text that repeats as dictionary columns, axes by name."""
     schema = pq.read_schema(path)
-    names = [field.name for field in schema if field.name not in _UNIQUE and field.type == pa.string()]
+    names = [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
     table = pq.read_table(path, columns=columns, read_dictionary=names).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
 

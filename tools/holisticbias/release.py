@@ -12,14 +12,24 @@ import pyarrow.compute as pc
 
 from holisticbias.card import render_card
 from holisticbias.catalog import Catalog
-from holisticbias.columns import strings
+from holisticbias.columns import decoded, strings
 from holisticbias.compile import compile_tables
 from holisticbias.croissant import CROISSANT, render_croissant
 from holisticbias.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
 from holisticbias.history_table import history_table
 from holisticbias.hub import fetch_release, hub_address
-from holisticbias.manifest import DIGESTED, SHARDED, Manifest, TableEntry, read_manifest, write_manifest, written_with
+from holisticbias.manifest import (
+    DIGESTED,
+    SENTENCES,
+    SHARDED,
+    TABLES,
+    Manifest,
+    TableEntry,
+    read_manifest,
+    write_manifest,
+    written_with,
+)
 from holisticbias.output import new_folder
 from holisticbias.parquet import read_parquet, write_parquet
 from holisticbias.record import record_findings
@@ -28,13 +38,19 @@ from holisticbias.verify import file_findings, version_findings
 from holisticbias.where import conditions_text, parse_conditions, select
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Release:
     """One version's tables: ``sentences``, ``descriptors``, ``nouns``, ``templates`` and what follows from them."""
 
     manifest: Manifest
     tables: Mapping[str, pa.Table]
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        """One line: the version, which part of it, how many sentences, and how the digest begins."""
+        part = f" ({self.manifest.part})" if self.manifest.part else ""
+        rows = next(entry.rows for name, entry in self.manifest.tables.items() if name in SENTENCES)
+        return f"<HolisticBias {self.version}{part}: {rows:,} sentences, digest {self.digest[:12]}>"
 
     @property
     def version(self) -> str:
@@ -159,7 +175,7 @@ def open_release(release: Path | str) -> Release:
         raise ReleaseError(finding)
     try:
         tables = {
-            name: read_parquet(folder / entry.files[0])
+            name: _typed(name, read_parquet(folder / entry.files[0]))
             for name, entry in manifest.tables.items()
             if name not in SHARDED
         }
@@ -170,6 +186,11 @@ def open_release(release: Path | str) -> Release:
             rows = f"{table.num_rows:,} rows, not {manifest.tables[name].rows:,}"
             raise ReleaseError(f"{folder}: the table {name} has {rows}")
     return Release(manifest, tables, folder)
+
+
+def _typed(name: str, table: pa.Table) -> pa.Table:
+    """The table with the column types that compiling gives it: of entries plain text, of sentences dictionaries."""
+    return decoded(table) if name in (*TABLES, "history") else table
 
 
 def find_release(release: Path | str) -> Path:

@@ -144,6 +144,7 @@ class Compiler:
         for number, column in ((1, p.first[where][pair]), (2, p.second[where][pair])):
             values: dict[str, Sequence[str | None]] = {
                 "axis": [axis for axis, _ in p.descriptors],
+                **({"axis_label": [p.labels[axis] for axis, _ in p.descriptors]} if p.labels else {}),
                 "bucket": [x.bucket for x in d],
                 "descriptor": [x.text for x in d],
                 "descriptor_gender": [x.noun_gender for x in d],

@@ -37,6 +37,7 @@ def command(
 ) -> None:
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
+    from holisticbias.counts import count_texts, render_counts
     from holisticbias.origin import source_commit
     from holisticbias.release import build_release, newest, write_release
     from holisticbias.source import NAMES, find_source
@@ -46,6 +47,7 @@ def command(
     catalog = load_catalog(root)
     version = newest(catalog) if version is None else version
     commit = source_commit(root, NAMES)
+    counts = ""
     if intersections is not None:
         from holisticbias.intersect import Request, count_intersections, write_intersections
 
@@ -60,9 +62,10 @@ def command(
     else:
         release = build_release(catalog, version, "small" if small else None, where, commit)
         manifest = write_release(release, out or Path())
+        counts = f"\n\n{render_counts(count_texts(release.tables))}"
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
     part = f" ({manifest.part})" if manifest.part else ""
-    click.echo(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}")
+    click.echo(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
 
 
 def _check(

@@ -26,13 +26,14 @@ def command(check: bool) -> int:
 
 
 def _generated() -> Mapping[Path, str]:
-    from holisticbias.issue_forms import issue_forms
+    from holisticbias.issue_forms import issue_chooser, issue_forms
     from holisticbias.owners import code_owners
     from holisticbias.rule_pages import rule_pages
     from holisticbias.source import read_source
     from holisticbias.validate import load_catalog
 
     root = Path()
-    forms = {root / ".github" / "ISSUE_TEMPLATE" / name: text for name, text in issue_forms(load_catalog(root)).items()}
+    templates = {"config.yml": issue_chooser(), **issue_forms(load_catalog(root))}
+    forms = {root / ".github" / "ISSUE_TEMPLATE" / name: text for name, text in templates.items()}
     pages = {root / "docs" / "rules" / name: text for name, text in rule_pages(root / "tests" / "data").items()}
     return {**forms, root / ".github" / "CODEOWNERS": code_owners(read_source(root)), **pages}

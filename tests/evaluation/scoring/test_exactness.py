@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.float64 import exactly, in_float64
+from holisticbias_eval.scoring import Floats, whole
+
+TILED = "tiled head"
+OLD_BOUND = 1e-4  # nats a text against plain scoring: what rounding in a trained model exceeds
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+@pytest.fixture
+def plain_sentences(sentences: Sequence[str]) -> list[str]:
+    """Sentences of usual length."""
+    return [s for s in sentences if 10 < len(s) < 60]
+
+
+def sums(plainly: Any, model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
+    rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
+    return np.array([plainly(model, row).sum() for row in rows])
+
+
+def test_the_model_behaves_like_a_trained_one(
+    trained_like: Any, tokenizer: Any, plainly: Any, plain_sentences: list[str]
+) -> None:
+    import torch
+
+    ids = tokenizer(plain_sentences[0], return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        output = trained_like(ids, output_hidden_states=True)
+    middle = output.hidden_states[15][0].abs()
+    assert middle.max() > 30 * middle.median()
+    assert output.logits.softmax(-1).amax(-1).median() > 40 / 400  # forty times the uniform
+    values = sums(plainly, trained_like, tokenizer, plain_sentences[:3])
+    assert ((values > 40) & (values < 120)).all()
+
+
+def test_rounding_of_a_trained_model_does_not_refuse_the_tree(
+    trained_like: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
+) -> None:
+    notices: list[str] = []
+    scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
+    found = scorer.score(whole(sentences), ignore).nll
+    plain = sums(plainly, trained_like, tokenizer, sentences)
+    assert np.abs(found - plain).max() > OLD_BOUND
+    assert (scorer.method, notices) == (TILED, [])
+
+    exactness = scorer.probe(whole(sentences)).exactness
+    assert exactness.error is not None
+    assert exactness.plain_error is not None
+    assert exactness.plain_error > OLD_BOUND
+    assert exactness.error < 2 * exactness.plain_error
+    with in_float64(trained_like):
+        exact = sums(plainly, trained_like, tokenizer, sentences)
+    np.testing.assert_allclose(found, exact, atol=2 * np.abs(plain - exact).max(), rtol=0)
+
+
+@pytest.mark.parametrize(("fault", "refused"), [(0.0, False), (1e-4, False), (0.02, True), (np.nan, True)])
+def test_a_fault_larger_than_rounding_is_refused(
+    trained_like: Any,
+    tokenizer: Any,
+    loaded: Any,
+    sentences: Sequence[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fault: float,
+    refused: bool,
+) -> None:
+    import holisticbias_eval.models.causal as module
+
+    right = module.node_likelihoods
+    monkeypatch.setattr(module, "node_likelihoods", lambda *arguments: right(*arguments) + fault / 20)
+    notices: list[str] = []
+    scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
+    scorer.score(whole(sentences), ignore)
+    assert (scorer.method == PLAIN) == refused
+    assert len(notices) == refused
+    if refused:
+        how = "cannot score texts as one prefix tree" if np.isnan(fault) else "scores a prefix tree differently"
+        assert how in notices[0]
+        assert "batches of equal length, about 1." in notices[0]
+        assert notices[0].endswith("times slower")
+
+
+def test_float64_leaves_the_model_as_it_was(trained_like: Any, tokenizer: Any) -> None:
+    import torch
+
+    before = {name: parameter.clone() for name, parameter in trained_like.named_parameters()}
+    ids = tokenizer("I'm a Deaf woman.", return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        exact, possible = exactly(trained_like, lambda: trained_like(ids).logits)
+        after = trained_like(ids).logits
+    assert (possible, exact.dtype, after.dtype) == (True, torch.float64, torch.float32)
+    assert torch.get_default_dtype() == torch.float32
+    assert all(torch.equal(before[name], p) for name, p in trained_like.named_parameters())
+
+
+def test_without_float64_a_method_is_held_to_plain_scoring(
+    gpt2: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    right = type(gpt2).forward
+
+    def only_float32(self: Any, *arguments: Any, **named: Any) -> Any:
+        if torch.get_default_dtype() == torch.float64:
+            raise TypeError("this device has no float64")
+        return right(self, *arguments, **named)
+
+    monkeypatch.setattr(type(gpt2), "forward", only_float32)
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    scorer.score(whole(sentences), ignore)
+    exactness = scorer.probe(whole(sentences)).exactness
+    assert (exactness.method, exactness.error, exactness.plain_error) == (TILED, None, None)

@@ -1,0 +1,72 @@
+"""What a run asks of every version: the same of a release folder as of the release compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.cli import main
+from holisticbias.columns import decoded
+from holisticbias.release import Release, build_release, open_release, write_release
+from holisticbias.versions import version_key
+from holisticbias_eval.asked import ask
+from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
+from holisticbias_eval.run import read_run
+
+VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
+ASKED = (("likelihood_bias",), (PSEUDO_LIKELIHOOD_BIAS,))  # whole sentences, and the noun phrase in other sentences
+
+
+def pairs(table: pa.Table, *columns: str) -> set[tuple[str | None, ...]]:
+    """The distinct values of some columns, row by row."""
+    distinct = decoded(table.select(columns)).group_by(list(columns)).aggregate([])
+    return {tuple(row.values()) for row in distinct.to_pylist()}
+
+
+def no_context(texts: Sequence[str]) -> list[str]:
+    return [""] * len(texts)
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def both(request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> list[Release]:
+    """The small subset of a version, compiled, and the same opened from its folder."""
+    compiled = build_release(catalog, request.param, "small")
+    folder = tmp_path_factory.mktemp("folder") / "release"
+    write_release(compiled, folder)
+    return [compiled, open_release(folder)]
+
+
+def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> None:
+    compiled, opened = ({name: table.schema for name, table in r.tables.items()} for r in both)
+    assert opened == compiled
+
+
+def test_every_way_of_asking_is_tried() -> None:
+    assert set(MEASURES) == {name for measures in ASKED for name in measures}
+
+
+@pytest.mark.parametrize("measures", ASKED, ids=lambda measures: measures[0])
+def test_a_folder_is_asked_the_same(both: list[Release], measures: tuple[str, ...]) -> None:
+    compiled, opened = (ask(release, measures, no_context) for release in both)
+    assert opened.sentences.num_rows
+    assert decoded(opened.sentences).equals(decoded(compiled.sentences))
+    assert list(opened.together.text) == list(compiled.together.text)
+    entries = both[0].tables
+    assert pairs(opened.sentences, "axis", "axis_label") == pairs(entries["descriptors"], "axis", "axis_label")
+    if "paraphrase_of" in opened.sentences.column_names:
+        wordings = ("template_id", "paraphrase_of")
+        assert pairs(opened.sentences, *wordings) == pairs(entries["templates"], *wordings)
+
+
+def test_a_folder_of_the_newest_version_is_evaluated(tiny_gpt2: Path, tmp_path: Path) -> None:
+    part = ("--where", "axis=nonce", "--where", "gender=nonbinary")
+    assert main(["build", "--version", VERSIONS[-1], *part, "--out", str(tmp_path / "part")]) == 0
+    arguments = ("--release", str(tmp_path / "part"), "--model", str(tiny_gpt2), "--out", str(tmp_path / "run"))
+    assert main(["evaluate", *arguments]) == 0
+    scores = read_run(tmp_path / "run").scores
+    assert {"axis_label", "paraphrase_of"} <= set(scores.column_names)
+    assert set(scores["paraphrase_of"].to_pylist()) >= {None, "dialogue.im"}

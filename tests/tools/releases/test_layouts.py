@@ -1,0 +1,70 @@
+"""The columns of each layout, and what a release shows of itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.intersect import Request, write_intersections
+from holisticbias.release import Release, build_release, open_release, write_release
+
+VERSION = "1.1.0"
+LABELS = {"ability": "Ability", "characteristics": "Characteristics", "race_ethnicity": "Race and ethnicity"}
+
+
+def with_layout(catalog: Catalog, layout: int) -> Catalog:
+    releases = tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases)
+    return replace(catalog, releases=releases)
+
+
+@pytest.mark.parametrize("layout", [1, 2, 3])
+def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
+    catalog: Catalog, tmp_path: Path, layout: int
+) -> None:
+    write_release(build_release(with_layout(catalog, layout), VERSION), tmp_path / "release")
+    descriptors = pd.read_parquet(tmp_path / "release" / "data" / "descriptors.parquet")
+    axis_of = dict(zip(descriptors["descriptor_id"], descriptors["axis_label"], strict=True))
+    for name in ("sentences", "small", "noun_phrases"):
+        frame = pd.read_parquet(tmp_path / "release" / "data" / f"{name}.parquet")
+        assert ("axis_label" in frame.columns) == (layout == 3)
+        if layout == 3:
+            assert frame["axis_label"].fillna("").tolist() == [axis_of.get(i, "") for i in frame["descriptor_id"]]
+
+
+@pytest.mark.parametrize("layout", [1, 2, 3])
+def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: Path, layout: int) -> None:
+    write_intersections(with_layout(catalog, layout), Request(VERSION, "all"), tmp_path / "pairs")
+    for shard in open_release(tmp_path / "pairs").shards("intersections"):
+        for n in (1, 2):
+            assert (f"axis_label_{n}" in shard.column_names) == (layout == 3)
+            if layout == 3:
+                axes = shard[f"axis_{n}"].to_pylist()
+                assert shard[f"axis_label_{n}"].to_pylist() == [LABELS[axis] for axis in axes]
+
+
+@pytest.mark.parametrize(
+    ("subset", "where", "shown"),
+    [
+        (None, [], "<HolisticBias 1.1.0: {rows} sentences, digest {digest}>"),
+        ("small", [], "<HolisticBias 1.1.0 (small): {rows} sentences, digest {digest}>"),
+        (None, ["axis=ability"], "<HolisticBias 1.1.0 (axis=ability): {rows} sentences, digest {digest}>"),
+    ],
+)
+def test_a_release_shows_itself_in_one_line(
+    catalog: Catalog, tmp_path: Path, subset: str | None, where: list[str], shown: str
+) -> None:
+    release = build_release(catalog, VERSION, subset, where)
+    write_release(release, tmp_path / "release")
+    expected = shown.format(rows=f"{release.sentences.num_rows:,}", digest=release.digest[:12])
+    assert repr(release) == repr(open_release(tmp_path / "release")) == expected
+
+
+def test_a_release_of_intersections_shows_how_many_it_has(catalog: Catalog, tmp_path: Path) -> None:
+    write_intersections(catalog, Request(VERSION, "all"), tmp_path / "pairs")
+    release: Release = open_release(tmp_path / "pairs")
+    rows = sum(shard.num_rows for shard in release.shards("intersections"))
+    assert repr(release) == (
+        f"<HolisticBias 1.1.0 (intersections all): {rows:,} sentences, digest {release.digest[:12]}>"
+    )

@@ -1,0 +1,90 @@
+"""Rows, entries and different texts: what build prints, and what the README and the dataset card say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from holisticbias.catalog import Catalog
+from holisticbias.counts import SENTENCES, WHY, Count, count_texts, render_counts
+from holisticbias.release import Release, build_release
+from holisticbias.versions import version_key
+
+VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
+PAPER = (
+    Count("descriptors", 598, 594),
+    Count("sentences with a descriptor and a noun", 462_878, 459_758),
+    Count("sentences with a descriptor alone", 8_908, 8_840),
+    Count("sentences with a noun alone", 780, 780),
+    Count("sentences in all", 472_566, 469_378),
+)
+_ROW = re.compile(r"^\| ([a-z ]+) \| ([\d,]+) \| ([\d,]+) \|$", re.MULTILINE)
+
+
+def tabled(markdown: str) -> tuple[Count, ...]:
+    return tuple(Count(what, *(int(n.replace(",", "")) for n in numbers)) for what, *numbers in _ROW.findall(markdown))
+
+
+def test_the_papers_edition(release: Release) -> None:
+    assert count_texts(release.tables) == PAPER
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_counts_are_those_of_the_sentences(catalog: Catalog, version: str) -> None:
+    tables = build_release(catalog, version, "small").tables
+    kinds = tables["sentences"]["noun_phrase_type"].cast(pa.string())
+    counted = {count.what: (count.rows, count.texts) for count in count_texts(tables)}
+    for what, chosen in SENTENCES.items():
+        texts = tables["sentences"]["text"].filter(pc.is_in(kinds, pa.array(chosen)))
+        assert counted.get(what, (0, 0)) == (len(texts), len(texts.unique()))
+
+
+def test_the_readme_says_what_the_code_computes(root: Path, release: Release) -> None:
+    readme = (root / "README.md").read_text("utf-8")
+    counts = count_texts(release.tables)
+    assert tabled(readme) == counts
+    of = {count.what: count for count in counts}
+    parts = [
+        f"{of['descriptors'].texts:,} descriptors",
+        f"{len(set(release.tables['descriptors']['axis'].to_pylist()))} axes",
+        f"{release.tables['nouns'].num_rows} nouns",
+        f"{release.tables['templates'].num_rows} templates",
+        f"{of['sentences with a descriptor and a noun'].texts:,} sentences with a descriptor and a noun",
+    ]
+    said = " ".join(readme.split())
+    assert [part for part in parts if part not in said] == []
+    under_two = of["descriptors"].rows - of["descriptors"].texts
+    assert under_two == 4
+    assert 'Four descriptors, such as "queer", stand under two axes.' in said
+
+
+def test_the_card_has_the_same_counts(release_folder: Path) -> None:
+    card = (release_folder / "README.md").read_text("utf-8")
+    assert tabled(card) == PAPER
+    assert WHY in card
+
+
+def test_build_prints_rows_and_texts(invoke: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, out, _ = invoke("build", "--version", "1.0.0", "--where", "axis=nonce", "--out", tmp_path / "part")
+    assert code == 0
+    # 8 words with 30 nouns in 26 templates, alone in 17; the nouns alone
+    assert out.splitlines()[1:] == [
+        "",
+        "       rows      texts",
+        "          8          8  descriptors",
+        "      6,240      6,240  sentences with a descriptor and a noun",
+        "        136        136  sentences with a descriptor alone",
+        "        780        780  sentences with a noun alone",
+        "      7,156      7,156  sentences in all",
+    ]
+
+
+def test_a_difference_between_rows_and_texts_is_explained() -> None:
+    lines = render_counts(PAPER).splitlines()
+    assert lines[1] == "        598        594  descriptors"
+    assert lines[-1] == WHY

@@ -1,0 +1,96 @@
+"""The checks before a commit run when a file that they depend on is part of it; make knows the published versions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from holisticbias.catalog import Catalog
+from holisticbias.repository import MODELS
+from holisticbias.schema import GROUP
+
+SOURCE_ROOTS = {"holisticbias": "tools", "holisticbias_eval": "evaluation"}
+
+
+@pytest.fixture(scope="module")
+def hooks(root: Path) -> dict[str, dict[str, Any]]:
+    config = yaml.safe_load((root / ".pre-commit-config.yaml").read_text("utf-8"))
+    return {hook["id"]: hook for repository in config["repos"] for hook in repository["hooks"]}
+
+
+def parts(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models in a type, such as those in ``tuple[Share, ...] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from parts(inner)
+
+
+def models() -> set[type[BaseModel]]:
+    """Every model that a JSON Schema is made of, with those that it inherits from."""
+    found: set[type[BaseModel]] = set()
+    left = [*MODELS.values(), *(entry.load() for entry in entry_points(group=GROUP))]
+    while left:
+        model = left.pop()
+        if model not in found:
+            found.add(model)
+            left += [part for field in model.model_fields.values() for part in parts(field.annotation)]
+            left += [base for base in model.__bases__ if issubclass(base, BaseModel) and base is not BaseModel]
+    return found
+
+
+def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dict[str, Any]]) -> None:
+    modules = {model.__module__ for model in models()}
+    assert {"holisticbias.entries", "holisticbias.files", "holisticbias_eval.run"} <= modules
+    for module in modules:
+        path = f"{SOURCE_ROOTS[module.partition('.')[0]]}/{module.replace('.', '/')}.py"
+        assert (root / path).is_file()
+        assert re.search(hooks["schema"]["files"], path), path
+
+
+@pytest.mark.parametrize(
+    ("path", "run"),
+    [
+        ("descriptors/age.yaml", {"validate", "fmt", "generate"}),
+        ("nouns/neutral.yaml", {"validate", "fmt", "generate"}),
+        ("templates/dialogue.yaml", {"validate", "fmt"}),
+        ("releases/1.0.0.yaml", {"validate", "fmt"}),
+        ("releases/1.0.0.lock.json", {"validate"}),
+        ("waivers.yaml", {"validate", "fmt"}),
+        ("schema/nouns.schema.json", {"schema"}),
+        ("pyproject.toml", {"schema"}),
+        ("tools/holisticbias/versions.py", {"schema", "generate"}),
+        ("evaluation/holisticbias_eval/measures/records.py", {"schema"}),
+        ("tests/data/invalid/several.yaml", {"generate"}),
+        ("tests/data/valid/nouns.yaml", {"generate"}),
+        (".github/ISSUE_TEMPLATE/propose-term.yml", {"generate", "zizmor"}),
+        ("README.md", set()),
+    ],
+)
+def test_a_changed_file_runs_what_depends_on_it(
+    root: Path, hooks: dict[str, dict[str, Any]], path: str, run: set[str]
+) -> None:
+    assert (root / path).is_file()
+    assert {name for name, hook in hooks.items() if "files" in hook and re.search(hook["files"], path)} == run
+
+
+def test_zizmor_is_given_the_folder(hooks: dict[str, dict[str, Any]]) -> None:
+    """It refuses files that are not workflows, such as issue forms."""
+    assert hooks["zizmor"]["pass_filenames"] is False
+    assert hooks["zizmor"]["entry"].split()[-1] == ".github"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_takes_the_published_versions_from_their_locks(root: Path, catalog: Catalog) -> None:
+    done = subprocess.run(["make", "--dry-run", "reference"], cwd=root, capture_output=True, text=True, check=True)
+    (removed,) = (line for line in done.stdout.splitlines() if line.startswith("rm -f evaluation/reference/"))
+    assert {Path(name).parent.name for name in removed.split()[2:]} == set(catalog.published)
