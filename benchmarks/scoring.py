@@ -6,10 +6,12 @@ code: the perplexity of Hugging Face evaluate (one padding to the longest text
 of all, batches of 16) and the two requests of lm-evaluation-harness' HFLM
 (log-softmax of whole padded batches of 64, a greedy check for every request).
 
-    python benchmarks/scoring.py [--shape gpt2|small|llama] [--tokenizer FILE] [--json]
+    python benchmarks/scoring.py [--model FOLDER | --shape gpt2|small|llama] [--json]
 
-On a machine that has other work to do, --threads 1 --clock cpu counts the
-process's own time alone.
+``--model`` takes a folder or a GGUF file, with its tokenizer. Without it a shape
+with random weights is timed, on the tokens of ``--tokenizer FILE`` or of the
+embedded model. On a machine that has other work to do, --threads 1 --clock cpu
+counts the process's own time alone.
 """
 
 from __future__ import annotations
@@ -33,6 +35,9 @@ from holisticbias.release import build_release
 from holisticbias.validate import load_catalog
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.models.batched import token_likelihoods
+from holisticbias_eval.models.float64 import in_float64
+from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.opening import find_opening
 from holisticbias_eval.models.packed import PackSize, node_likelihoods
 from holisticbias_eval.models.tree import build_tree
 
@@ -43,6 +48,9 @@ CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 Contender = Callable[[Any, Tokens], Values]
 BOS = 50256
 VOCABULARY = 50257
+NEAR = 0.02  # how near a sample's tokens per forward token must be to the whole release's
+DRAWS = 200
+CHECKED = 64
 
 
 def shape(name: str) -> Any:
@@ -60,29 +68,39 @@ def shape(name: str) -> Any:
     return transformers.AutoModelForCausalLM.from_config(configs[name]()).eval()
 
 
-def sample(tokenizer: Tokenizer, descriptors: int) -> tuple[Tokens, float]:
-    """The tokens of every sentence of 1.0.0 with one of some descriptors, and those of the whole per inner node.
-
-    The descriptors are the first of some seeded draws whose sentences need one
-    forward token for as many tokens as the whole release does, within 2%: by
-    how much a tree gains hangs on which descriptors it holds.
-    """
+def by_descriptor(tokenizer: Tokenizer, lead: Sequence[int]) -> dict[str, Tokens]:
+    """The tokens of every distinct sentence of 1.0.0 that has a descriptor, by descriptor."""
     table = build_release(load_catalog(), "1.0.0").sentences
     owner: dict[str, str] = {}
     for text, name in zip(table["text"].to_pylist(), table["descriptor_id"].to_pylist(), strict=True):
         if name is not None:
             owner.setdefault(text, name)
-    encodings = tokenizer.encode_batch(list(owner), add_special_tokens=False)
     held: dict[str, Tokens] = {}
+    encodings = tokenizer.encode_batch(list(owner), add_special_tokens=False)
     for name, encoding in zip(owner.values(), encodings, strict=True):
-        held.setdefault(name, []).append([BOS, *encoding.ids])
+        held.setdefault(name, []).append([*lead, *encoding.ids])
+    return held
+
+
+def sample(held: dict[str, Tokens], descriptors: int) -> tuple[Tokens, float]:
+    """The sentences of some descriptors, and the tokens per forward token of the whole release.
+
+    How much a tree saves depends on which descriptors it holds. So the draw is
+    taken whose tokens per forward token come nearest to the whole release's; if
+    none comes within 2%, twice as many descriptors are drawn.
+    """
     whole = tokens_per_node([row for rows in held.values() for row in rows])
-    for seed in range(1000):
-        chosen = np.random.default_rng(seed).choice(sorted(held), descriptors, replace=False)
-        tokens = [row for name in chosen for row in held[name]]
-        if abs(tokens_per_node(tokens) / whole - 1) < 0.02:
-            return tokens, whole
-    raise SystemExit(f"no draw of {descriptors} descriptors stands for the whole: ask for more")
+    while True:
+        draws = []
+        for seed in range(DRAWS):
+            chosen = np.random.default_rng(seed).choice(sorted(held), min(descriptors, len(held)), replace=False)
+            tokens = [row for name in chosen for row in held[name]]
+            draws.append((abs(tokens_per_node(tokens) / whole - 1), tokens))
+            if draws[-1][0] < NEAR:
+                return tokens, whole
+        if descriptors >= len(held):
+            return min(draws, key=lambda draw: draw[0])[1], whole
+        descriptors *= 2
 
 
 def tokens_per_node(tokens: Tokens) -> float:
@@ -115,7 +133,7 @@ def bucketed(model: Any, tokens: Tokens) -> Values:
 def evaluate(model: Any, tokens: Tokens) -> Values:
     """The perplexity of Hugging Face evaluate: padded once to the longest text, batches of 16."""
     width = max(map(len, tokens))
-    ids = torch.full((len(tokens), width), BOS)
+    ids = torch.zeros((len(tokens), width), dtype=torch.int64)
     mask = torch.zeros_like(ids)
     for i, row in enumerate(tokens):
         ids[i, : len(row)] = torch.tensor(row)
@@ -188,11 +206,20 @@ def peak_over(run: Callable[[], object]) -> float:
 
 def seconds_per_token(model: Any, clock: Clock) -> float:
     """Of one dense pass over 4 sequences of 256 tokens, logits included."""
-    ids = torch.randint(0, VOCABULARY, (4, 256))
+    ids = torch.randint(0, model.get_input_embeddings().num_embeddings, (4, 256))
     with torch.inference_mode():
         start = clock()
         model(ids, use_cache=False)
         return (clock() - start) / ids.numel()
+
+
+def errors(model: Any, tokens: Tokens) -> dict[str, float]:
+    """The largest errors against float64 on some sentences, in nats: the tree's, and those of whole sentences."""
+    some = tokens[:: max(1, len(tokens) // CHECKED)]
+    with in_float64(model):
+        exact = bucketed(model, some)
+    tree, plain = (float(np.abs(way(model, some) - exact).max()) for way in (prefix_tree, bucketed))
+    return {"error": tree, "plain_error": plain, "error_ratio": tree / plain}
 
 
 def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock: Clock) -> dict[str, float]:
@@ -224,12 +251,14 @@ def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock
         "vs_tree_bound": ours / (tree.inner * statistics.median(dense)),
         "peak_mb_over_model": peak,
         "max_abs_diff": max(float(np.abs(v - values["prefix tree"]).max()) for v in values.values()),
+        **errors(model, tokens),
     }
 
 
 def main() -> None:
     """Run it from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--model", help="a model's folder or GGUF file")
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
     parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
     parser.add_argument("--descriptors", type=int, default=2)
@@ -240,14 +269,21 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    tokens, whole = sample(Tokenizer.from_file(str(options.tokenizer)), options.descriptors)
+    if options.model:
+        loaded = load_model(options.model, "AutoModelForCausalLM")
+        model, lead = loaded.model, find_opening(loaded.tokenizer).tokens
+        tokenizer = Tokenizer.from_str(loaded.tokenizer.backend_tokenizer.to_str())
+    else:
+        model, lead, tokenizer = shape(options.shape), (BOS,), Tokenizer.from_file(str(options.tokenizer))
+    tokens, whole = sample(by_descriptor(tokenizer, lead), options.descriptors)
     names = ["prefix tree", *(name for name in options.only if name != "prefix tree")]
-    figures = measure(shape(options.shape), tokens, options.repeat, names, CLOCKS[options.clock])
+    figures = measure(model, tokens, options.repeat, names, CLOCKS[options.clock])
     figures |= {"tokens_per_forward_token": figures["tokens"] / figures["forward_tokens"], "of_the_whole": whole}
     if options.json:
         print(json.dumps(figures))
     else:
-        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, {options.shape} shape, random weights")
+        what = options.model or f"{options.shape} shape, random weights"
+        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, {what}")
         print("\n".join(f"{key:20} {value:,.6g}" for key, value in figures.items()))
 
 
