@@ -1,4 +1,4 @@
-"""Likelihoods of tokens to those of spans."""
+"""Sum token log-likelihoods per span."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> N
     if len(long):
         named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
         raise ModelError(
-            f"the model reads at most {limit:,} tokens; {len(long):,} texts have more: {named}; leave them out"
+            f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
         )
 
 

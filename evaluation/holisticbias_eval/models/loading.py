@@ -49,9 +49,11 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
     auto = transformers.AutoTokenizer
     tokenizer = _load(name, "tokenizer", lambda: auto.from_pretrained(source.place, **source.options))
     vocabulary = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > vocabulary:
+    # reading GGUF, transformers may add special tokens that the model lacks, which are in no text
+    tokens = tokenizer.vocab_size if source.file else len(tokenizer)
+    if tokens > vocabulary:
         raise ModelError(
-            f"{name}: the tokenizer has {len(tokenizer):,} tokens, the model only {vocabulary:,}: they do not match"
+            f"{name}: the tokenizer has {tokens:,} tokens, the model only {vocabulary:,}: they do not match"
         )
     _refuse_broken(name, model)
     identity = _identity(name, model, note)

@@ -29,10 +29,17 @@ def spread(encoded: Encoded, count: int) -> list[int]:
 def plain_sums(few: Encoded, plain: Likelihoods, name: str) -> Floats:
     """The negative log-likelihood of each text, read on its own in the model's precision; shape ``[texts]``, nats.
 
-    Raises ``ModelError`` for a model that cannot read the texts.
+    Raises ``ModelError`` for a model that cannot read the texts, or gives no finite likelihoods.
     """
     with one_line_for_errors(name):
-        return span_scores(few, plain(few)).nll
+        sums = span_scores(few, plain(few)).nll
+    broken = int(np.count_nonzero(~np.isfinite(sums)))
+    if broken:
+        raise ModelError(
+            f"{name} gives no finite likelihood for {broken} of {len(sums)} texts tried: "
+            "its weights or its precision are damaged"
+        )
+    return sums
 
 
 def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> tuple[Floats, bool]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holisticbias_eval.models import packed
 from holisticbias_eval.models.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.float64 import exactly, in_float64
 from holisticbias_eval.scoring import Floats, whole
@@ -74,10 +75,9 @@ def test_a_fault_larger_than_rounding_is_refused(
     fault: float,
     refused: bool,
 ) -> None:
-    import holisticbias_eval.models.causal as module
-
-    right = module.node_likelihoods
-    monkeypatch.setattr(module, "node_likelihoods", lambda *arguments: right(*arguments) + fault / 20)
+    right = packed.tiled
+    for head in packed.HEADS:
+        monkeypatch.setitem(packed.HEADS, head, lambda *given: right(*given) + fault / 20)
     notices: list[str] = []
     scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
     scorer.score(whole(sentences), ignore)

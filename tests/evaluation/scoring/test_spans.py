@@ -158,7 +158,7 @@ def test_a_phrase_that_is_not_in_its_text(phrase: str) -> None:
 
 def test_texts_over_the_context_length_are_named(make_model: Any, tokenizer: Any, loaded: Any) -> None:
     model = make_model("GPT2Config", vocab_size=400, n_embd=8, n_layer=1, n_head=1, n_positions=8)
-    with pytest.raises(ModelError, match=r"at most 8 tokens; 1 texts have more: 'one two three"):
+    with pytest.raises(ModelError, match=r"at most 8 tokens, and these texts have more: 'one two three"):
         CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
 
 

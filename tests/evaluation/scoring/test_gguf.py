@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models import source
+from holisticbias_eval.models.causal import CausalScorer
+from holisticbias_eval.models.load import load_scorer
+from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.scoring import whole
+
+HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
+LLAMA = {
+    "vocab_size": 400, "hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
+    "num_key_value_heads": GROUPS, "intermediate_size": 128, "max_position_embeddings": 128,
+    "tie_word_embeddings": True, "rms_norm_eps": 1e-6,
+}  # fmt: skip
+NAMES = {
+    "model.embed_tokens.weight": "token_embd.weight",
+    "model.norm.weight": "output_norm.weight",
+    "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+    "self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+}  # fmt: skip
+Q4_1 = gguf.GGMLQuantizationType.Q4_1
+
+
+def ignore(message: object) -> None:
+    pass
+
+
+def gguf_name(name: str) -> str:
+    if name in NAMES:
+        return NAMES[name]
+    _, _, layer, rest = name.split(".", 3)
+    return f"blk.{layer}.{NAMES[rest.removesuffix('.weight')]}.weight"
+
+
+def interleaved(weight: Any, heads: int) -> Any:
+    """Rotary dimensions as GGUF orders them: pairs side by side, not halves."""
+    return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
+
+
+@pytest.fixture(scope="module")
+def llama(make_model: Callable[..., Any]) -> Any:
+    """A Llama whose matrices hold what four bits and two numbers a block can hold."""
+    import torch
+
+    model = make_model("LlamaConfig", **LLAMA)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                coarse = gguf.dequantize(gguf.quantize(parameter.numpy(), Q4_1), Q4_1)
+                parameter.copy_(torch.from_numpy(coarse))
+    return model
+
+
+@pytest.fixture(scope="module")
+def gguf_file(llama: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("gguf") / "tiny.Q4_1.gguf"
+    file = gguf.GGUFWriter(str(path), "llama")
+    file.add_context_length(128)
+    file.add_embedding_length(WIDTH)
+    file.add_feed_forward_length(128)
+    file.add_block_count(LAYERS)
+    file.add_head_count(HEADS)
+    file.add_head_count_kv(GROUPS)
+    file.add_layer_norm_rms_eps(1e-6)
+    file.add_rope_freq_base(10_000.0)
+    file.add_rope_dimension_count(WIDTH // HEADS)
+    file.add_vocab_size(400)
+    vocabulary = tokenizer.get_vocab()
+    file.add_tokenizer_model("gpt2")
+    file.add_tokenizer_pre("gpt-2")
+    file.add_token_list(sorted(vocabulary, key=lambda token: int(vocabulary[token])))
+    special = set(tokenizer.all_special_ids)
+    file.add_token_types([gguf.TokenType.CONTROL if i in special else gguf.TokenType.NORMAL for i in range(400)])
+    merges = json.loads(tokenizer.backend_tokenizer.to_str())["model"]["merges"]
+    file.add_token_merges([" ".join(pair) for pair in merges])
+    file.add_unk_token_id(tokenizer.convert_tokens_to_ids("<unk>"))
+    file.add_bos_token_id(tokenizer.bos_token_id)
+    file.add_eos_token_id(tokenizer.eos_token_id)
+    for name, tensor in llama.state_dict().items():
+        if name == "lm_head.weight":
+            continue
+        heads = {"q_proj": HEADS, "k_proj": GROUPS}.get(name.split(".")[-2], 0)
+        weight = interleaved(tensor.numpy(), heads) if heads else tensor.numpy()
+        if weight.ndim > 1:
+            file.add_tensor(gguf_name(name), gguf.quantize(np.ascontiguousarray(weight), Q4_1), raw_dtype=Q4_1)
+        else:
+            file.add_tensor(gguf_name(name), weight)
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+    return path
+
+
+def test_a_gguf_file_is_scored_as_the_weights_that_it_holds(
+    gguf_file: Path, llama: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
+) -> None:
+    scorer = load_scorer(str(gguf_file), ignore)
+    scores = scorer.score(whole(sentences), ignore)
+    expected = CausalScorer(loaded(llama, tokenizer), ignore).score(whole(sentences), ignore)
+    np.testing.assert_allclose(scores.nll, expected.nll, atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == expected.tokens.tolist()
+
+
+def test_a_gguf_file_is_named_by_its_digest_and_quantization(gguf_file: Path) -> None:
+    identity = load_model(str(gguf_file), "AutoModelForCausalLM").identity
+    assert identity.quantization == f"Q4_1 ({1 + 7 * LAYERS}), F32 ({1 + 2 * LAYERS})"
+    assert identity.file_sha256 == hashlib.sha256(gguf_file.read_bytes()).hexdigest()
+    assert identity.dtype == "float32"
+    assert identity.architecture == "LlamaForCausalLM"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is not a GGUF file"),
+        (b"a text", "is not a GGUF file"),
+        (b"GGUF", "cannot be loaded"),
+        (b"GGUF" + bytes(200), "cannot be loaded"),
+        (None, "cannot be loaded"),  # the file, cut short
+    ],
+)
+def test_a_file_that_is_not_whole_is_one_line(
+    content: bytes | None, message: str, gguf_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(gguf_file.read_bytes()[:-1000] if content is None else content)
+    with pytest.raises(ModelError, match=message) as error:
+        load_scorer(str(path), ignore)
+    assert "\n" not in str(error.value)
+
+
+def test_a_gguf_file_that_is_not_there_or_lies_in_a_folder(gguf_file: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such model file"):
+        load_scorer(str(tmp_path / "nothing.gguf"), ignore)
+    with pytest.raises(ModelError, match=r"no config.json; for its GGUF file, --model .*tiny.Q4_1.gguf"):
+        load_scorer(str(gguf_file.parent), ignore)
+
+
+def test_without_the_packages_that_read_gguf_the_extra_is_named(
+    gguf_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(source, "find_spec", lambda name: None)
+    with pytest.raises(ModelError, match=r"pip install 'holisticbias\[gguf\]'"):
+        load_scorer(str(gguf_file), ignore)
