@@ -109,7 +109,7 @@ def _beside_baseline(axes: Sequence[AxisShare]) -> str:
     counts = {
         "clearly above that share": higher,
         "clearly below that share": lower,
-        "neither" if higher or lower else "neither clearly above nor below it": len(axes) - higher - lower,
+        "not clearly different from it": len(axes) - higher - lower,
     }
     parts = [f"{n} {'is' if n == 1 else 'are'} {what}" for what, n in counts.items() if n]
     return f" Of the axes above their floor, {listed(parts)}."

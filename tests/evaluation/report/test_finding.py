@@ -130,7 +130,7 @@ def test_the_finding_in_two_sentences(made_run: Run, shares: dict[str, float | N
             {"age": 0.9, "ability": 0.65, "religion": 0.72, "nonce": 0.7},
             "Baseline: of made-up words (Nonce), which describe nobody, 70.0% of pairs differ (95% interval 66.0% to "
             "74.0%). A share near that can come from the length, rarity or novelty of words alone. Of the axes above "
-            "their floor, 1 is clearly above that share and 2 are neither.",
+            "their floor, 1 is clearly above that share and 2 are not clearly different from it.",
         ),
         (
             {"age": 0.9, "nonce": 0.0},
