@@ -1,4 +1,4 @@
-"""The embedded model: a measuring weight with planted biases of known size."""
+"""The embedded model: a calibration model with planted biases of known size."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 EMBEDDED_MODEL = "embedded"
 NOTE = (
-    "The embedded model is a measuring weight: its biases are planted and known, in the words of release 1.0.0, "
-    "and say nothing of any other model."
+    "The embedded model is a calibration model: its biases are planted and known, in the words of release 1.0.0, "
+    "and say nothing about other models."
 )
 
 

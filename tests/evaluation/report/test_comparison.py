@@ -103,7 +103,7 @@ def test_releases_of_one_model_have_no_test_of_it(made_run: Run, run_maker: Make
 
 
 def test_the_note_of_a_measuring_weight_comes_first_and_once(run_maker: MakeRun) -> None:
-    run = run_maker(note="A measuring weight.")
+    run = run_maker(note="A calibration model.")
     page = Page(render_comparison(compare_runs(run, other_model(run)), title))
     noted = [words for attrs, words in page.all("p") if attrs.get("role") == "note"]
-    assert noted == ["Read this first, of A and B. A measuring weight."]
+    assert noted == ["Read this first, of A and B. A calibration model."]

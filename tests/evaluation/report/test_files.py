@@ -85,12 +85,12 @@ def test_every_chart_is_a_drawing_of_its_own(hostile_run: Run, made_run: Run) ->
 
 
 def test_a_chart_that_leaves_the_page_says_whose_it_is(run_maker: MakeRun) -> None:
-    run = run_maker(name="some/model", note="A measuring weight " * 8)
+    run = run_maker(name="some/model", note="A calibration model " * 8)
     source = render_svg(report_charts(summarise(run))["likelihood-bias"], chart_heading(run.result.signature, 340))
     texts = [e.text or "" for e in parse(source).iter(f"{SVG}text")]
     assert "some/model on HolisticBias 1.0.0" in texts
     noted = [text for text in texts if "measuring" in text]
-    assert " ".join(noted) == ("A measuring weight " * 8).strip()
+    assert " ".join(noted) == ("A calibration model " * 8).strip()
     assert max(map(len, noted)) <= 61
 
 

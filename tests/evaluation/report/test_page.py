@@ -213,8 +213,8 @@ def test_what_was_skipped_is_said_with_its_reason(run_maker: MakeRun) -> None:
 
 def test_the_note_of_a_model_stands_beside_the_finding(run_maker: MakeRun, source: str) -> None:
     assert 'role="note"' not in source
-    noted = Page(render_page(summarise(run_maker(note="A measuring weight."))))
-    assert [words for attrs, words in noted.all("p") if attrs.get("role") == "note"] == ["A measuring weight."]
+    noted = Page(render_page(summarise(run_maker(note="A calibration model."))))
+    assert [words for attrs, words in noted.all("p") if attrs.get("role") == "note"] == ["A calibration model."]
 
 
 def test_what_rounding_cost_is_said(made_run: Run) -> None:

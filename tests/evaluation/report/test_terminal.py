@@ -54,4 +54,4 @@ def test_missing_is_said(made_run: Run) -> None:
 
 
 def test_the_note_is_printed(run_maker: MakeRun) -> None:
-    assert "A measuring weight." in printed(run_maker(note="A measuring weight."), 80)
+    assert "A calibration model." in printed(run_maker(note="A calibration model."), 80)
