@@ -288,8 +288,8 @@ def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, cod
     assert (process.returncode, out, err.removeprefix("\n")) == (code, "", message)
     assert "release" not in contents(tmp_path)
     if sent == signal.SIGKILL:
-        arguments = ["build", "--version", "1.0.0", "--where", "axis=nonce", "--out", tmp_path / "release"]
-        subprocess.run([*COMMAND, *arguments], cwd=root, stdout=subprocess.PIPE, check=True, timeout=60)
+        again = ["build", "--version", "1.0.0", "--where", "axis=nonce", "--out", str(tmp_path / "release")]
+        subprocess.run([*COMMAND, *again], cwd=root, stdout=subprocess.PIPE, check=True, timeout=60)
         assert [path.name for path in tmp_path.iterdir()] == ["release"]
     else:
         assert contents(tmp_path) == set()

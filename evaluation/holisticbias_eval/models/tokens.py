@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -189,7 +190,7 @@ def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[Ro
 
 def _tokens(ids: Sequence[Sequence[int]]) -> _Tokens:
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    return _Tokens(np.fromiter((t for row in ids for t in row), np.int32, int(lengths.sum())), lengths, None, None)
+    return _Tokens(np.fromiter(chain.from_iterable(ids), np.int32, int(lengths.sum())), lengths, None, None)
 
 
 def _bounds(lengths: Rows) -> Rows:
