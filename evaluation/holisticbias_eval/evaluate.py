@@ -137,6 +137,8 @@ def dry_run(
             stored = _stored(job, storage)
             blocks = stored.blocks(distinct) if isinstance(stored, StoredScorer) else [distinct]
         missing = sum(map(len, blocks))
+        if blocks:
+            _tested(job)
         with progress("Counting tokens", missing) as counted:
             works = count_work(job.scorer, blocks, counted)
         with step("Timing a few texts"):
@@ -213,8 +215,7 @@ def _kept_if_interrupted(scorer: scoring.Scorer) -> Iterator[None]:
 
 def _run(job: _Job, scorer: scoring.Scorer) -> Run:
     """Score and measure."""
-    with step("Testing how exactly the model is scored"):
-        probe = _probe(job.scorer, job.asked)
+    probe = _tested(job)
     before = job.scorer.inputs if isinstance(job.scorer, MaskedScorer) else (0, 0)
     scores = _score(job.asked, scorer)
     with step("Measuring"):
@@ -227,6 +228,12 @@ def _run(job: _Job, scorer: scoring.Scorer) -> Run:
         masked_inputs=_masked_inputs(job.scorer, before),
     )
     return Run(result, scores, pairs)
+
+
+def _tested(job: _Job) -> scoring.Probe | None:
+    """Test the scoring method on short to long texts at once: block by block, longer texts would be tested again."""
+    with step("Testing how exactly the model is scored"):
+        return _probe(job.scorer, job.asked)
 
 
 def _probe(scorer: scoring.Scorer, asked: Asked) -> scoring.Probe | None:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -38,7 +39,7 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
         if line.startswith("Scoring with"):
             break
     while store and process.poll() is None and not [*store.rglob("*.parquet")]:
-        pass
+        time.sleep(0.01)
     process.send_signal(sent)
     _, printed = process.communicate(timeout=60)
     return process.returncode, printed

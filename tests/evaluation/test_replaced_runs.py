@@ -244,8 +244,9 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         f"Loading model {tiny_gpt2}",
         "Selecting sentences",
         "Finding the texts that are not scored yet",
+        "Testing how exactly the model is scored",
         "Counting tokens: 140 texts",
         "Timing a few texts",
     ]
-    assert encoded == [140, 64, 140]  # to count; then to time, first a few and then all there are
+    assert encoded == [128, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
     assert list(tmp_path.iterdir()) == []

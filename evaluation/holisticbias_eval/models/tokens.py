@@ -139,9 +139,9 @@ class TextEncoder:
         tokens = _tokens([e.ids for e in encodings])
         if not offsets:
             return tokens
-        pairs = (p for e in encodings for pair in e.offsets for p in pair)
+        pairs = chain.from_iterable(chain.from_iterable(e.offsets for e in encodings))
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
-        word = np.fromiter((w for e in encodings for w in e.word_ids), np.int32, len(tokens.ids))
+        word = np.fromiter(chain.from_iterable(e.word_ids for e in encodings), np.int32, len(tokens.ids))
         return replace(tokens, begin=places[:, 0], end=places[:, 1], word=word)
 
 
