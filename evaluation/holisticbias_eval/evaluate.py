@@ -52,7 +52,7 @@ Runs = Sequence[tuple[tuple[str, ...], Path | None]]  # measures, and the folder
 
 GENDERED = "a descriptor that goes with some nouns alone"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
-_TRIED = 128
+_TRIED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def dry_run(
             blocks = stored.blocks(distinct) if isinstance(stored, StoredScorer) else [distinct]
         missing = sum(map(len, blocks))
         if blocks:
-            _tested(job)
+            _probe(job)
         with progress("Counting tokens", missing) as counted:
             works = count_work(job.scorer, blocks, counted)
         with step("Timing a few texts"):
@@ -215,7 +215,7 @@ def _kept_if_interrupted(scorer: scoring.Scorer) -> Iterator[None]:
 
 def _run(job: _Job, scorer: scoring.Scorer) -> Run:
     """Score and measure."""
-    probe = _tested(job)
+    probe = _probe(job)
     before = job.scorer.inputs if isinstance(job.scorer, MaskedScorer) else (0, 0)
     scores = _score(job.asked, scorer)
     with step("Measuring"):
@@ -230,19 +230,20 @@ def _run(job: _Job, scorer: scoring.Scorer) -> Run:
     return Run(result, scores, pairs)
 
 
-def _tested(job: _Job) -> scoring.Probe | None:
-    """Test the scoring method on short to long texts at once: block by block, longer texts would be tested again."""
-    with step("Testing how exactly the model is scored"):
-        return _probe(job.scorer, job.asked)
+def _probe(job: _Job) -> scoring.Probe | None:
+    """Test how exact the scores are, before any text is scored or read.
 
-
-def _probe(scorer: scoring.Scorer, asked: Asked) -> scoring.Probe | None:
-    """How exact the scores are, tried on short to long texts before any is scored or read."""
-    if not isinstance(scorer, CausalScorer | RayScorer) or not len(asked.spans):
+    The texts tried are spread over all lengths. The longest in characters are among
+    them, and so most likely the longest in tokens: a block of texts that are longer
+    than those tried would be tested again.
+    """
+    if not isinstance(job.scorer, CausalScorer | RayScorer) or not len(job.asked.spans):
         return None
-    together = asked.together
-    order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
-    return scorer.probe(together.take(order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]))
+    with step("Testing how exactly the model is scored"):
+        together = job.asked.together
+        order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
+        spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
+        return job.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
 
 
 def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:

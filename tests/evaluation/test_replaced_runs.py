@@ -16,7 +16,8 @@ from holisticbias.release import build_release, write_release
 from holisticbias_eval import evaluate as evaluation
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.identity import differences
-from holisticbias_eval.models.tokens import TextEncoder
+from holisticbias_eval.models.probe import plain_sums
+from holisticbias_eval.models.tokens import Encoded, TextEncoder
 from holisticbias_eval.run import RESULT, Signature, read_result, read_run
 
 Refused = Callable[..., str]
@@ -248,5 +249,22 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         "Counting tokens: 140 texts",
         "Timing a few texts",
     ]
-    assert encoded == [128, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
+    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_scoring_method_is_tested_once_whatever_the_blocks(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = []
+    def counted(few: Encoded, *rest: Any) -> Any:
+        tests.append(few.lengths.max())
+        return plain_sums(few, *rest)
+
+    monkeypatch.setattr("holisticbias_eval.models.causal.plain_sums", counted)
+    monkeypatch.setattr(evaluation, "BLOCK", 20)
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
+    for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):
+        tests.clear()
+        assert main([*arguments, "--store", str(tmp_path / "store"), *more]) == 0
+        assert len(tests) == 1
