@@ -257,6 +257,7 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
     tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests = []
+
     def counted(few: Encoded, *rest: Any) -> Any:
         tests.append(few.lengths.max())
         return plain_sums(few, *rest)
