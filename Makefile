@@ -28,7 +28,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py
 
 demo: setup
 	$(BIN)/holisticbias build --version 1.0.0 --out build/holisticbias-1.0.0
-	$(BIN)/holisticbias evaluate --release build/holisticbias-1.0.0 --out build/embedded-on-1.0.0
+	$(BIN)/holisticbias evaluate --release build/holisticbias-1.0.0 --out build/embedded-on-1.0.0 --overwrite
 
 test: check
 	$(BIN)/pytest --numprocesses auto
@@ -75,7 +75,7 @@ reference: setup
 
 evaluation/reference/%/result.json:
 	mkdir -p $(@D)
-	$(BIN)/holisticbias evaluate --release $* --no-store --out build/reference/$*
+	$(BIN)/holisticbias evaluate --release $* --no-store --out build/reference/$* --overwrite
 	$(BIN)/holisticbias report build/reference/$* --format svg --out $(@D)/likelihood_bias.svg
 	cp build/reference/$*/result.json $@
 

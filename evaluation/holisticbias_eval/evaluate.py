@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from holisticbias.output import new_folder
+from holisticbias.output import new_folder, refuse_target
 from holisticbias.release import Release, build_release, open_release
 from holisticbias.validate import load_catalog
 from holisticbias_eval import scoring
 from holisticbias_eval.asked import Asked, ask
 from holisticbias_eval.context import Context
+from holisticbias_eval.embedded import EMBEDDED_MODEL
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.identity import may_replace
 from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.trust import measure_trust
@@ -30,25 +30,29 @@ from holisticbias_eval.models.causal import CausalScorer
 from holisticbias_eval.models.engines import EngineOptions, start_engine
 from holisticbias_eval.models.masked import MaskedScorer
 from holisticbias_eval.models.ray_engine import RayScorer
-from holisticbias_eval.plan import Plan, plan
+from holisticbias_eval.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.progress import notice, progress, step
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.run import (
     MaskedInputs,
     ReleaseSignature,
     Result,
     Run,
+    Signature,
     Skipped,
-    is_run,
     likelihood_bias_result,
     sign,
+    with_probe,
     write_run,
 )
 from holisticbias_eval.seat import gendered_sentences
 from holisticbias_eval.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
 
+Runs = Sequence[tuple[tuple[str, ...], Path | None]]  # measures, and the folder
+
 GENDERED = "a descriptor that goes with some nouns alone"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
-_TRIED = 128
+_TRIED = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Storage:
     folder: Path | None = None
 
 
-def runs_of(measures: Sequence[str], out: Path | None) -> tuple[tuple[tuple[str, ...], Path | None], ...]:
+def runs_of(measures: Sequence[str], out: Path | None) -> Runs:
     """The runs that measures take, each with its measures and its folder.
 
     Pseudo-log-likelihood bias is over other sentences and has a run of its own; it
@@ -74,64 +78,108 @@ def runs_of(measures: Sequence[str], out: Path | None) -> tuple[tuple[tuple[str,
     return tuple(((name,), out / name if out and several else out) for name in names)
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A run to make: a release, what is asked of which scorer, and what will be on record of it."""
+
+    release: Release
+    scorer: scoring.Scorer
+    asked: Asked
+    signature: Signature
+
+
 def evaluate(
     model: str | None,
     release: Path | None,
-    measures: tuple[str, ...],
-    out: Path | None,
+    runs: Runs,
     options: EngineOptions | None = None,
     storage: Storage | None = None,
     context: Context | None = None,
-) -> tuple[Path, Run]:
-    """Score, measure and report; the folder written, and what it holds.
+    *,
+    overwrite: bool = False,
+) -> Iterator[tuple[Path, Run]]:
+    """Score, measure and report; yields each folder when it is written, and what it holds.
 
-    A version's number in the place of a folder is compiled from the terms, and so
-    is the newest published version where no release is given. The folder appears
-    when all is done, or not at all; scores are kept as they come.
+    ``release`` is a folder or the number of a version, which is compiled from the
+    terms; by default it is the newest published version. A folder appears when its
+    run is done, or not at all; scores are kept as they come. A folder of another
+    run is refused before anything is scored, unless ``overwrite``.
     """
-    opened, scorer, asked, settings = _prepare(model, release, measures, options, context)
-    folder = out or Path("runs") / _run_name(scorer.identity.name, opened.version, measures)
-    with new_folder(folder, is_run) as made:
-        probe = _probe(scorer, asked)
-        scores = _score(asked, _stored(scorer, opened, storage))
-        run = _measure(opened, scorer, measures, settings, scores, probe)
-        write_run(run, made)
-        write_page(run, made)
-    return folder, run
+    jobs = _prepare(model, release, [measures for measures, _ in runs], options, context)
+    folders = [out or Path("runs") / _run_name(job) for job, (_, out) in zip(jobs, runs, strict=True)]
+    allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]
+    for folder, may in zip(folders, allowed, strict=True):
+        refuse_target(folder, may)
+    for job, folder, may in zip(jobs, folders, allowed, strict=True):
+        scorer = _stored(job, storage)
+        with new_folder(folder, may) as made, _kept_if_interrupted(scorer):
+            run = _run(job, scorer)
+            with step("Writing the report"):
+                write_run(run, made)
+                write_page(run, made)
+        yield folder, run
 
 
 def dry_run(
     model: str | None,
     release: Path | None,
-    measures: tuple[str, ...],
+    measures: Sequence[tuple[str, ...]],
     options: EngineOptions | None = None,
     storage: Storage | None = None,
     context: Context | None = None,
-) -> Plan:
-    """What an evaluation would have to score, and how long it would take; nothing is written."""
-    opened, scorer, asked, _ = _prepare(model, release, measures, options, context)
-    stored = _stored(scorer, opened, storage)
-    spans, _ = scoring.unique_spans(asked.together)
-    return plan(scorer, len(spans), stored.blocks(spans) if isinstance(stored, StoredScorer) else [spans])
+) -> Iterator[Plan]:
+    """Yield what the run of each measure would have to score, and how long that would take; nothing is written."""
+    for job in _prepare(model, release, measures, options, context):
+        if not isinstance(job.scorer, scoring.Measurable):
+            raise EvaluationError("a dry run is for the local engine: it scores a few sentences to time them")
+        with step("Finding the texts that are not scored yet"):
+            distinct, _ = scoring.unique_spans(job.asked.together)
+            stored = _stored(job, storage)
+            blocks = stored.blocks(distinct) if isinstance(stored, StoredScorer) else [distinct]
+        missing = sum(map(len, blocks))
+        if blocks:
+            _probe(job)
+        with progress("Counting tokens", missing) as counted:
+            works = count_work(job.scorer, blocks, counted)
+        with step("Timing a few texts"):
+            seconds = estimate_seconds(job.scorer, blocks, works)
+        work = scoring.Work(sum(w.tokens for w in works), sum(w.forward for w in works))
+        yield Plan(len(distinct), missing, work, seconds)
 
 
 def _prepare(
     model: str | None,
     release: Path | None,
-    measures: tuple[str, ...],
+    measures: Sequence[tuple[str, ...]],
     options: EngineOptions | None,
     context: Context | None,
-) -> tuple[Release, scoring.Scorer, Asked, dict[str, str]]:
-    """The release, the scorer, what it is asked, and the settings for the record; refused where they do not fit."""
-    opened = _open(release)
-    scorer = start_engine(model, _notice, options)
-    if PSEUDO_LIKELIHOOD_BIAS in measures and scorer.settings.get("scorer") != "masked":
+) -> list[_Job]:
+    """Open the release and start the engine, once for all measures; refused if they do not fit each other."""
+    with step(f"Opening release {release}" if release else "Opening the newest release"):
+        opened = _open(release)
+    with step(f"Loading model {model or EMBEDDED_MODEL}"):
+        scorer = start_engine(model, notice, options)
+    if (PSEUDO_LIKELIHOOD_BIAS,) in measures and scorer.settings.get("scorer") != "masked":
         raise EvaluationError(f"{PSEUDO_LIKELIHOOD_BIAS} needs a masked model, which {scorer.identity.name} is not")
-    context = context or Context()
+    with step("Selecting sentences"):
+        return [_job(opened, scorer, names, context or Context()) for names in measures]
+
+
+def _job(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], context: Context) -> _Job:
     joined = scorer.settings.get("scorer") != "seq2seq"
     told = {} if context.told is None else {"context": context.told}
-    asked = ask(opened, measures, partial(context.draw, joined=joined))
-    return opened, scorer, asked, {**scorer.settings, **told}
+    asked = ask(release, measures, partial(context.draw, joined=joined))
+    skipped = _skipped(release.sentences, measures)
+    signature = sign(
+        ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
+        scorer.identity,
+        {**scorer.settings, **told},
+        measures,
+        scored=len(asked.spans),
+        available=len(asked.spans) + sum(s.sentences for s in skipped),
+        skipped=skipped,
+    )
+    return _Job(release, scorer, asked, signature)
 
 
 def _open(release: Path | None) -> Release:
@@ -143,59 +191,73 @@ def _open(release: Path | None) -> Release:
     return open_release(release)
 
 
-def _stored(scorer: scoring.Scorer, release: Release, storage: Storage | None) -> scoring.Scorer:
+def _stored(job: _Job, storage: Storage | None) -> scoring.Scorer:
+    scorer = job.scorer
     if storage is None or storage.folder is None:
         return scorer
-    store = ScoreStore(storage.folder, scorer, release.digest, _notice)
+    store = ScoreStore(storage.folder, scorer, job.release.digest, notice)
     if isinstance(scorer, RayScorer):
         return StoredScorer(scorer, store, scorer.score_blocks)
     return StoredScorer(scorer, store, block=API_BLOCK if isinstance(scorer, ApiScorer) else BLOCK)
 
 
-def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
-    distinct, rows = scoring.unique_spans(asked.together)
-    with _progress(len(distinct), scorer) as progress:
-        return asked.answer(scoring.score_spans(distinct, scorer, progress).take(rows))
+@contextmanager
+def _kept_if_interrupted(scorer: scoring.Scorer) -> Iterator[None]:
+    """Let an interruption say how many scores are kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        kept = "no scores are kept without a store (--no-store): the same command starts over"
+        if isinstance(scorer, StoredScorer):
+            kept = f"{scorer.kept}; the same command goes on from there"
+        raise KeyboardInterrupt(kept) from error
 
 
-def _probe(scorer: scoring.Scorer, asked: Asked) -> scoring.Probe | None:
-    """How exact the scores are, tried on short to long texts before any is scored or read."""
-    if not isinstance(scorer, CausalScorer | RayScorer) or not len(asked.spans):
-        return None
-    order = np.argsort(np.fromiter(map(len, asked.together.text), np.int64), kind="stable")
-    return scorer.probe(asked.together.take(order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]))
-
-
-def _measure(
-    release: Release,
-    scorer: scoring.Scorer,
-    measures: tuple[str, ...],
-    settings: dict[str, str],
-    scores: pa.Table,
-    probe: scoring.Probe | None,
-) -> Run:
-    skipped = _skipped(release.sentences, measures)
-    signature = sign(
-        ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
-        scorer.identity,
-        settings,
-        measures,
-        scored=scores.num_rows,
-        available=scores.num_rows + sum(s.sentences for s in skipped),
-        skipped=skipped,
-        probe=probe,
+def _run(job: _Job, scorer: scoring.Scorer) -> Run:
+    """Score and measure."""
+    probe = _probe(job)
+    before = job.scorer.inputs if isinstance(job.scorer, MaskedScorer) else (0, 0)
+    scores = _score(job.asked, scorer)
+    with step("Measuring"):
+        bias = likelihood_bias_result(measure_likelihood_bias(scores))
+        trust, pairs = measure_trust(scores)
+    result = Result(
+        signature=with_probe(job.signature, probe),
+        likelihood_bias=bias,
+        trust=trust,
+        masked_inputs=_masked_inputs(job.scorer, before),
     )
-    bias = likelihood_bias_result(measure_likelihood_bias(scores))
-    trust, pairs = measure_trust(scores)
-    result = Result(signature=signature, likelihood_bias=bias, trust=trust, masked_inputs=_masked_inputs(scorer))
     return Run(result, scores, pairs)
 
 
-def _masked_inputs(scorer: scoring.Scorer) -> MaskedInputs | None:
-    if not isinstance(scorer, MaskedScorer) or not scorer.inputs[0]:
+def _probe(job: _Job) -> scoring.Probe | None:
+    """Test how exact the scores are, before any text is scored or read.
+
+    The texts tried are spread over all lengths. The longest in characters are among
+    them, and so most likely the longest in tokens: a block of texts that are longer
+    than those tried would be tested again.
+    """
+    if not isinstance(job.scorer, CausalScorer | RayScorer) or not len(job.asked.spans):
         return None
-    asked, run = scorer.inputs
-    _notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
+    with step("Testing how exactly the model is scored"):
+        together = job.asked.together
+        order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
+        spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
+        return job.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
+
+
+def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
+    distinct, rows = scoring.unique_spans(asked.together)
+    with progress(f"Scoring with {scorer.identity.name}", len(distinct)) as scored:
+        return asked.answer(scoring.score_spans(distinct, scorer, scored).take(rows))
+
+
+def _masked_inputs(scorer: scoring.Scorer, before: tuple[int, int]) -> MaskedInputs | None:
+    """The masked inputs since ``before``, and a line that says how many they were."""
+    if not isinstance(scorer, MaskedScorer) or scorer.inputs == before:
+        return None
+    asked, run = (now - then for now, then in zip(scorer.inputs, before, strict=True))
+    notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
     return MaskedInputs(asked=asked, run=run)
 
 
@@ -218,34 +280,14 @@ def _skipped(sentences: pa.Table, measures: tuple[str, ...]) -> tuple[Skipped, .
     return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
 
 
-@contextmanager
-def _progress(total: int, scorer: scoring.Scorer) -> Iterator[scoring.Progress]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(f"Scoring with {scorer.identity.name}", total=total, rate="")
-
-        def advance(done: int) -> None:
-            bar.advance(task, done)
-            speed = bar.tasks[task].speed
-            bar.update(task, rate=f"{speed:,.0f}/s" if speed else "")
-
-        yield advance
-
-
-def _notice(message: str) -> None:
-    Console(stderr=True).print(message, highlight=False, markup=False, soft_wrap=True)
-
-
-def _run_name(model: str, version: str, measures: tuple[str, ...]) -> str:
-    measure = f"-{PSEUDO_LIKELIHOOD_BIAS}" if PSEUDO_LIKELIHOOD_BIAS in measures else ""
-    return f"{_file_name(model)}-on-{version}{measure}"
+def _run_name(job: _Job) -> str:
+    """The default name of a run's folder, which tells parts of a release and measures apart."""
+    named = [_file_name(job.scorer.identity.name), "on", job.release.version]
+    if job.release.manifest.part:
+        named.append(_file_name(job.release.manifest.part))
+    if PSEUDO_LIKELIHOOD_BIAS in job.signature.measures:
+        named.append(PSEUDO_LIKELIHOOD_BIAS)
+    return "-".join(named)
 
 
 def _file_name(name: str) -> str:

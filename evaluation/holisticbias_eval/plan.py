@@ -1,4 +1,4 @@
-"""How much there is to score, and how long it will take: counted, and calibrated on a few sentences."""
+"""Plan a run: count what there is to score, and time a few texts to estimate how long it takes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.scoring import Measurable, Scorer, Spans, Work
+from holisticbias_eval.progress import duration
+from holisticbias_eval.scoring import Measurable, Progress, Spans, Work
 
 _SAMPLES = (64, 1024, 16_384)
 _ENOUGH_SECONDS = 2.0
@@ -17,7 +17,7 @@ _ENOUGH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Texts (sentences, and phrases alone) in all and still to be scored, their work, and its estimated seconds."""
+    """Number of texts (sentences, and phrases alone), how many are still to be scored, their work and its seconds."""
 
     texts: int
     missing: int
@@ -27,37 +27,36 @@ class Plan:
     def __str__(self) -> str:
         return (
             f"{self.missing:,} of {self.texts:,} texts to score: {self.work.tokens:,} tokens, "
-            f"{self.work.forward:,} of them forward tokens; about {_duration(self.seconds)}"
+            f"{self.work.forward:,} of them forward tokens; about {duration(self.seconds)}"
         )
 
 
-def plan(scorer: Scorer, texts: int, blocks: Sequence[Spans], clock: Callable[[], float] = time.perf_counter) -> Plan:
-    """The work of blocks that are scored one after the other.
+def count_work(scorer: Measurable, blocks: Sequence[Spans], progress: Progress) -> list[Work]:
+    """Count the work of each block, scored as a whole."""
+    works = []
+    for block in blocks:
+        works.append(scorer.work(block))
+        progress(len(block))
+    return works
 
-    A run of consecutive spans from the middle one is scored, and thrown away,
-    to time it. Raises ``EvaluationError`` where the engine cannot tell its work
-    beforehand.
+
+def estimate_seconds(
+    scorer: Measurable, blocks: Sequence[Spans], works: Sequence[Work], clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Estimate the seconds that the blocks take, from texts in the middle of the middle block.
+
+    More and more of them are scored, and the scores thrown away, until that takes some seconds.
     """
-    if not isinstance(scorer, Measurable):
-        raise EvaluationError("a dry run is for the local engine: it scores a few sentences to time them")
     if not blocks:
-        return Plan(texts, 0, Work(0, 0), 0.0)
-    each = [scorer.work(block) for block in blocks]
-    work = Work(sum(w.tokens for w in each), sum(w.forward for w in each))
-    some = blocks[len(blocks) // 2]
+        return 0.0
+    some, of_some = blocks[len(blocks) // 2], works[len(blocks) // 2]
     for size in _SAMPLES:
-        middle = max(0, (len(some) - size) // 2)
-        few = some.take(np.arange(middle, min(len(some), middle + size)))
+        first = max(0, (len(some) - size) // 2)
+        few = some if size >= len(some) else some.take(np.arange(first, first + size))
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _ENOUGH_SECONDS:
+        if seconds > _ENOUGH_SECONDS or few is some:
             break
-    missing = sum(map(len, blocks))
-    return Plan(texts, missing, work, seconds * work.forward / max(1, scorer.work(few).forward))
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    timed = of_some if few is some else scorer.work(few)
+    return seconds * sum(work.forward for work in works) / max(1, timed.forward)

@@ -1,24 +1,37 @@
-"""The registry of results: one file a model, release and measure, contributed and checked like the terms."""
+"""The registry of results: one file for each model, release and measure, contributed and checked like the terms."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from holisticbias.catalog import Catalog
+from holisticbias.errors import SourceError, UnknownVersionError
+from holisticbias.output import write_file
+from holisticbias.release import build_release
+from holisticbias.source import find_source
+from holisticbias_eval.embedded import EMBEDDED_MODEL
 from holisticbias_eval.errors import RegistryError
+from holisticbias_eval.identity import same_model
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.records import Interval, Part
-from holisticbias_eval.run import Result, Signature
+from holisticbias_eval.run import ModelSignature, ReleaseSignature, Result, Signature
 
 _PACKAGE = Path(__file__).resolve().parent
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _ROUNDING = 1e-9
+_PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+# the digest of a published version, or of its subset of this name; None if there is no such thing
+Published = Callable[[str, str | None], str | None]
 
 Count = Annotated[int, Field(ge=0)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -77,10 +90,10 @@ def _slug(name: str) -> str:
 
 
 def make_entry(result: Result, labels: Mapping[str, str], contributor: str, date: str, name: str | None) -> Entry:
-    """A run's entry; ``name`` is what the model is called where the run knows it as a folder."""
+    """Make a run's entry; ``name`` is what the model is called if the run has it from a folder."""
     signature = result.signature
     model = signature.model.model_copy(update={"name": name} if name else {})
-    if _is_folder(model.name):
+    if _is_path(model.name) or (name is None and _is_local(model)):
         raise RegistryError(f"{model.name} is a folder of one machine: say with --name what others know the model as")
     trusted = {t.axis: t for t in result.trust.by_axis} if result.trust else {}
     figures = []
@@ -99,17 +112,62 @@ def make_entry(result: Result, labels: Mapping[str, str], contributor: str, date
     return Entry(contributor=contributor, date=date, signature=signed, by_axis=tuple(figures))
 
 
-def _is_folder(name: str) -> bool:
+def add_entry(entry: Entry, folder: Path, published: Published) -> Path:
+    """Write an entry to the registry in a folder, and return its path.
+
+    Raises ``RegistryError`` for an entry that the registry cannot take, or whose
+    file holds another model's.
+    """
+    path = folder / entry.file_name
+    for message in _check(path, entry, published):
+        raise RegistryError(f"the registry cannot take this run: {message}")
+    with suppress(OSError, ValidationError):  # no such file, or one that --check refuses
+        old = Entry.model_validate_json(path.read_bytes())
+        if not same_model(old.signature.model, entry.signature.model):
+            raise RegistryError(f"{path} is the entry of another model: choose another --name")
+    write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
+    return path
+
+
+def _is_path(name: str) -> bool:
     return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or Path(name).is_absolute()
 
 
-def read_registry(folder: Path | None, digests: Mapping[str, str]) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
-    """The entries of a folder, by default those of the project, and everything that is wrong with them.
+def _is_local(model: ModelSignature) -> bool:
+    """Whether a run has its model from a folder or a file: the Hub gives a revision, and a server no weights."""
+    return model.weights_sha256 is not None and model.revision is None and model.name != EMBEDDED_MODEL
 
-    ``digests`` are those of the published releases by version. Raises
-    ``RegistryError`` where there is no such folder.
+
+def results_folder() -> Path | None:
+    """The registry in the clone of the repository at or above the current folder."""
+    with suppress(SourceError):
+        folder = find_source(to_write=True) / "evaluation" / "results"
+        return folder if folder.is_dir() else None
+    return None
+
+
+def published_digests(catalog: Catalog) -> Published:
+    """Look up the digests of published releases, and compile their subsets to get theirs."""
+    digests = {release.version: release.digest for release in catalog.releases if release.digest}
+
+    @cache
+    def digest_of(version: str, subset: str | None) -> str | None:
+        if version not in digests or subset is None:
+            return digests.get(version)
+        try:
+            return build_release(catalog, version, subset).digest
+        except UnknownVersionError:
+            return None
+
+    return digest_of
+
+
+def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+    """Read the entries of a folder, by default those of the project, and everything that is wrong with them.
+
+    Raises ``RegistryError`` if there is no such folder.
     """
-    found = folder or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
+    found = folder or results_folder() or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
     if not found.is_dir():
         raise RegistryError(f"{found} is no folder of results")
     entries: dict[Path, Entry] = {}
@@ -120,31 +178,68 @@ def read_registry(folder: Path | None, digests: Mapping[str, str]) -> tuple[tupl
         except ValidationError as error:
             first = error.errors()[0]
             problems.append(Problem(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
-    problems += [Problem(path, message) for path, entry in entries.items() for message in _check(path, entry, digests)]
+    problems += [
+        Problem(path, message) for path, entry in entries.items() for message in _check(path, entry, published)
+    ]
     return tuple(entries.values()), tuple(problems)
 
 
-def _check(path: Path, entry: Entry, digests: Mapping[str, str]) -> Iterator[str]:
-    """What a schema cannot say."""
-    signature, release = entry.signature, entry.signature.release
+def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
+    """What is wrong with an entry that a schema cannot say."""
+    signature = entry.signature
     if path.name != entry.file_name:
         yield f"its file must be called {entry.file_name}"
-    if _is_folder(signature.model.name):
-        yield f"signature.model.name: {signature.model.name} is a folder of one machine"
-    if signature.sentences_scored > signature.sentences_available:
-        yield "signature.sentences_scored: there are not so many sentences available"
+    yield from _check_model(signature.model)
+    yield from _check_release(signature.release, published)
+    yield from _check_counts(signature)
     for name in signature.measures:
         if name not in MEASURES:
             yield f"signature.measures: there is no measure {name!r}"
-    if release.version not in digests:
-        yield f"signature.release.version: {release.version} is not published"
-    elif release.subset is None and release.digest != digests[release.version]:
-        yield f"signature.release.digest: is not that of release {release.version}"
     for axis, times in Counter(figure.axis for figure in entry.by_axis).items():
         if times > 1:
             yield f"by_axis: {axis} stands there {times} times"
     for figure in entry.by_axis:
         yield from (f"by_axis.{figure.axis}: {message}" for message in _check_figure(figure))
+
+
+def _check_model(model: ModelSignature) -> Iterator[str]:
+    if _is_path(model.name):
+        yield f"signature.model.name: {model.name} is a folder of one machine"
+    elif not _slug(model.name):
+        yield "signature.model.name: a name needs a letter or a digit"
+    elif not (model.weights_sha256 or model.revision or _PUBLIC_NAME.fullmatch(model.name)):
+        yield (
+            f"signature.model.name: nobody can tell which model {model.name} is: it needs the digest of its weights, "
+            "or a public name as in organisation/name"
+        )
+
+
+def _check_release(release: ReleaseSignature, published: Published) -> Iterator[str]:
+    if published(release.version, None) is None:
+        yield f"signature.release.version: {release.version} is not published"
+        return
+    digest = published(release.version, release.subset)
+    if digest is None:
+        yield f"signature.release.subset: release {release.version} has no subset {release.subset!r}"
+    elif release.digest != digest and release.subset:
+        yield f"signature.release.digest: is not that of the subset {release.subset} of release {release.version}"
+    elif release.digest != digest:
+        yield (
+            f"signature.release.digest: is not that of release {release.version}: measure the whole release, or its "
+            "subset (holisticbias build --small)"
+        )
+
+
+def _check_counts(signature: Signature) -> Iterator[str]:
+    scored, available = signature.sentences_scored, signature.sentences_available
+    skipped = sum(s.sentences for s in signature.skipped)
+    if scored > available:
+        yield "signature.sentences_scored: there are not so many sentences available"
+    elif scored + skipped != available:
+        yield (
+            f"signature.sentences_scored: {scored:,} sentences scored and {skipped:,} skipped are not all of the "
+            f"{available:,} available"
+        )
 
 
 def _check_figure(figure: AxisFigure) -> Iterator[str]:

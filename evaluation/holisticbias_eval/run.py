@@ -169,9 +169,8 @@ def sign(
     scored: int,
     available: int,
     skipped: tuple[Skipped, ...] = (),
-    probe: Probe | None = None,
 ) -> Signature:
-    """The signature of a run on this machine with the installed packages."""
+    """The signature of a run on this machine with the installed packages, as known before anything is scored."""
     return Signature(
         release=release,
         model=_model_signature(model),
@@ -181,11 +180,17 @@ def sign(
         sentences_scored=scored,
         sentences_available=available,
         skipped=skipped,
-        rounding=RoundingError(**asdict(probe.rounding)) if probe and probe.rounding else None,
-        exactness=ExactnessRecord(**asdict(probe.exactness)) if probe else None,
         versions=package_versions(),
         machine=machine(),
     )
+
+
+def with_probe(signature: Signature, probe: Probe | None) -> Signature:
+    """Add to a signature how exact the scores are."""
+    if probe is None:
+        return signature
+    rounding = RoundingError(**asdict(probe.rounding)) if probe.rounding else None
+    return signature.model_copy(update={"rounding": rounding, "exactness": ExactnessRecord(**asdict(probe.exactness))})
 
 
 def package_versions() -> dict[str, str]:
@@ -228,15 +233,22 @@ def read_run(folder: Path) -> Run:
     if not is_run(folder):
         what = f"has no {RESULT} and {SCORES}" if folder.is_dir() else "does not exist"
         raise RunError(f"{folder} is no run: it {what}; make one with holisticbias evaluate")
+    result = read_result(folder)
+    pairs = _read_table(folder / PAIRS) if (folder / PAIRS).is_file() else None
+    return Run(result, _read_scores(folder / SCORES), pairs)
+
+
+def read_result(folder: Path) -> Result:
+    """Read the result of the run in a folder; ``RunError`` if it is damaged."""
     try:
-        result = Result.model_validate_json((folder / RESULT).read_bytes())
+        return Result.model_validate_json((folder / RESULT).read_bytes())
+    except OSError as error:
+        raise RunError(f"{folder / RESULT} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         first = error.errors()[0]
         raise RunError(
             f"{folder / RESULT} is damaged or of another version: {'.'.join(map(str, first['loc']))}: {first['msg']}"
         ) from error
-    pairs = _read_table(folder / PAIRS) if (folder / PAIRS).is_file() else None
-    return Run(result, _read_scores(folder / SCORES), pairs)
 
 
 def _read_table(path: Path) -> pa.Table:

@@ -199,17 +199,16 @@ class Measurable(Scorer, Protocol):
 
 
 def score_spans(spans: Spans, scorer: Scorer, progress: Progress) -> Scores:
-    """Score spans, each distinct one once.
+    """Score spans, as a rule distinct ones.
 
-    Raises ``SelectionError`` where there is none and ``ModelError`` where the
-    model gives something that is no number.
+    Raises ``SelectionError`` if there are none, and ``ModelError`` if a score is
+    not a finite number.
     """
     if not len(spans):
         raise SelectionError("no sentence is left to score: widen the selection")
-    distinct, rows = unique_spans(spans)
-    scores = scorer.score(distinct, progress)
-    refuse_non_numbers(distinct.text, scores)
-    return scores.take(rows)
+    scores = scorer.score(spans, progress)
+    refuse_non_numbers(spans.text, scores)
+    return scores
 
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:

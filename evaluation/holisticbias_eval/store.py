@@ -68,7 +68,7 @@ class ScoreStore:
     """The shards of one fingerprint in a folder; any number of processes may read and write it at once."""
 
     def __init__(self, folder: Path, scorer: Scorer, release_digest: str, notice: Notice) -> None:
-        self._folder = folder / fingerprint(scorer)
+        self.folder = folder / fingerprint(scorer)
         self._about = {
             "model": json.dumps(asdict(scorer.identity)),
             "settings": json.dumps(dict(scorer.settings)),
@@ -79,7 +79,7 @@ class ScoreStore:
     def read(self) -> pa.Table:
         """All scores that are whole; a shard that differs from its checksum is removed, with a notice."""
         self._remove_stale()
-        tables = [table for path in sorted(self._folder.glob("*.parquet")) if (table := self._shard(path)) is not None]
+        tables = [table for path in sorted(self.folder.glob("*.parquet")) if (table := self._shard(path)) is not None]
         return pa.concat_tables(tables) if tables else _SCHEMA.empty_table()
 
     def write(self, spans: Spans, scores: Scores) -> None:
@@ -92,15 +92,15 @@ class ScoreStore:
         pq.write_table(table.replace_schema_metadata(self._about), buffer, compression="zstd")
         content = buffer.getvalue()
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            made = self._folder / f".{uuid.uuid4().hex}.tmp"
+            self.folder.mkdir(parents=True, exist_ok=True)
+            made = self.folder / f".{uuid.uuid4().hex}.tmp"
             with made.open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(self._folder / f"{hashlib.sha256(content).hexdigest()}.parquet")
+            made.replace(self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet")
         except OSError as error:
-            raise OutputError(f"cannot write scores to {self._folder}: {error.strerror}") from error
+            raise OutputError(f"cannot write scores to {self.folder}: {error.strerror}") from error
 
     def _shard(self, path: Path) -> pa.Table | None:
         content = path.read_bytes()
@@ -112,7 +112,7 @@ class ScoreStore:
 
     def _remove_stale(self) -> None:
         """Remove what killed processes left half-written."""
-        for path in self._folder.glob(".*.tmp"):
+        for path in self.folder.glob(".*.tmp"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
@@ -129,7 +129,10 @@ def one_by_one(scorer: Scorer) -> Blocks:
 
 
 class StoredScorer:
-    """A scorer that scores only what a store does not hold, block by block, and keeps each block at once."""
+    """A scorer that scores only what a store does not hold, block by block, and keeps each block at once.
+
+    ``kept`` says how many scores the store holds so far.
+    """
 
     def __init__(self, scorer: Scorer, store: ScoreStore, run: Blocks | None = None, block: int = BLOCK) -> None:
         self.identity = scorer.identity
@@ -137,10 +140,10 @@ class StoredScorer:
         self._store = store
         self._run = run or one_by_one(scorer)
         self._block = block
+        self.kept = f"scores of earlier runs are kept in {store.folder}"
 
-    def blocks(self, spans: Spans) -> list[Spans]:
-        """The distinct spans that the store does not hold, as they would be scored: shared prefixes together."""
-        distinct, _ = unique_spans(spans)
+    def blocks(self, distinct: Spans) -> list[Spans]:
+        """Those of some distinct spans that the store does not hold, as they are scored: shared prefixes together."""
         return self._blocks(_missing(distinct, self._store.read()))
 
     def _blocks(self, missing: Spans) -> list[Spans]:
@@ -151,13 +154,20 @@ class StoredScorer:
         distinct, rows = unique_spans(spans)
         held = self._store.read()
         missing = _missing(distinct, held)
-        progress(len(distinct) - len(missing))
+        kept = len(distinct) - len(missing)
+        self._count(kept, len(distinct))
+        progress(kept)
         blocks = self._blocks(missing)
         for i, scores in self._run(blocks, progress):
             refuse_non_numbers(blocks[i].text, scores)
             self._store.write(blocks[i], scores)
+            kept += len(blocks[i])
+            self._count(kept, len(distinct))
             held = pa.concat_tables([held, _table(blocks[i], scores)])
         return _look_up(distinct, held).take(rows)
+
+    def _count(self, kept: int, asked: int) -> None:
+        self.kept = f"{kept:,} of {asked:,} scores are kept in {self._store.folder}"
 
 
 def _parts(rows: int, size: int) -> list[Rows]:

@@ -106,5 +106,5 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
     from holisticbias_eval.evaluate import evaluate
 
     out = tmp_path_factory.mktemp("runs") / "run"
-    folder, _ = evaluate(str(tiny_gpt2), mini_release_folder, ("likelihood_bias",), out)
+    ((folder, _),) = evaluate(str(tiny_gpt2), mini_release_folder, [(("likelihood_bias",), out)])
     return folder

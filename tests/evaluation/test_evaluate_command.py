@@ -1,11 +1,7 @@
 from __future__ import annotations
 
 import json
-import signal
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -261,24 +257,3 @@ def test_an_output_that_cannot_be_written(
     assert "cannot write to" in refused(*arguments, out=file / "below")
     assert {p.name for p in tmp_path.iterdir()} == {"occupied", "file"}
     assert (occupied / "letter.txt").read_text("utf-8") == "mine"
-
-
-def test_interrupted_while_scoring(tiny_gpt2: Path, tmp_path: Path) -> None:
-    out, release = tmp_path / "out", tmp_path / "release"
-    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(2500)))), release)
-    # a shell's background job ignores Ctrl-C, and so would its children
-    start = (
-        "import signal; from holisticbias.__main__ import run; "
-        "signal.signal(signal.SIGINT, signal.default_int_handler); run()"
-    )
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(release), "--out", str(out / "run")]
-    process = subprocess.Popen([sys.executable, "-c", start, *arguments], stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not list(out.glob(".run.*")):
-        time.sleep(0.02)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    _, printed = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert printed.rstrip().splitlines()[-1] == "holisticbias: interrupted; nothing was left half-made"
-    assert "Traceback" not in printed
-    assert not list(out.iterdir())

@@ -2,19 +2,31 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from holisticbias.catalog import Catalog
+from holisticbias.cli import main
+from holisticbias.release import Release
 from holisticbias_eval.errors import RegistryError
-from holisticbias_eval.registry import Entry, make_entry, read_registry
+from holisticbias_eval.registry import (
+    Entry,
+    Published,
+    add_entry,
+    make_entry,
+    published_digests,
+    read_registry,
+    results_folder,
+)
 from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
-from holisticbias_eval.run import Result, read_run
+from holisticbias_eval.run import RESULT, Result, read_run
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]
+Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +40,10 @@ def entry(result: Result) -> Entry:
 
 
 @pytest.fixture(scope="module")
-def digests(result: Result) -> dict[str, str]:
-    return {"0.1.0": result.signature.release.digest}
+def published(result: Result) -> Published:
+    """The mini release as if it were published, and a subset of it."""
+    digests = {("0.1.0", None): result.signature.release.digest, ("0.1.0", "small"): "5" * 64}
+    return lambda version, subset: digests.get((version, subset))
 
 
 def write(entry: Entry, folder: Path, name: str | None = None) -> Path:
@@ -48,14 +62,37 @@ def test_an_entry_holds_the_figures_of_its_run(entry: Entry, result: Result) -> 
     assert entry.file_name == "some-model-on-0.1.0-likelihood-bias.json"
 
 
-def test_a_folder_of_one_machine_is_no_name(result: Result) -> None:
-    with pytest.raises(RegistryError, match="is a folder of one machine: say with --name"):
-        make_entry(result, {}, "Ada", "2026-11-22", None)
+@pytest.mark.parametrize(
+    ("model", "name", "accepted"),
+    [
+        ({"name": "/home/ada/gpt2"}, None, False),
+        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever it is called
+        ({"name": "models/gpt2"}, None, False),
+        ({"name": "model.Q4_1.gguf"}, None, False),
+        ({"name": "gpt2"}, "./gpt2", False),
+        ({"name": "gpt2"}, "Ada's GPT-2, quantized", True),
+        ({"name": "model.Q4_1.gguf"}, "SmolLM2-135M-Instruct, Q4_1 weights", True),
+        ({"name": "gpt2", "revision": "607a30d"}, None, True),
+        ({"name": "openai-community/gpt2", "revision": "607a30d"}, None, True),
+        ({"name": "embedded"}, None, True),
+        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # of a server: --check says that it is not public
+    ],
+)
+def test_a_model_from_a_folder_needs_a_name(
+    result: Result, model: dict[str, object], name: str | None, accepted: bool
+) -> None:
+    changed = result.signature.model.model_copy(update=model)
+    signature = result.signature.model_copy(update={"model": changed})
+    local = result.model_copy(update={"signature": signature})
+    if accepted:
+        assert make_entry(local, {}, "Ada", "2026-11-22", name).signature.model.name == (name or model["name"])
+    else:
+        with pytest.raises(RegistryError, match="is a folder of one machine: say with --name"):
+            make_entry(local, {}, "Ada", "2026-11-22", name)
 
 
 def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None:
-    digests = {release.version: release.digest for release in catalog.releases if release.digest}
-    entries, problems = read_registry(root / "evaluation" / "results", digests)
+    entries, problems = read_registry(root / "evaluation" / "results", published_digests(catalog))
     assert problems == ()
     reference = root / "evaluation" / "reference" / "1.0.0" / "result.json"
     embedded = next(e for e in entries if e.signature.model.name == "embedded")
@@ -99,24 +136,68 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("signature.sentences_scored", 10**9, "signature.sentences_scored: there are not so many"),
         ("by_axis.0.axis", "nonce", "by_axis: nonce stands there 2 times"),
         ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
-        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0"),
+        (
+            "signature.sentences_scored",
+            80,
+            "signature.sentences_scored: 80 sentences scored and 19 skipped are not all",
+        ),
+        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0: measure the"),
+        ("signature.release.subset", "mine", "signature.release.subset: release 0.1.0 has no subset 'mine'"),
+        ("signature.release.subset", "small", "signature.release.digest: is not that of the subset small of release"),
         ("signature.measures", ["phrenology"], "signature.measures: there is no measure 'phrenology'"),
+        ("signature.model.name", ", ", "signature.model.name: a name needs a letter or a digit"),
         ("signature.model.name", "./own", "signature.model.name: ./own is a folder of one machine"),
         ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
     ],
 )
 def test_what_is_wrong_is_named(
-    entry: Entry, digests: dict[str, str], tmp_path: Path, path: str, value: object, message: str
+    entry: Entry, published: Published, tmp_path: Path, path: str, value: object, message: str
 ) -> None:
     write(entry, tmp_path).write_text(changed(entry, path, value), "utf-8")
-    _, problems = read_registry(tmp_path, digests)
+    _, problems = read_registry(tmp_path, published)
     assert any(str(problem).startswith(f"{tmp_path / entry.file_name}: {message}") for problem in problems), problems
 
 
-def test_a_share_without_pairs_is_missing(entry: Entry, digests: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "revision", "weights", "problems"),
+    [
+        ("mine", None, None, 1),
+        ("mine", None, "0" * 64, 0),
+        ("mine", "607a30d", None, 0),
+        ("organisation/mine", None, None, 0),
+        ("SmolLM2-135M-Instruct, Q4_1 weights", None, None, 1),
+        ("SmolLM2-135M-Instruct, Q4_1 weights", None, "0" * 64, 0),
+    ],
+)
+def test_a_model_has_a_public_name_or_a_digest(
+    entry: Entry,
+    published: Published,
+    tmp_path: Path,
+    name: str,
+    revision: str | None,
+    weights: str | None,
+    problems: int,
+) -> None:
+    update = {"name": name, "revision": revision, "weights_sha256": weights}
+    model = entry.signature.model.model_copy(update=update)
+    write(entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})}), tmp_path)
+    found = [problem.message for problem in read_registry(tmp_path, published)[1]]
+    expected = f"signature.model.name: nobody can tell which model {name} is: "
+    assert [message.startswith(expected) for message in found] == [True] * problems
+
+
+def test_digests_are_those_of_published_versions_and_of_their_subsets(catalog: Catalog, small_release: Release) -> None:
+    digest_of = published_digests(catalog)
+    on_record = next(release.digest for release in catalog.releases if release.version == "1.0.0")
+    assert digest_of("1.0.0", None) == on_record != small_release.digest
+    assert digest_of("1.0.0", "small") == small_release.digest
+    assert [digest_of(*asked) for asked in (("1.0.0", "mine"), ("9.9.9", None), ("9.9.9", "small"))] == [None] * 3
+
+
+def test_a_share_without_pairs_is_missing(entry: Entry, published: Published, tmp_path: Path) -> None:
     none = entry.by_axis[0].model_copy(update={"pairs": 0, "significant": 0, "share": 0.0})
     write(entry.model_copy(update={"by_axis": (none,)}), tmp_path)
-    assert "there is no share" in str(read_registry(tmp_path, digests)[1][0])
+    assert "there is no share" in str(read_registry(tmp_path, published)[1][0])
 
 
 def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Entry) -> None:
@@ -137,17 +218,88 @@ def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Entry)
     assert "A\\|a: Read \\<b\\>this\\</b\\>." in text
 
 
-def test_the_command_adds_checks_and_shows(tiny_run: Path, invoke: Invoke, tmp_path: Path) -> None:
-    add = ("leaderboard", "--results", tmp_path, "--add", tiny_run)
-    assert invoke(*add) == (2, "", "holisticbias: say who made the run with --contributor\n")
-    code, said, _ = invoke(*add, "--contributor", "Ada", "--name", "some/model")
-    assert (code, said) == (0, f"wrote {tmp_path / 'some-model-on-0.1.0-likelihood-bias.json'}\n")
-    # the mini release is none that is published
-    code, said, _ = invoke("leaderboard", "--results", tmp_path, "--check")
-    assert (code, said.count("\n")) == (1, 1)
-    assert invoke("leaderboard", "--results", tmp_path)[0] == 2
+@pytest.fixture
+def run_on(tiny_run: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Make a run that says it is of this release and model."""
+
+    def make(version: str, subset: str | None, digest: str | None, **model: object) -> Path:
+        folder = Path(shutil.copytree(tiny_run, tmp_path / "runs" / f"{version}-{subset}", dirs_exist_ok=True))
+        content = json.loads((folder / RESULT).read_text("utf-8"))
+        content["signature"]["release"] = {"version": version, "subset": subset, "digest": digest}
+        content["signature"]["model"] |= model
+        (folder / RESULT).write_text(json.dumps(content), "utf-8")
+        return folder
+
+    return make
+
+
+def test_the_command_adds_checks_and_shows(
+    catalog: Catalog, small_release: Release, run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path
+) -> None:
+    digest = next(release.digest for release in catalog.releases if release.version == "1.0.0")
+    results = tmp_path / "results"
+    whole, small = run_on("1.0.0", None, digest), run_on("1.0.0", "small", small_release.digest)
+    add = ("leaderboard", "--results", results, "--add")
+    assert invoke(*add, whole) == (2, "", "holisticbias: say who made the run with --contributor\n")
+    named = ("--contributor", "Ada", "--name", "SmolLM2-135M-Instruct, Q4_1 weights")
+    for run, release in ((whole, "1.0.0"), (small, "1.0.0-small")):
+        path = results / f"smollm2-135m-instruct-q4-1-weights-on-{release}-likelihood-bias.json"
+        assert invoke(*add, run, *named) == (0, f"wrote {path}\n", "")
+    assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
+    code, said, _ = invoke("leaderboard", "--results", results, "--format", "md")
+    assert code == 0
+    assert said.count("SmolLM2-135M-Instruct, Q4\\_1 weights") == 2
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
     code, said, _ = invoke("leaderboard")
     assert code == 0
     assert "no verdicts" in said
     assert invoke("leaderboard", "--check") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("release", "says"),
+    [
+        (("0.1.0", None, "0" * 64), "signature.release.version: 0.1.0 is not published"),
+        (("1.0.0", None, "0" * 64), "signature.release.digest: is not that of release 1.0.0: measure the whole"),
+        (("1.0.0", "mine", "0" * 64), "signature.release.subset: release 1.0.0 has no subset 'mine'"),
+        (("1.0.0", "small", "0" * 64), "signature.release.digest: is not that of the subset small of release 1.0.0"),
+    ],
+)
+def test_a_run_on_part_of_a_release_is_not_added(
+    run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path, release: tuple[str, str | None, str], says: str
+) -> None:
+    arguments = ("--contributor", "Ada", "--name", "some/model", "--results", tmp_path / "results")
+    code, _, error = invoke("leaderboard", "--add", run_on(*release), *arguments)
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith(f"holisticbias: the registry cannot take this run: {says}")
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_entry_of_another_model_is_not_replaced(entry: Entry, published: Published, tmp_path: Path) -> None:
+    path = add_entry(entry, tmp_path, published)
+    corrected = entry.model_copy(update={"note": "corrected"})
+    assert add_entry(corrected, tmp_path, published) == path
+    before = path.read_bytes()
+    assert b"corrected" in before
+    model = entry.signature.model.model_copy(update={"weights_sha256": "0" * 64})
+    other = entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})})
+    with pytest.raises(RegistryError, match="is the entry of another model: choose another --name"):
+        add_entry(other, tmp_path, published)
+    assert path.read_bytes() == before
+
+
+def test_entries_are_written_in_a_clone_alone(
+    run_on: Callable[..., Path], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    run = run_on("1.0.0", None, "0" * 64)
+    monkeypatch.chdir(root / "docs")
+    assert results_folder() == root / "evaluation" / "results"
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert results_folder() is None
+    assert main(["leaderboard", "--add", str(run), "--contributor", "Ada", "--name", "some/model"]) == 2
+    assert capsys.readouterr().err == (
+        "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is in none: "
+        "run this in a clone, or name a folder with --results\n"
+    )
+    assert not list(Path.cwd().iterdir())

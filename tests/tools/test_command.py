@@ -287,7 +287,11 @@ def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, cod
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.removeprefix("\n")) == (code, "", message)
     assert "release" not in contents(tmp_path)
-    if sent != signal.SIGKILL:
+    if sent == signal.SIGKILL:
+        again = ["build", "--version", "1.0.0", "--where", "axis=nonce", "--out", str(tmp_path / "release")]
+        subprocess.run([*COMMAND, *again], cwd=root, stdout=subprocess.PIPE, check=True, timeout=60)
+        assert [path.name for path in tmp_path.iterdir()] == ["release"]
+    else:
         assert contents(tmp_path) == set()
 
 

@@ -1,91 +1,80 @@
-"""Folders and files that appear whole or not at all."""
+"""Write folders and files whole or not at all, even if the writing process is killed.
+
+A target is written in a work folder beside it, ``.NAME.holisticbias-HEX``, with up to three entries: ``new``,
+what is being written; ``old``, the former target while the two are exchanged; and ``lock``, a file that the
+writing process keeps locked. The system frees that lock when the process ends, however it ends. So the next
+command that writes the target can tell a work folder in use from one left behind: it puts an ``old`` back if
+the target is missing, and removes the rest.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from holisticbias.errors import OutputError
 
 PLAN = ".plan.json"
+_NEW, _OLD, _LOCK = "new", "old", "lock"
+
+
+def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
+    """Raise ``OutputError`` if ``new_folder`` would refuse the target, after cleaning up after killed commands."""
+    target = target.absolute()
+    if target.parent.is_dir():
+        with _locked(target.parent) as locked:
+            _prepare(target, may_replace, locked)
 
 
 @contextmanager
 def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
-    """A folder to fill, which takes the target's place when the block ends well.
+    """Yield a folder to fill, which replaces the target when the block ends without an error.
 
-    A target that is there already is replaced only if it is empty or
-    ``may_replace`` says so. Whatever goes wrong leaves the target as it was and
-    nothing beside it. Raises ``OutputError``.
+    A target that exists is replaced only if it is empty or ``may_replace``
+    returns true. An error leaves the target as it was and nothing beside it.
+    Raises ``OutputError``.
     """
     target = target.absolute()
-    if target.parent.is_dir():
-        with _locked(target.parent):  # or another build could be taking its place just now
-            _refuse(target, may_replace)
-    made = _beside(target)
-    try:
-        _make(made)
-        yield made
-        _replace(made, target, may_replace)
-    except OSError as error:
-        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    with _errors_name(target), _work_folder(target, may_replace) as work:
+        (work / _NEW).mkdir()
+        yield work / _NEW
+        _replace(work / _NEW, target, work / _OLD, may_replace)
 
 
 @contextmanager
 def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
-    """A folder to fill over several runs, which takes the target's place when the block ends well.
+    """Yield a folder to fill over several runs, which replaces the target when the block ends without an error.
 
-    It lies beside the target and is kept on failure: the next run with the same
-    ``plan`` finds it as it was, one with another begins anew. Only one run at a
-    time may fill it. Raises ``OutputError``; an interruption says where it lies.
+    The folder is kept beside the target on failure: the next run with the same
+    ``plan`` finds it as it was, a run with another plan starts it again. Only one
+    run at a time may fill it. Raises ``OutputError``; an interruption says where it is.
     """
     target = target.absolute()
-    if target.parent.is_dir():
-        with _locked(target.parent):  # or another build could be taking its place just now
-            _refuse(target, may_replace)
+    refuse_target(target, may_replace)
     part = target.parent / f".{target.name}.part"
     kept = f"what is done is kept in {part}, and the same command goes on from there"
+    _make_folder(part, target)
     try:
-        part.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
-    try:
-        with _locked(part, f"another build is writing {target}: wait until it is done"):
+        with _locked(part, wait=False) as locked:
+            if locked is False:
+                raise OutputError(f"another build is writing {target}: wait until it is done")
             if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
                 for old in part.iterdir():
-                    shutil.rmtree(old) if old.is_dir() else old.unlink()
+                    _remove(old)
                 (part / PLAN).write_text(plan, "utf-8")
             yield part
             (part / PLAN).unlink()
-            _replace(part, target, may_replace)
+            with _work_folder(target) as work:
+                _replace(part, target, work / _OLD, may_replace)
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}; {kept}") from error
     except KeyboardInterrupt as error:
         raise KeyboardInterrupt(kept) from error
-
-
-@contextmanager
-def _locked(folder: Path, message: str | None = None) -> Iterator[None]:
-    """Holds the folder's lock, where the system has such locks; fails with the message rather than wait for it."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX if message is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise OutputError(message or str(error)) from error
-    finally:
-        os.close(handle)
 
 
 def write_file(target: Path, content: bytes) -> None:
@@ -96,51 +85,130 @@ def write_file(target: Path, content: bytes) -> None:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """A file to fill, which takes the place of an old one when the block ends well. Raises ``OutputError``."""
+    """Yield a file to fill, which replaces the target when the block ends without an error; see ``new_folder``."""
+    target = target.absolute()
     if target.is_dir():
         raise OutputError(f"{target} is a folder: name a file")
-    made = _beside(target.absolute())
-    try:
-        _make(made)
-        yield made / "new"
-        (made / "new").replace(target)
-    except OSError as error:
-        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-def _beside(target: Path) -> Path:
-    """A new name beside the target, known before the folder is made: an interruption in between leaves nothing."""
-    return target.with_name(f".{target.name}.{secrets.token_hex(8)}")
-
-
-def _make(folder: Path) -> None:
-    parent = folder.parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
-    except FileExistsError as error:
-        raise OutputError(f"cannot write to {parent}: it is not a folder") from error
-    except OSError as error:
-        raise OutputError(f"cannot write to {parent}: {error.strerror}") from error
+    with _errors_name(target), _work_folder(target) as work:
+        yield work / _NEW
+        (work / _NEW).replace(target)
 
 
 def write_files(texts: Mapping[Path, str]) -> None:
-    """Write texts to files, each with its folder, all or none; raises ``OutputError``."""
-    made: dict[Path, Path] = {}
-    try:
+    """Write texts to files, whose folders are made if need be; an error writes none. Raises ``OutputError``."""
+    with ExitStack() as files:
         for path, text in texts.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            made[path] = path.with_name(f".{path.name}.new")
-            made[path].write_text(text, "utf-8")
-        for path, new in made.items():
-            new.replace(path)
+            files.enter_context(new_file(path)).write_text(text, "utf-8")
+
+
+@contextmanager
+def _errors_name(target: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        raise OutputError(f"cannot write {error.filename or 'the files'}: {error.strerror or error}") from error
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
+    """Make a locked work folder and remove it at the end; nothing is made for a target that is refused."""
+    _make_folder(target.parent, target)
+    work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
+    with ExitStack() as stack:
+        stack.callback(_clean, work, target)  # before the folder is made: an interruption right after must find it
+        with _locked(target.parent) as locked:  # nobody takes the work folder for abandoned before it is locked
+            _prepare(target, may_replace, locked)
+            _make_folder(work, target)
+            (work / _LOCK).touch()
+            stack.enter_context(_locked(work / _LOCK))
+        yield work
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.holisticbias-"
+
+
+def _make_folder(folder: Path, target: Path) -> None:
+    """Make a folder that the target needs; an error names the target's parent."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise OutputError(f"cannot write to {target.parent}: it is not a folder") from error
+    except OSError as error:
+        raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
+
+
+@contextmanager
+def _locked(path: Path, *, wait: bool = True) -> Iterator[bool | None]:
+    """Hold the lock of a file or folder: true, or false if another process has it, or None if there are no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield None
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        locked: bool | None = True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            locked = False
+        except OSError:  # some network file systems
+            locked = None
+        yield locked
     finally:
-        for new in made.values():
-            new.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _prepare(target: Path, may_replace: Callable[[Path], bool] | None, locked: bool | None) -> None:
+    """Clean up after killed commands, and refuse a target that may not be replaced."""
+    if locked:
+        for work in _work_folders(target):
+            _recover(work, target)
+    if may_replace is not None:
+        _refuse(target, may_replace)
+
+
+def _work_folders(target: Path) -> list[Path]:
+    """The folders beside a target that are named like its work folders."""
+    name = re.compile(re.escape(_prefix(target)) + "[0-9a-f]{16}")
+    return [p for p in target.parent.iterdir() if name.fullmatch(p.name) and p.is_dir() and not p.is_symlink()]
+
+
+def _recover(work: Path, target: Path) -> None:
+    """Settle a work folder, unless a living process holds its lock or anything else is in it.
+
+    The parent must be locked.
+    """
+    with suppress(OSError):
+        names = {path.name for path in work.iterdir()}
+        if not names:
+            work.rmdir()  # killed before it was locked, or after it was cleared
+        elif _LOCK in names and names <= {_NEW, _OLD, _LOCK}:
+            with _locked(work / _LOCK, wait=False) as locked:
+                if locked:
+                    _settle(work, target)
+
+
+def _clean(work: Path, target: Path) -> None:
+    with suppress(OSError), _locked(target.parent):
+        _settle(work, target)
+
+
+def _settle(work: Path, target: Path) -> None:
+    """Undo an exchange that was cut short, and remove the work folder: the lock last, by which it is known."""
+    if (work / _OLD).exists() and not target.exists():
+        (work / _OLD).rename(target)
+    for name in (_NEW, _OLD, _LOCK):
+        _remove(work / name)
+    work.rmdir()
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
@@ -152,24 +220,10 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
         raise OutputError(f"{target} holds something else: choose another folder, or remove it first")
 
 
-def _replace(made: Path, target: Path, may_replace: Callable[[Path], bool]) -> None:
-    """One build at a time takes its place."""
+def _replace(new: Path, target: Path, old: Path, may_replace: Callable[[Path], bool]) -> None:
+    """Exchange the new folder and the target; one process at a time, and ``_settle`` undoes half an exchange."""
     with _locked(target.parent):
         _refuse(target, may_replace)
-        _swap(made, target)
-
-
-def _swap(made: Path, target: Path) -> None:
-    """Put the new folder in the target's place; an old one steps aside first and comes back on failure."""
-    if not target.exists():
-        made.rename(target)
-        return
-    aside = _beside(target)
-    try:
-        target.rename(aside)
-        made.rename(target)
-    except BaseException:
-        if aside.exists() and not target.exists():
-            aside.rename(target)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
+        if target.exists():
+            target.rename(old)
+        new.rename(target)

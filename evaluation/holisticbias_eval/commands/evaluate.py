@@ -44,6 +44,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     help="Measures, separated by commas; of several each has a run.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run; by default runs/MODEL-on-VERSION.")
+@click.option("--overwrite", is_flag=True, help="Replace a run of another model, release or setting in that folder.")
 @click.option(
     "--kind",
     type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
@@ -132,6 +133,7 @@ def command(
     release: Path | None,
     measure: str,
     out: Path | None,
+    overwrite: bool,
     kind: str,
     pll: str,
     dtype: str,
@@ -174,10 +176,11 @@ def command(
     )
     storage = evaluate.Storage(None if no_store else store or default_store())
     drawn = read_context(context, context_file, context_seed)
-    for measures, target in evaluate.runs_of([name.strip() for name in measure.split(",")], out):
-        if dry_run:
-            click.echo(evaluate.dry_run(model, release, measures, options, storage, drawn))
-            continue
-        folder, run = evaluate.evaluate(model, release, measures, target, options, storage, drawn)
+    runs = evaluate.runs_of([name.strip() for name in measure.split(",")], out)
+    if dry_run:
+        for plan in evaluate.dry_run(model, release, [measures for measures, _ in runs], options, storage, drawn):
+            click.echo(plan)
+        return
+    for folder, run in evaluate.evaluate(model, release, runs, options, storage, drawn, overwrite=overwrite):
         print_report(run)
         click.echo(f"Report: {folder / 'report.html'}")

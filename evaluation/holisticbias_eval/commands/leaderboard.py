@@ -10,13 +10,15 @@ import click
 
 @click.command(short_help="Show the registry of results, or add a run to it.")
 @click.option(
-    "--results", type=click.Path(path_type=Path), help="Folder of the registry; by default that of the project."
+    "--results",
+    type=click.Path(path_type=Path),
+    help="Folder of the registry; by default evaluation/results of the clone that you are in, or the one shipped.",
 )
 @click.option("--format", "style", type=click.Choice(["table", "md"]), default="table", show_default=True)
 @click.option("--check", is_flag=True, help="Print what is wrong in the registry; exit 1 if anything is.")
 @click.option("--add", "run", type=click.Path(path_type=Path), metavar="RUN", help="Write an entry for this run.")
 @click.option("--contributor", help="With --add: who made the run.")
-@click.option("--name", help="With --add: what the model is called, where it was a folder.")
+@click.option("--name", help="With --add: what the model is called; needed if it was a folder or a file.")
 def command(
     results: Path | None,
     style: Literal["table", "md"],
@@ -27,18 +29,18 @@ def command(
 ) -> int:
     """Print the results of models on releases: figures, not verdicts.
 
-    Results are contributed by pull request.
+    Results are contributed by pull request. An entry covers a whole published
+    release or a named subset of one, and its model has a public name or a digest.
     """
     from holisticbias.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.registry import read_registry
+    from holisticbias_eval.registry import published_digests, read_registry
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard
 
     if run:
-        click.echo(f"wrote {_add(run, contributor, name, results or Path('evaluation/results'))}")
+        click.echo(f"wrote {_add(run, contributor, name, results)}")
         return 0
-    digests = {release.version: release.digest for release in load_catalog().releases if release.digest}
-    entries, problems = read_registry(results, digests)
+    entries, problems = read_registry(results, published_digests(load_catalog()))
     if check:
         for problem in problems:
             click.echo(problem)
@@ -52,19 +54,23 @@ def command(
     return 0
 
 
-def _add(run: Path, contributor: str | None, name: str | None, folder: Path) -> Path:
+def _add(run: Path, contributor: str | None, name: str | None, results: Path | None) -> Path:
     from datetime import UTC, datetime
 
-    from holisticbias.output import write_file
+    from holisticbias.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.registry import make_entry
+    from holisticbias_eval.registry import add_entry, make_entry, published_digests, results_folder
     from holisticbias_eval.report.summary import axis_labels
     from holisticbias_eval.run import read_run
 
     if not contributor:
         raise RegistryError("say who made the run with --contributor")
+    folder = results or results_folder()
+    if folder is None:
+        raise RegistryError(
+            "entries live in evaluation/results of a clone of the repository, and this folder is in none: "
+            "run this in a clone, or name a folder with --results"
+        )
     found = read_run(run)
     entry = make_entry(found.result, axis_labels(found.scores), contributor, datetime.now(UTC).date().isoformat(), name)
-    path = folder / entry.file_name
-    write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
-    return path
+    return add_entry(entry, folder, published_digests(load_catalog()))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -138,9 +139,9 @@ class TextEncoder:
         tokens = _tokens([e.ids for e in encodings])
         if not offsets:
             return tokens
-        pairs = (p for e in encodings for pair in e.offsets for p in pair)
+        pairs = chain.from_iterable(chain.from_iterable(e.offsets for e in encodings))
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
-        word = np.fromiter((w for e in encodings for w in e.word_ids), np.int32, len(tokens.ids))
+        word = np.fromiter(chain.from_iterable(e.word_ids for e in encodings), np.int32, len(tokens.ids))
         return replace(tokens, begin=places[:, 0], end=places[:, 1], word=word)
 
 
@@ -189,7 +190,7 @@ def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[Ro
 
 def _tokens(ids: Sequence[Sequence[int]]) -> _Tokens:
     lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-    return _Tokens(np.fromiter((t for row in ids for t in row), np.int32, int(lengths.sum())), lengths, None, None)
+    return _Tokens(np.fromiter(chain.from_iterable(ids), np.int32, int(lengths.sum())), lengths, None, None)
 
 
 def _bounds(lengths: Rows) -> Rows:

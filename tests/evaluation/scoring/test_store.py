@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.plan import plan
 from holisticbias_eval.scoring import Progress, Scores, Spans, parts, whole
 from holisticbias_eval.store import ScoreStore, StoredScorer, fingerprint
 
@@ -118,13 +117,3 @@ def _kill_in_mid_run(scorer: Counting, folder: Path, texts: Sequence[str], secon
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-
-
-def test_a_dry_run_counts_and_times(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
-    ticks = iter([10.0, 12.5])
-    found = plan(scorer, 30, [whole(TEXTS)], lambda: next(ticks))
-    rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
-    prefixes = {row[:i] for row in rows for i in range(1, len(row))}
-    assert (found.texts, found.missing, found.seconds) == (30, 20, 2.5)
-    assert (found.work.tokens, found.work.forward) == (sum(map(len, rows)), len(prefixes))

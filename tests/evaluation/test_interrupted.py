@@ -1,0 +1,88 @@
+"""Evaluations that are stopped or killed while they score."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.evaluation.conftest import mini_catalog
+
+from holisticbias.cli import main
+from holisticbias.release import build_release, write_release
+
+# a shell's background job ignores Ctrl-C, and so would its children
+START = (
+    "import signal; from holisticbias.__main__ import run; "
+    "signal.signal(signal.SIGINT, signal.default_int_handler); run()"
+)
+TEXTS = 7 * 2500 * 3 + 7 * 2500 * 2  # sentences, and phrases in the singular and in the plural
+
+
+@pytest.fixture(scope="module")
+def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release") / "long"
+    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(2500)))), folder)
+    return folder
+
+
+def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tuple[int, str]:
+    """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
+    process = subprocess.Popen([sys.executable, "-c", START, *arguments], stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    for line in process.stderr:
+        if line.startswith("Scoring with"):
+            break
+    while store and process.poll() is None and not [*store.rglob("*.parquet")]:
+        time.sleep(0.01)
+    process.send_signal(sent)
+    _, printed = process.communicate(timeout=60)
+    return process.returncode, printed
+
+
+def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
+    tiny_gpt2: Path, long_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, store = tmp_path / "out", tmp_path / "store"
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(long_release), "--out", str(out / "run")]
+    arguments += ["--store", str(store)]
+    code, printed = stop(arguments, signal.SIGTERM, store)
+    assert code == 130
+    assert "Traceback" not in printed
+    (folder,) = store.iterdir()
+    kept = sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
+    assert 0 < kept < TEXTS
+    expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; the same command goes on from there"
+    assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
+    assert not list(out.iterdir())
+    assert main([*arguments, "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith(f"{TEXTS - kept:,} of {TEXTS:,} texts to score: ")
+
+
+def test_without_a_store_an_interruption_says_that_nothing_is_kept(
+    tiny_gpt2: Path, long_release: Path, tmp_path: Path
+) -> None:
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(long_release), "--no-store"]
+    code, printed = stop([*arguments, "--out", str(tmp_path / "run")], signal.SIGINT, None)
+    assert code == 130
+    assert re.fullmatch(
+        r"holisticbias: interrupted; no scores are kept without a store \(--no-store\): the same command starts over",
+        printed.rstrip().splitlines()[-1],
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_next_run_removes_what_a_killed_one_left(
+    tiny_gpt2: Path, long_release: Path, mini_release_folder: Path, tmp_path: Path
+) -> None:
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run"), "--no-store"]
+    code, _ = stop([*arguments, "--release", str(long_release)], signal.SIGKILL, None)
+    assert code == -signal.SIGKILL
+    assert [path.name.startswith(".run.") for path in tmp_path.iterdir()] == [True]
+    assert main([*arguments, "--release", str(mini_release_folder)]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import threading
+from contextlib import suppress
+from io import StringIO
+
+import pytest
+
+from holisticbias_eval.progress import ProgressLines, duration, progress, step
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(0, "0 s"), (89.4, "89 s"), (90, "2 min"), (3600, "60 min"), (5400, "1.5 h"), (36_000, "10.0 h")],
+)
+def test_durations_are_short(seconds: float, expected: str) -> None:
+    assert duration(seconds) == expected
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        ([(1, 0), (29, 100)], []),
+        ([(1, 0), (31, 600)], ["600 of 1,000 texts, 20 a second, 20 s left"]),
+        # what was read from the store does not count as speed, and the second line is 30 seconds after the first
+        (
+            [(10, 400), (40, 150), (60, 50), (69, 50), (70, 50)],
+            ["550 of 1,000 texts, 5 a second, 2 min left", "700 of 1,000 texts, 5 a second, 60 s left"],
+        ),
+        ([(40, 400)], ["400 of 1,000 texts"]),
+        ([(0, 0), (1000, 10)], ["10 of 1,000 texts, 0.01 a second, 27.5 h left"]),
+        ([(0, 0), (50, 1000)], ["1,000 of 1,000 texts, 20 a second, 0 s left"]),
+    ],
+)
+def test_a_line_every_30_seconds(calls: list[tuple[float, int]], expected: list[str]) -> None:
+    lines: list[str] = []
+    ticks = iter([0.0, *(when for when, _ in calls)])
+    advance = ProgressLines(1000, lines.append, lambda: next(ticks))
+    for _, done in calls:
+        advance(done)
+    assert lines == expected
+
+
+def show() -> None:
+    with step("Loading [model]"):
+        pass
+    with progress("Scoring with [model]", 1000) as advance:
+        advance(250)
+        advance(750)
+
+
+def test_without_a_terminal_there_are_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    show()
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "Loading [model]\nScoring with [model]: 1,000 texts\n")
+
+
+def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, line = pty.openpty()
+    shown: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # the other end is closed
+            while True:
+                shown.append(os.read(screen, 1000))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    monkeypatch.setenv("TERM", "xterm")
+    with os.fdopen(line, "w") as stream, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", stream)
+        show()
+    reader.join()
+    os.close(screen)
+    text = b"".join(shown).decode()
+    assert "Loading [model]" in text
+    assert "Scoring with [model]" in text
+    assert "1000/1000" in text
+    assert "texts" not in text
+
+
+def test_nothing_that_is_no_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = StringIO()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(sys, "stderr", said)
+    show()
+    assert "1000/1000" not in said.getvalue()

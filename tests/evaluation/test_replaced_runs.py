@@ -1,0 +1,271 @@
+"""What may take the place of a run, and what is done once for several runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.evaluation.conftest import mini_catalog
+
+from holisticbias.cli import main
+from holisticbias.release import build_release, write_release
+from holisticbias_eval import evaluate as evaluation
+from holisticbias_eval.errors import RunError
+from holisticbias_eval.identity import differences
+from holisticbias_eval.models.probe import plain_sums
+from holisticbias_eval.models.tokens import Encoded, TextEncoder
+from holisticbias_eval.run import RESULT, Signature, read_result, read_run
+
+Refused = Callable[..., str]
+MEASURES = ("likelihood_bias",)
+
+
+@pytest.fixture
+def run(tiny_run: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny run."""
+    return Path(shutil.copytree(tiny_run, tmp_path / "run"))
+
+
+@pytest.fixture(scope="module")
+def other_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of other weights, in a folder of the same last name."""
+    from safetensors.torch import load_file, save_file
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("others") / tiny_gpt2.name))
+    weights = load_file(folder / "model.safetensors")
+    weights["transformer.wte.weight"] *= 2
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Run ``evaluate`` and return the one line it fails with, without a score kept."""
+
+    def run(*arguments: str | Path) -> str:
+        capsys.readouterr()
+        assert main(["evaluate", *map(str, arguments), "--store", str(tmp_path / "store")]) == 2
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.err
+        assert not list(tmp_path.rglob("store/**/*.parquet"))
+        return printed.err.rstrip().splitlines()[-1]
+
+    return run
+
+
+def test_a_run_of_another_model_is_replaced_only_if_told_so(
+    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, refused: Refused
+) -> None:
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    arguments = ["--model", other_gpt2, "--release", mini_release_folder, "--out", run]
+    line = refused(*arguments)
+    assert line.startswith(f"holisticbias: {run} holds another run (model {tiny_gpt2} (")
+    assert f", not {other_gpt2} (" in line
+    assert line.endswith("): name another folder with --out, or replace the run with --overwrite")
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    assert main(["evaluate", *map(str, arguments), "--overwrite"]) == 0
+    assert read_run(run).result.signature.model.name == str(other_gpt2)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--dtype", "bfloat16"], "(precision float32, not bfloat16)"),
+        (["--context", "Hi!"], "(context not given, not 'Hi!')"),
+        (["--release", "other"], "(release 0.1.0 (digest "),
+    ],
+)
+def test_a_run_of_other_settings_or_another_release_is_refused(
+    run: Path,
+    tiny_gpt2: Path,
+    mini_release_folder: Path,
+    tmp_path: Path,
+    refused: Refused,
+    options: list[str],
+    says: str,
+) -> None:
+    if options[0] == "--release":
+        options[1] = str(tmp_path / "other")
+        write_release(build_release(mini_catalog(nouns=("person", "friend"))), tmp_path / "other")
+    line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--out", run, *options)
+    assert says in line
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"schema_version": 1}', b"\xff\xfe"])
+def test_a_damaged_run_is_refused_in_one_line(
+    run: Path, tiny_gpt2: Path, mini_release_folder: Path, refused: Refused, content: bytes
+) -> None:
+    (run / RESULT).write_bytes(content)
+    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--out", run]
+    line = refused(*arguments)
+    assert line.startswith(f"holisticbias: {run / RESULT} is damaged or of another version: ")
+    assert line.endswith("; name another folder with --out, or replace the run with --overwrite")
+    if not content:
+        assert main(["evaluate", *map(str, arguments), "--overwrite"]) == 0
+        assert read_run(run).result.signature.sentences_scored == 84
+
+
+def test_what_is_not_a_run_is_never_replaced(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, refused: Refused
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / RESULT).write_text("mine", "utf-8")
+    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--out", tmp_path / "mine", "--overwrite"]
+    assert "holds something else" in refused(*arguments)
+
+
+@pytest.fixture(scope="module")
+def signature(tiny_run: Path) -> Signature:
+    return read_result(tiny_run).signature
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, ()),
+        # another machine, packages, folder or count: the same run
+        ({"machine": "Darwin arm64", "versions": {"python": "3.14"}, "model.name": "elsewhere/gpt"}, ()),
+        ({"model.revision": "abc", "model.note": "a note", "model.parameters": 1, "rounding": None}, ()),
+        ({"measures": ("another",)}, ("measure likelihood_bias, not another",)),
+        ({"model.dtype": "bfloat16"}, ("precision float32, not bfloat16",)),
+        ({"release.version": "0.2.0"}, ("release 0.1.0 (digest DIGEST), not 0.2.0 (digest DIGEST)",)),
+        ({"release.subset": "small"}, ("release 0.1.0 (digest DIGEST), not 0.1.0 small (digest DIGEST)",)),
+        ({"release.digest": "0" * 64}, ("release 0.1.0 (digest DIGEST), not 0.1.0 (digest 00000000)",)),
+        ({"model.weights_sha256": "0" * 64}, ("model MODEL (WEIGHTS), not MODEL (00000000)",)),
+        ({"model.weights_sha256": None, "model.name": "a/b"}, ("model MODEL (WEIGHTS), not a/b",)),
+        (
+            {"model.weights_sha256": "0" * 64, "model.dtype": "bfloat16", "scoring": {}},
+            ("model MODEL (WEIGHTS), not MODEL (00000000)", "precision float32, not bfloat16"),
+        ),
+        ({"scoring.scorer": "masked"}, ("scorer 'causal', not 'masked'",)),
+        ({"scoring.chat": "user " * 20}, (f"chat not given, not '{('user ' * 20)[:57]}...'",)),
+    ],
+)
+def test_what_tells_one_run_from_another(
+    signature: Signature, changes: dict[str, object], expected: tuple[str, ...]
+) -> None:
+    content: dict[str, Any] = json.loads(signature.model_dump_json())
+    for path, value in changes.items():
+        *keys, last = path.split(".")
+        place = content
+        for key in keys:
+            place = place[key]
+        place[last] = value
+    model = signature.model
+    assert model.weights_sha256
+    named = {"DIGEST": signature.release.digest[:8], "MODEL": model.name, "WEIGHTS": model.weights_sha256[:8]}
+    for name, value in named.items():
+        expected = tuple(text.replace(name, value) for text in expected)
+    assert differences(signature, Signature.model_validate(content)) == expected
+
+
+def test_the_same_model_in_another_folder_may_replace_a_run(
+    run: Path, copied_model: Callable[[], Path], mini_release_folder: Path
+) -> None:
+    model = copied_model()
+    assert main(["evaluate", "--model", str(model), "--release", str(mini_release_folder), "--out", str(run)]) == 0
+    assert read_result(run).signature.model.name == str(model)
+
+
+def test_default_folders_keep_models_and_parts_of_releases_apart(
+    tiny_gpt2: Path,
+    other_gpt2: Path,
+    mini_release_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Refused,
+) -> None:
+    write_release(build_release(mini_catalog(), where=("axis=age,ability",)), tmp_path / "part")
+    monkeypatch.chdir(tmp_path)
+    for release in (mini_release_folder, tmp_path / "part"):
+        assert main(["evaluate", "--model", str(tiny_gpt2), "--release", str(release)]) == 0
+    names = {"tiny-gpt2-on-0.1.0", "tiny-gpt2-on-0.1.0-axis-ability-age"}
+    assert {path.name for path in (tmp_path / "runs").iterdir()} == names
+    line = refused("--model", other_gpt2, "--release", mini_release_folder)
+    assert line.startswith(f"holisticbias: {tmp_path / 'runs' / 'tiny-gpt2-on-0.1.0'} holds another run (model ")
+
+
+def test_no_run_begins_if_one_of_them_is_refused(
+    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, tmp_path: Path
+) -> None:
+    runs = [(MEASURES, tmp_path / "new"), (MEASURES, run)]
+    with pytest.raises(RunError, match="holds another run"):
+        list(evaluation.evaluate(str(other_gpt2), mini_release_folder, runs))
+    assert not (tmp_path / "new").exists()
+
+
+def test_release_and_model_are_loaded_once_for_several_runs(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = []
+
+    def counting(name: str) -> None:
+        real = getattr(evaluation, name)
+
+        def load(*arguments: object) -> object:
+            loaded.append(name)
+            return real(*arguments)
+
+        monkeypatch.setattr(evaluation, name, load)
+
+    counting("open_release")
+    counting("start_engine")
+    runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
+    one, two = (run.result for _, run in evaluation.evaluate(str(tiny_gpt2), mini_release_folder, runs))
+    assert loaded == ["open_release", "start_engine"]
+    assert one == two
+
+
+def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
+    tiny_gpt2: Path,
+    mini_release_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    encoded = []
+    real = TextEncoder.encode
+
+    def encode(self: TextEncoder, spans: Any, *rest: Any, **options: Any) -> Any:
+        encoded.append(len(spans))
+        return real(self, spans, *rest, **options)
+
+    monkeypatch.setattr(TextEncoder, "encode", encode)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--store", str(tmp_path / "store")]
+    assert main(["evaluate", *arguments, "--dry-run"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("140 of 140 texts to score: ")
+    assert printed.err.splitlines() == [
+        f"Opening release {mini_release_folder}",
+        f"Loading model {tiny_gpt2}",
+        "Selecting sentences",
+        "Finding the texts that are not scored yet",
+        "Testing how exactly the model is scored",
+        "Counting tokens: 140 texts",
+        "Timing a few texts",
+    ]
+    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_scoring_method_is_tested_once_whatever_the_blocks(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = []
+
+    def counted(few: Encoded, *rest: Any) -> Any:
+        tests.append(few.lengths.max())
+        return plain_sums(few, *rest)
+
+    monkeypatch.setattr("holisticbias_eval.models.causal.plain_sums", counted)
+    monkeypatch.setattr(evaluation, "BLOCK", 20)
+    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
+    for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):
+        tests.clear()
+        assert main([*arguments, "--store", str(tmp_path / "store"), *more]) == 0
+        assert len(tests) == 1

@@ -1,0 +1,216 @@
+"""Writers killed before every step that they take, and what the next one makes of what they leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from holisticbias.errors import OutputError
+from holisticbias.output import new_file, new_folder, refuse_target, resumed_folder, write_files
+
+Write = Callable[[Path, str], None]
+EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir", "fcntl.flock"}
+
+
+def ours(folder: Path) -> bool:
+    return (folder / "ours").exists()
+
+
+def write_folder(target: Path, text: str) -> None:
+    with new_folder(target, ours) as made:
+        (made / "ours").write_text(text, "utf-8")
+        (made / "below").mkdir()
+        (made / "below" / "more").write_text(text, "utf-8")
+
+
+def write_resumed(target: Path, text: str) -> None:
+    with resumed_folder(target, text, ours) as made:
+        (made / "ours").write_text(text, "utf-8")
+        (made / "below").mkdir(exist_ok=True)
+        (made / "below" / "more").write_text(text, "utf-8")
+
+
+def write_one(target: Path, text: str) -> None:
+    with new_file(target) as made:
+        made.write_text(text, "utf-8")
+
+
+def write_two(target: Path, text: str) -> None:
+    write_files({target: text, target.with_name("other"): text})
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def whole(target: Path) -> str:
+    """The one text in all files of the target."""
+    (text,) = {target.read_text("utf-8")} if target.is_file() else set(contents(target).values())
+    assert target.is_file() or set(contents(target)) == {"ours", "below/more"}
+    return text
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """Run in a process of its own; the status as ``os.waitpid`` gives it."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1]
+
+
+def die_before(step: int, place: Path) -> None:
+    """Kill this process before its ``step``-th operation on files; those that name none but places elsewhere aside."""
+    steps = count()
+
+    def watch(event: str, arguments: tuple[object, ...]) -> None:
+        if event not in EVENTS or (event == "open" and not str(arguments[0]).startswith(str(place))):
+            return
+        if next(steps) == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(watch)
+
+
+def killed_at_every_step(write: Write, target: Path, before: Callable[[], None]) -> Iterator[int]:
+    """Kill a writer before its first step, before its second, and so on until one gets through."""
+    for step in count():
+
+        def run(step: int = step) -> None:
+            die_before(step, target.parent)
+            write(target, "new")
+
+        before()
+        status = in_child(run)
+        if not os.WIFSIGNALED(status):
+            assert status == 0
+            assert step > 5, "there were steps to be killed at"
+            return
+        yield step
+
+
+@pytest.mark.parametrize("write", [write_folder, write_resumed, write_one, write_two])
+def test_the_next_run_after_a_kill_leaves_the_target_alone_with_nothing_beside_it(tmp_path: Path, write: Write) -> None:
+    target, others = tmp_path / "target", {"other"} if write is write_two else set()
+    for _ in killed_at_every_step(write, target, lambda: write(target, "old")):
+        write(target, "next")
+        assert whole(target) == "next"
+        assert {p.name for p in tmp_path.iterdir()} == {"target", *others}
+
+
+@pytest.mark.parametrize(("write", "kept"), [(write_folder, set()), (write_resumed, {".target.part"})])
+def test_a_kill_leaves_the_old_target_or_the_new_one_even_if_the_next_run_is_refused(
+    tmp_path: Path, write: Write, kept: set[str]
+) -> None:
+    target, missing = tmp_path / "target", 0
+    for _ in killed_at_every_step(write, target, lambda: write(target, "old")):
+        missing += not target.exists()
+        with pytest.raises(OutputError, match="holds something else"):
+            refuse_target(target, lambda _: False)
+        assert whole(target) in {"old", "new"}
+        assert {p.name for p in tmp_path.iterdir()} - kept == {"target"}
+    assert missing, "one of the kills was between the two renames"
+
+
+def test_a_first_target_is_whole_or_not_there(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+
+    def clear() -> None:
+        with new_folder(target, ours):
+            pass
+        target.rmdir()
+
+    for _ in killed_at_every_step(write_folder, target, clear):
+        refuse_target(target, ours)
+        assert {p.name for p in tmp_path.iterdir()} <= {"target"}
+        assert not target.exists() or whole(target) == "new"
+
+
+def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    (begun, begin), (going, go) = os.pipe(), os.pipe()
+
+    def slowly() -> None:
+        with new_folder(target, ours) as made:
+            os.write(begin, b".")
+            os.read(going, 1)
+            (made / "ours").write_text("slow", "utf-8")
+
+    child = os.fork()
+    if not child:
+        try:
+            slowly()
+        finally:
+            os._exit(0)
+    os.read(begun, 1)
+    write_folder(target, "quick")
+    assert whole(target) == "quick"
+    assert len(list(tmp_path.glob(".target.*"))) == 1
+    os.write(go, b".")
+    assert os.waitpid(child, 0)[1] == 0
+    assert contents(tmp_path) == {"target/ours": "slow"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".target.holisticbias-0123456789abcdef/mine",  # another file in it
+        ".target.holisticbias-0123456789abcdef/new/mine",  # no lock in it
+        ".target.holisticbias-0123456789abcde/lock",  # not quite the name
+        ".target.0123456789abcdef/mine",
+        ".target2.holisticbias-0123456789abcdef/lock",  # of another target
+        ".target.new",
+    ],
+)
+def test_what_merely_looks_like_a_work_folder_is_left_alone(tmp_path: Path, name: str) -> None:
+    mine = tmp_path / name
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("mine", "utf-8")
+    for write in (write_folder, write_resumed):
+        write(tmp_path / "target", "new")
+        assert mine.read_text("utf-8") == "mine"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "lock").touch()
+    (tmp_path / ".target.holisticbias-fedcba9876543210").symlink_to("elsewhere")
+    write_folder(tmp_path / "target", "new")
+    assert (tmp_path / "elsewhere" / "lock").exists()
+
+
+def test_a_name_that_reads_as_a_pattern_means_itself(tmp_path: Path) -> None:
+    mine = tmp_path / ".targets.holisticbias-0123456789abcdef" / "lock"
+    mine.parent.mkdir()
+    mine.touch()
+    write_folder(tmp_path / "target.*", "new")
+    assert mine.exists()
+
+
+def test_writers_side_by_side_of_which_some_are_killed(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    children = []
+    for number in range(12):
+        child = os.fork()
+        if not child:
+            try:
+                if number % 3 == 0:
+                    die_before(5 + 3 * number, tmp_path)
+                for _ in range(6):
+                    write_folder(target, f"writer {number}")
+            finally:
+                os._exit(0)
+        children.append(child)
+    codes = [os.waitpid(child, 0)[1] for child in children]
+    assert [os.WIFSIGNALED(code) for code in codes] == [number % 3 == 0 for number in range(12)]
+    assert [code for code in codes if not os.WIFSIGNALED(code)] == [0] * 8
+    write_folder(target, "last")
+    assert whole(target) == "last"
+    assert [p.name for p in tmp_path.iterdir()] == ["target"]
