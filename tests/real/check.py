@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,8 @@ def main() -> None:
     file = gguf_file()
     if not (MODEL / "config.json").is_file():
         convert(file)
-    for check in (*check_weights(file), *check_openings(), *check_run(), *check_scores(), *check_speed()):
-        print(check, flush=True)
+    for line in chain(check_weights(file), check_openings(), check_run(), check_scores(), check_speed()):
+        print(line, flush=True)
 
 
 def gguf_file() -> Path:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
+from contextlib import nullcontext, redirect_stderr
 from dataclasses import dataclass, replace
 from functools import partial
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
@@ -70,7 +72,10 @@ def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
-    model, info = _load(name, "model", lambda: auto.from_pretrained(source.place, output_loading_info=True, **wanted))
+    with redirect_stderr(StringIO()) if source.file else nullcontext():  # a progress bar that no setting turns off
+        model, info = _load(
+            name, "model", lambda: auto.from_pretrained(source.place, output_loading_info=True, **wanted)
+        )
     if info["missing_keys"]:
         lacking = ", ".join(sorted(info["missing_keys"])[:3])
         raise ModelError(

@@ -74,8 +74,8 @@ def title(key: str) -> str:
 
 
 def model_title(name: str) -> str:
-    """A model's name as a heading: a folder's own name, a repository's whole one."""
-    is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name
+    """A model's name as a heading: a folder's or a file's own name, a repository's whole one."""
+    is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(".gguf")
     return (name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_path else name) or name
 
 

@@ -89,7 +89,7 @@ def test_a_chart_that_leaves_the_page_says_whose_it_is(run_maker: MakeRun) -> No
     source = render_svg(report_charts(summarise(run))["likelihood-bias"], chart_heading(run.result.signature, 340))
     texts = [e.text or "" for e in parse(source).iter(f"{SVG}text")]
     assert "some/model on HolisticBias 1.0.0" in texts
-    noted = [text for text in texts if "measuring" in text]
+    noted = [text for text in texts if "calibration" in text]
     assert " ".join(noted) == ("A calibration model " * 8).strip()
     assert max(map(len, noted)) <= 61
 
