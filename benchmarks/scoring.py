@@ -50,7 +50,7 @@ BOS = 50256
 VOCABULARY = 50257
 NEAR = 0.02  # how near a sample's tokens per forward token must be to the whole release's
 DRAWS = 100
-CHECKED = 64
+CHECKED = 512
 
 
 def shape(name: str) -> Any:

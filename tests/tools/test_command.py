@@ -268,8 +268,8 @@ def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
 @pytest.mark.parametrize(
     ("sent", "code", "message"),
     [
-        (signal.SIGINT, 130, "holisticbias: interrupted; nothing was left half-made\n"),
-        (signal.SIGTERM, 130, "holisticbias: interrupted; nothing was left half-made\n"),
+        (signal.SIGINT, 130, "holisticbias: interrupted; no partial output remains\n"),
+        (signal.SIGTERM, 130, "holisticbias: interrupted; no partial output remains\n"),
         (signal.SIGKILL, -signal.SIGKILL, ""),
     ],
 )

@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt) as error:
         stopped = error.__cause__ if isinstance(error, click.Abort) else error
         kept = str(stopped) if isinstance(stopped, KeyboardInterrupt) else ""
-        return _fail(f"interrupted; {kept or 'nothing was left half-made'}", INTERRUPTED)
+        return _fail(f"interrupted; {kept or 'no partial output remains'}", INTERRUPTED)
     except HolisticBiasError as error:
         return _fail(str(error), error.exit_code)
     except ModuleNotFoundError as error:
