@@ -28,7 +28,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 )
 @click.option(
     "--model",
-    metavar="ID|FOLDER",
+    metavar="ID|FOLDER|FILE",
     help="Language model: a folder, a GGUF file or a Hugging Face Hub repository; by default the embedded model.",
 )
 @click.option(
@@ -156,7 +156,7 @@ def command(
 ) -> None:
     """Measure a language model against a release: scores, figures and a report.
 
-    The model's code is never run, and its weights must be safetensors. A run
+    The model's code is never run; its weights are safetensors or GGUF. A run
     that was cut short goes on where it stopped: finished scores are kept.
     """
     from holisticbias_eval import evaluate
