@@ -36,6 +36,7 @@ from holisticbias.validate import load_catalog
 from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.models.batched import token_likelihoods
 from holisticbias_eval.models.float64 import in_float64
+from holisticbias_eval.models.likelihoods import context_length
 from holisticbias_eval.models.loading import load_model
 from holisticbias_eval.models.opening import find_opening
 from holisticbias_eval.models.packed import PackSize, node_likelihoods
@@ -204,8 +205,8 @@ def peak_over(run: Callable[[], object]) -> float:
 
 
 def seconds_per_token(model: Any, clock: Clock) -> float:
-    """Of one dense pass over 4 sequences of 256 tokens, logits included."""
-    ids = torch.randint(0, model.get_input_embeddings().num_embeddings, (4, 256))
+    """Of one dense pass over 4 sequences of 256 tokens, or as many as the model reads, logits included."""
+    ids = torch.randint(0, model.get_input_embeddings().num_embeddings, (4, min(256, context_length(model))))
     with torch.inference_mode():
         start = clock()
         model(ids, use_cache=False)

@@ -1,0 +1,48 @@
+"""The benchmark of scoring runs on any model and tokenizer. Its figures are not judged: other tests run beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def benchmark(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("benchmark_scoring", root / "benchmarks" / "scoring.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_sample_is_the_draw_nearest_to_the_whole(benchmark: ModuleType) -> None:
+    shared = [[1, 2, 3, 4, 5, i] for i in range(40)]
+    held = {"shares much": shared, "shares nothing": [[i, i, i] for i in range(100, 120)], "short": [[7, 8], [7, 9]]}
+    everything = [row for rows in held.values() for row in rows]
+    ratios = {name: benchmark.tokens_per_node(rows) for name, rows in held.items()}
+    whole = benchmark.tokens_per_node(everything)
+    assert min(abs(ratio / whole - 1) for ratio in ratios.values()) > benchmark.NEAR
+    found, of_the_whole = benchmark.sample(held, 1)
+    nearest = min(ratios, key=lambda name: abs(ratios[name] / whole - 1))
+    assert (found, of_the_whole) == (held[nearest], whole)
+    found, of_the_whole = benchmark.sample(held, 5)
+    assert (sorted(found), of_the_whole) == (sorted(everything), whole)
+
+
+def test_every_contender_gives_the_same_sums_and_a_ratio(benchmark: ModuleType, gpt2: Any, tokenizer: Any) -> None:
+    texts = [f"I'm a {word} {noun}." for word in ("tall", "Deaf", "naïve") for noun in ("guy", "woman", "veteran")]
+    tokens = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
+    figures = benchmark.measure(gpt2, tokens, 1, list(benchmark.CONTENDERS), time.perf_counter)
+    assert figures["max_abs_diff"] < 1e-4
+    for key in ("vs_evaluate", "vs_lm_eval", "vs_bucketed", "vs_tree_bound", "error_ratio"):
+        assert np.isfinite(figures[key])
+        assert figures[key] > 0
+    assert 0 < figures["error"] < 1e-4
+    assert 0 < figures["plain_error"] < 1e-4
