@@ -41,7 +41,7 @@ from holisticbias_eval.scoring import (
 )
 
 PLAIN = "batches of one length"
-_PROBED = 8
+_PROBED = 16
 _GPU_BATCH = 16_384
 _CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few cores, and in little memory
 
