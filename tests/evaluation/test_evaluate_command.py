@@ -104,7 +104,7 @@ def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_fold
         run = read_run(tmp_path / name)
         found = run.result.signature.rounding
         assert found is not None
-        assert (found.dtype, found.texts) == ("bfloat16", 8)
+        assert (found.dtype, found.texts) == ("bfloat16", 16)
         assert 0 < found.mean <= found.largest < 1
         off = np.abs(run.scores["nll"].to_numpy() - exact.scores["nll"].to_numpy())
         assert off.mean() < 3 * found.largest
