@@ -108,7 +108,7 @@ def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_fold
         assert 0 < found.mean <= found.largest < 1
         off = np.abs(run.scores["nll"].to_numpy() - exact.scores["nll"].to_numpy())
         assert off.mean() < 3 * found.largest
-        assert "bfloat16 instead of float32: on 8 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
+        assert "bfloat16 instead of float32: on 16 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
 
 
 def no_config(model: Path) -> None:
