@@ -66,9 +66,13 @@ def _refuse_incomplete(folder: Path) -> None:
 
 
 def _gguf_file(path: Path) -> Source:
-    with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise ModelError(f"{path} is not a GGUF file: name a model's folder, a GGUF file or a Hub repository")
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    if start != b"GGUF":
+        raise ModelError(f"{path} is not a GGUF file: name a model's folder, a GGUF file or a Hub repository")
     if not find_spec("gguf") or not find_spec("accelerate"):
         raise ModelError("reading GGUF files needs two more packages: pip install 'holisticbias[gguf]'")
     options = {"trust_remote_code": False, "local_files_only": True, "gguf_file": path.name}

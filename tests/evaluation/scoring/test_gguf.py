@@ -150,6 +150,12 @@ def test_a_gguf_file_that_is_not_there_or_lies_in_a_folder(gguf_file: Path, tmp_
         load_scorer(str(gguf_file.parent), ignore)
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="the system has no file whose start cannot be read")
+def test_a_file_that_cannot_be_read_is_one_line() -> None:
+    with pytest.raises(ModelError, match="/proc/self/mem cannot be read: Input/output error"):
+        load_scorer("/proc/self/mem", ignore)
+
+
 def test_without_the_packages_that_read_gguf_the_extra_is_named(
     gguf_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
