@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.identity import same_model
 from holisticbias_eval.measures.comparison import Comparison, compare_scores
 from holisticbias_eval.measures.records import Part
 from holisticbias_eval.run import Run, Signature
@@ -37,7 +38,7 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
     differing = _settings_that_differ(one, other)
     found = {
         "release": one.release.digest != other.release.digest,
-        "model": _other_model(one, other),
+        "model": not same_model(one.model, other.model),
         "scoring": bool(differing),
     }
     return ComparedRuns(
@@ -49,13 +50,8 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
     )
 
 
-def _other_model(one: Signature, other: Signature) -> bool:
-    known = one.model.weights_sha256 is not None and other.model.weights_sha256 is not None
-    return one.model.weights_sha256 != other.model.weights_sha256 if known else one.model.name != other.model.name
-
-
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
     """The settings of the scoring that are not the same; models have tokenizers of their own, which is no setting."""
     first, second = ({**s.scoring, "dtype": s.model.dtype} for s in (one, other))
-    own = {"tokenizer_sha256"} if _other_model(one, other) else set()
+    own = set() if same_model(one.model, other.model) else {"tokenizer_sha256"}
     return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))
