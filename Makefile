@@ -81,7 +81,7 @@ evaluation/reference/%/result.json:
 	cp build/reference/$*/result.json $@
 
 embedded-model: setup
-	$(BIN)/python -m holisticbias_eval.embedded
+	$(BIN)/python -m holisticbias_eval.models.embedded
 
 # What a contribution changes, for its reviewers: findings, difference, and a preview of both
 reports:

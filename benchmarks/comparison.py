@@ -12,14 +12,12 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 from scipy.stats import kstest
 
-from holisticbias_eval.measures.cells import Cell, Crossing
-from holisticbias_eval.measures.clusters import estimate, moved_by_axis
-
-Floats = npt.NDArray[np.float64]
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.statistics.cells import Cell, Crossing
+from holisticbias_eval.statistics.clusters import estimate, moved_by_axis
 
 
 @dataclass(frozen=True)

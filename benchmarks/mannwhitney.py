@@ -13,13 +13,11 @@ import time
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import mannwhitneyu
 
-from holisticbias.validate import load_catalog
-from holisticbias_eval.measures.mannwhitney import mann_whitney_pairs
-
-Floats = npt.NDArray[np.float64]
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
 
 
 def perplexities(seed: int) -> list[Floats]:

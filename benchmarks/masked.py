@@ -30,13 +30,14 @@ import transformers
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
-from holisticbias.release import build_release
-from holisticbias.validate import load_catalog
-from holisticbias_eval.embedded import embedded_model_path
+from holisticbias.release.release import build_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.likelihood.masked import MaskedScorer
+from holisticbias_eval.likelihood.scorer import Spans, parts, unique_spans
+from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.masked import MaskedScorer
-from holisticbias_eval.scoring import ModelIdentity, Spans, parts, unique_spans
-from holisticbias_eval.seat import seat_sentences
+from holisticbias_eval.prompts.seat import seat_sentences
 
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 BATCH = 64

@@ -20,7 +20,7 @@ from pathlib import Path
 FLOOR_ROWS = 26 * 18176
 FLOOR_BUILD = """
 import pyarrow as pa, pyarrow.compute as pc, pyarrow.parquet as pq
-from holisticbias.columns import strings, table
+from holisticbias.compile.columns import strings, table
 filler = strings([f"a descriptor {i} noun" for i in range(18176)])
 parts = [pc.binary_join_element_wise(strings(["What do you think about "])[0], filler, strings(["?"])[0],
                                      strings([""])[0]) for _ in range(26)]

@@ -31,16 +31,16 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-from holisticbias.release import build_release
-from holisticbias.validate import load_catalog
-from holisticbias_eval.embedded import embedded_model_path
-from holisticbias_eval.models.batched import token_likelihoods
+from holisticbias.release.release import build_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.likelihood.batched import token_likelihoods
+from holisticbias_eval.likelihood.opening import find_opening
+from holisticbias_eval.likelihood.packed import PackSize, node_likelihoods
+from holisticbias_eval.likelihood.prefix_tree import build_tree
+from holisticbias_eval.likelihood.span_sums import context_length
+from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.float64 import in_float64
-from holisticbias_eval.models.likelihoods import context_length
 from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.models.opening import find_opening
-from holisticbias_eval.models.packed import PackSize, node_likelihoods
-from holisticbias_eval.models.tree import build_tree
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 Tokens = list[list[int]]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from holisticbias import build_release, load_catalog, write_release
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
-from holisticbias.release import Release
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 
 Answer: TypeAlias = tuple[int, str, str]
 ROOT = Path(__file__).resolve().parent.parent

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pytest
 import yaml
 
-from holisticbias.catalog import Catalog
-from holisticbias.release import Release
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 
 PAPER: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("paper-edition.yaml").read_text("utf-8"))
 WITH_NOUN = ("descriptor_noun", "noun_descriptor")

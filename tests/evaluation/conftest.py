@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.entries import Descriptor, Noun, Template
-from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
-from holisticbias.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Descriptor, Noun, Template
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 
 VERSION = "0.1.0"  # none that is published: opening a release holds it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
@@ -103,7 +103,7 @@ def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
     """A run of the tiny model on the mini release."""
-    from holisticbias_eval.evaluate import evaluate
+    from holisticbias_eval.pipeline.evaluation import evaluate
 
     out = tmp_path_factory.mktemp("runs") / "run"
     ((folder, _),) = evaluate(str(tiny_gpt2), mini_release_folder, [(("likelihood_bias",), out)])

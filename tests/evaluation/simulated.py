@@ -6,10 +6,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

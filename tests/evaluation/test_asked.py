@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
-from holisticbias.columns import decoded
-from holisticbias.release import Release, build_release, open_release, write_release
-from holisticbias.versions import version_key
-from holisticbias_eval.asked import ask
+from holisticbias.compile.columns import decoded
+from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import version_key
 from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
-from holisticbias_eval.run import read_run
+from holisticbias_eval.prompts.questions import ask
+from holisticbias_eval.results.run import read_run
 
 VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
 ASKED = (("likelihood_bias",), (PSEUDO_LIKELIHOOD_BIAS,))  # whole sentences, and the noun phrase in other sentences

@@ -15,12 +15,12 @@ from scipy.stats import kstest
 from tests.evaluation.simulated import World
 
 from holisticbias.cli import main
-from holisticbias_eval.compare import compare_runs
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.clusters import Moved, estimate
-from holisticbias_eval.measures.comparison import Comparison, compare_scores
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.run import Run, read_run, write_run
+from holisticbias_eval.measures.share_changes import Comparison, compare_scores
+from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.run import Run, read_run, write_run
+from holisticbias_eval.statistics.clusters import Moved, estimate
 
 EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.cli import main
-from holisticbias.release import Release
-from holisticbias_eval.asked import ask
-from holisticbias_eval.context import Context, read_context
+from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.run import read_run
+from holisticbias_eval.prompts.contexts import Context, read_context
+from holisticbias_eval.prompts.questions import ask
+from holisticbias_eval.results.run import read_run
 
 LINES = "I like to sail.\n\n  I have two cats. I live in Ohio. \nMy job is to teach.\n"
 

@@ -18,24 +18,25 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from holisticbias.catalog import Catalog
-from holisticbias.release import Release
-from holisticbias_eval.embedded import embedded_model_path
-from holisticbias_eval.embedded.biases import BIASES, Plant, read_biases
-from holisticbias_eval.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
-from holisticbias_eval.embedded.corpus import Corpus, make_corpus
-from holisticbias_eval.embedded.tokenizer import make_tokenizer
-from holisticbias_eval.embedded.train import Settings, train
-from holisticbias_eval.embedded.tree import NOWHERE, grow_tree
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
-from holisticbias_eval.measures.floors import axes_above_floor
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias, select_sentences
+from holisticbias_eval.likelihood.local import load_scorer
+from holisticbias_eval.likelihood.scorer import score_spans, whole, with_scores
+from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
-from holisticbias_eval.measures.records import Trust
-from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.models.load import load_scorer
-from holisticbias_eval.run import Result
-from holisticbias_eval.scoring import score_spans, whole, with_scores
+from holisticbias_eval.measures.trust.floors import axes_above_floor
+from holisticbias_eval.measures.trust.records import Trust
+from holisticbias_eval.measures.trust.trust import measure_trust
+from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded.biases import BIASES, Plant, read_biases
+from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
+from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
+from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
+from holisticbias_eval.models.embedded.train import Settings, train
+from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree
+from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.results.run import Result
 
 BIASED = read_biases()
 # of the 26 templates, each that some plant singles out by way of one example, and one that none does

@@ -10,9 +10,9 @@ import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
-from holisticbias.release import build_release, write_release
+from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.models import source
-from holisticbias_eval.run import read_run
+from holisticbias_eval.results.run import read_run
 
 Spoil = Callable[[Path], None]
 

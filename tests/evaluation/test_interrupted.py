@@ -14,7 +14,7 @@ import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
-from holisticbias.release import build_release, write_release
+from holisticbias.release.release import build_release, write_release
 
 # a shell's background job ignores Ctrl-C, and so would its children
 START = (

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 from scipy.stats import mannwhitneyu
 
-from holisticbias.release import Release
+from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.likelihood_bias import BiasShare, measure_likelihood_bias, select_sentences
+from holisticbias_eval.measures.likelihood_bias import BiasShare, measure_likelihood_bias
+from holisticbias_eval.prompts.selection import select_sentences
 
 Row = tuple[str, str, str, float | None]
 Counts = dict[tuple[str, str], tuple[int, int, int]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr
 from scipy.stats import mannwhitneyu
 
-from holisticbias_eval.measures.mannwhitney import PairwiseTests, mann_whitney_pairs
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests, mann_whitney_pairs
 
 SMOOTH = st.floats(-1e6, 1e6, allow_nan=False, width=64)
 COARSE = st.integers(0, 4).map(float)

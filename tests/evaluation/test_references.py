@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias_eval.measures.trust import NONCE
-from holisticbias_eval.registry import Entry, published_digests, read_registry
-from holisticbias_eval.run import Result
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.measures.trust.trust import NONCE
+from holisticbias_eval.results.registry import Entry, published_digests, read_registry
+from holisticbias_eval.results.run import Result
 
 REAL = "SmolLM2-135M-Instruct, Q4_1 weights"
 REAL_FOLDER = "1.0.0/smollm2-135m-instruct"

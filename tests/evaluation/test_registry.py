@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
-from holisticbias.release import Release
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
-from holisticbias_eval.registry import (
+from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
+from holisticbias_eval.results.registry import (
     Entry,
     Published,
     add_entry,
@@ -20,8 +21,7 @@ from holisticbias_eval.registry import (
     read_registry,
     results_folder,
 )
-from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
-from holisticbias_eval.run import RESULT, Result, read_run
+from holisticbias_eval.results.run import RESULT, Result, read_run
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]

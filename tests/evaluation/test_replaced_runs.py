@@ -12,13 +12,13 @@ import pytest
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
-from holisticbias.release import build_release, write_release
-from holisticbias_eval import evaluate as evaluation
+from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.identity import differences
-from holisticbias_eval.models.probe import plain_sums
-from holisticbias_eval.models.tokens import Encoded, TextEncoder
-from holisticbias_eval.run import RESULT, Signature, read_result, read_run
+from holisticbias_eval.likelihood.probe import plain_sums
+from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
+from holisticbias_eval.pipeline import evaluation
+from holisticbias_eval.results.differences import differences
+from holisticbias_eval.results.run import RESULT, Signature, read_result, read_run
 
 Refused = Callable[..., str]
 MEASURES = ("likelihood_bias",)
@@ -262,7 +262,7 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
         tests.append(few.lengths.max())
         return plain_sums(few, *rest)
 
-    monkeypatch.setattr("holisticbias_eval.models.causal.plain_sums", counted)
+    monkeypatch.setattr("holisticbias_eval.likelihood.causal.plain_sums", counted)
     monkeypatch.setattr(evaluation, "BLOCK", 20)
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.release import Release
+from holisticbias.release.release import Release
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.measures.likelihood_bias import select_sentences
-from holisticbias_eval.run import RESULT, SCORES, Run, read_run, write_run
+from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 import pytest
 
 from holisticbias.cli import main
-from holisticbias.release import Release
-from holisticbias_eval.run import read_run
-from holisticbias_eval.seat import SLOTS, gendered_sentences, seat_sentences, seat_templates
+from holisticbias.release.release import Release
+from holisticbias_eval.prompts.seat import SLOTS, gendered_sentences, seat_sentences, seat_templates
+from holisticbias_eval.results.run import read_run
 
 NOUNS = ("person", "friend", "kid", "parent")
 

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
-from holisticbias_eval.measures.cells import cross
-from holisticbias_eval.measures.floors import exceeds_floor
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.measured import drawn_shares, measure_cell
-from holisticbias_eval.measures.records import ShareTrust, Trust, TrustSettings
-from holisticbias_eval.measures.resampling import noun_draws
-from holisticbias_eval.measures.shares import share_of
-from holisticbias_eval.measures.trust import measure_trust as trust_and_pairs
+from holisticbias_eval.measures.trust.floors import exceeds_floor
+from holisticbias_eval.measures.trust.records import ShareTrust, Trust, TrustSettings
+from holisticbias_eval.measures.trust.resampled_cells import drawn_shares, measure_cell
+from holisticbias_eval.measures.trust.trust import measure_trust as trust_and_pairs
+from holisticbias_eval.statistics.cells import cross
+from holisticbias_eval.statistics.resampling import noun_draws
+from holisticbias_eval.statistics.shares import share_of
 
 QUICK = TrustSettings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)

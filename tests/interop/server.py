@@ -20,12 +20,12 @@ from tokenizers import Tokenizer, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
-from holisticbias_eval.embedded import embedded_model_path
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.api import ApiOptions, ApiScorer
-from holisticbias_eval.models.causal import CausalScorer
+from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
+from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.scoring import whole
 
 TOLERANCE = 0.005  # nats a token: llama.cpp reads its activation functions off tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")

@@ -22,11 +22,11 @@ import numpy as np
 import torch
 import transformers
 
+from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.likelihood.scorer import whole
 from holisticbias_eval.models.float64 import in_float64
-from holisticbias_eval.models.load import ScoringOptions, load_scorer
 from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.run import read_run
-from holisticbias_eval.scoring import whole
+from holisticbias_eval.results.run import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "real"

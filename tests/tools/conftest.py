@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.source import FOLDERS, SINGLE_FILES
+from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 
 
 @pytest.fixture

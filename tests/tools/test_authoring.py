@@ -12,17 +12,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias.authoring import next_version
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
-from holisticbias.entries import Descriptor, Position
-from holisticbias.errors import OutputError, SourceError
-from holisticbias.formatting import format_text, stale_files
-from holisticbias.issue_forms import issue_chooser, issue_forms, read_issue
-from holisticbias.output import write_files
-from holisticbias.owners import REPOSITORY
-from holisticbias.proposals import (
+from holisticbias.contribute.authoring import next_version
+from holisticbias.contribute.issue_forms import issue_chooser, issue_forms, read_issue
+from holisticbias.contribute.owners import REPOSITORY
+from holisticbias.contribute.proposals import (
     plural_of,
     propose_article,
     propose_id,
@@ -30,8 +25,13 @@ from holisticbias.proposals import (
     propose_position,
     similar_terms,
 )
-from holisticbias.source import term_files
-from holisticbias.validate import load_catalog, validate_paths
+from holisticbias.errors import OutputError, SourceError
+from holisticbias.output import write_files
+from holisticbias.rules.validate import load_catalog, validate_paths
+from holisticbias.source.folder import term_files
+from holisticbias.source.layout import format_text, stale_files
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Descriptor, Position
 
 Invoke = Callable[..., tuple[int, str, str]]
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
+from holisticbias.compile.columns import booleans, codes, constant, integers, lists, lists_of_records, strings, table
 
 TEXT = st.text(max_size=6)
 

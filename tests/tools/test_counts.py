@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.counts import SENTENCES, WHY, Count, count_texts, render_counts
-from holisticbias.release import Release, build_release
-from holisticbias.versions import version_key
+from holisticbias.compile.counts import SENTENCES, WHY, Count, count_texts, render_counts
+from holisticbias.release.release import Release, build_release
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import version_key
 
 VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
 PAPER = (

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.catalog import Catalog
-from holisticbias.compile import compile_sentences
-from holisticbias.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
-from holisticbias.diff_report import render_difference
+from holisticbias.compile.tables import compile_sentences
+from holisticbias.contribute.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.revisions import Revision, open_revision
 from holisticbias.errors import SourceError
-from holisticbias.files import DescriptorFile, NounFile, ReleaseFile, TemplateFile
-from holisticbias.findings import Finding
-from holisticbias.revisions import Revision, open_revision
+from holisticbias.source.findings import Finding
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias.digest import release_digest, table_digest
-from holisticbias.release import Release
+from holisticbias.compile.digest import release_digest, table_digest
+from holisticbias.release.release import Release
 
 TYPES = {
     "text": (pa.string(), st.text(max_size=5)),

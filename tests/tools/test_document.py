@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.document import MAX_ALIKE, MAX_BYTES, MAX_DEPTH, parse_document, read_document
+from holisticbias.source.document import MAX_ALIKE, MAX_BYTES, MAX_DEPTH, parse_document, read_document
 
 DEEP = 10_000
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
@@ -127,7 +127,7 @@ def test_long_key_is_not_repeated_in_full() -> None:
 def test_hostile_file_takes_little_memory() -> None:
     """A process that may have 600 MB reads the worst of them; composing it would take more than a gigabyte."""
     code = (
-        "from holisticbias.document import parse_document; "
+        "from holisticbias.source.document import parse_document; "
         "print(parse_document(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"
     )
 

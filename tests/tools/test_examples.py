@@ -12,16 +12,16 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from holisticbias.catalog import Catalog
-from holisticbias.document import read_document
-from holisticbias.findings import Finding
-from holisticbias.registry import RULES
-from holisticbias.repository import MODELS
-from holisticbias.rule_pages import rule_examples
 from holisticbias.rules import CHECKS
-from holisticbias.schema import json_schemas, stale_schemas
-from holisticbias.source import SINGLE_FILES, kind_of
-from holisticbias.validate import validate_paths
+from holisticbias.rules.pages import rule_examples
+from holisticbias.rules.validate import validate_paths
+from holisticbias.source.document import read_document
+from holisticbias.source.findings import Finding
+from holisticbias.source.folder import SINGLE_FILES, kind_of
+from holisticbias.source.records import MODELS
+from holisticbias.source.rule_texts import RULES
+from holisticbias.source.schema import json_schemas, stale_schemas
+from holisticbias.terms.catalog import Catalog
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 VALID = sorted((DATA / "valid").glob("*.yaml"))
@@ -130,7 +130,7 @@ def test_schemas_are_what_the_models_say(root: Path) -> None:
 
 def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = EntryPoint("absent", "no_such_package:Record", "holisticbias.schemas")
-    monkeypatch.setattr("holisticbias.schema.entry_points", lambda group: [absent])
+    monkeypatch.setattr("holisticbias.source.schema.entry_points", lambda group: [absent])
     assert set(json_schemas()) == {f"{kind}.schema.json" for kind in MODELS}
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.entries import Article, ArticleRule, Descriptor, Gender, Noun, Wording
-from holisticbias.grammar import article, is_abbreviation
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Gender, Noun, Wording
+from holisticbias.terms.grammar import article, is_abbreviation
 
 
 @pytest.mark.parametrize(

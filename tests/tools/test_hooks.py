@@ -14,9 +14,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from holisticbias.catalog import Catalog
-from holisticbias.repository import MODELS
-from holisticbias.schema import GROUP
+from holisticbias.source.records import MODELS
+from holisticbias.source.schema import GROUP
+from holisticbias.terms.catalog import Catalog
 
 SOURCE_ROOTS = {"holisticbias": "tools", "holisticbias_eval": "evaluation"}
 
@@ -50,7 +50,7 @@ def models() -> set[type[BaseModel]]:
 
 def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dict[str, Any]]) -> None:
     modules = {model.__module__ for model in models()}
-    assert {"holisticbias.entries", "holisticbias.files", "holisticbias_eval.run"} <= modules
+    assert {"holisticbias.terms.entries", "holisticbias.terms.file_kinds", "holisticbias_eval.results.run"} <= modules
     for module in modules:
         path = f"{SOURCE_ROOTS[module.partition('.')[0]]}/{module.replace('.', '/')}.py"
         assert (root / path).is_file()
@@ -68,8 +68,8 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
         ("waivers.yaml", {"validate", "fmt"}),
         ("schema/nouns.schema.json", {"schema"}),
         ("pyproject.toml", {"schema"}),
-        ("tools/holisticbias/versions.py", {"schema", "generate"}),
-        ("evaluation/holisticbias_eval/measures/records.py", {"schema"}),
+        ("tools/holisticbias/terms/versions.py", {"schema", "generate"}),
+        ("evaluation/holisticbias_eval/measures/trust/records.py", {"schema"}),
         ("tests/data/invalid/several.yaml", {"generate"}),
         ("tests/data/valid/nouns.yaml", {"generate"}),
         (".github/ISSUE_TEMPLATE/propose-term.yml", {"generate", "zizmor"}),

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.origin import COMMIT, source_commit
-from holisticbias.source import NAMES
+from holisticbias.release.origin import COMMIT, source_commit
+from holisticbias.source.folder import NAMES
 
 
 def git(folder: Path, *arguments: str) -> str:

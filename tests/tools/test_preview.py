@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from holisticbias.diff import Count, Difference, EntryChange, Sample
-from holisticbias.diff_report import render_difference
+from holisticbias.contribute.diff import Count, Difference, EntryChange, Sample
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.markdown import MAX_SHOWN, code, plain
+from holisticbias.contribute.preview import MARKER, MAX_LENGTH, read_difference, read_findings, render_preview
 from holisticbias.errors import SourceError
-from holisticbias.findings import Finding, render_findings
-from holisticbias.markdown import MAX_SHOWN, code, plain
-from holisticbias.preview import MARKER, MAX_LENGTH, read_difference, read_findings, render_preview
+from holisticbias.source.findings import Finding, render_findings
 
 NOTHING = Difference("2.0.0", "2.1.0", (), Count("all", 0, 0, 0), (), (), ())
 FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Mend.")

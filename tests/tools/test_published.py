@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.digest import release_digest, table_digest
+from holisticbias.compile.digest import release_digest, table_digest
+from holisticbias.contribute.freeze import freeze_version, list_versions, moved_versions
 from holisticbias.errors import ReleaseError, SourceError
-from holisticbias.files import IN_PREPARATION
-from holisticbias.history import freeze_version, list_versions, moved_versions
-from holisticbias.lock import lock
-from holisticbias.manifest import DIGESTED
-from holisticbias.release import Release, build_release, open_release, write_release
-from holisticbias.source import SINGLE_FILES
-from holisticbias.validate import load_catalog, validate_paths
-from holisticbias.verify import verify_release
-from holisticbias.versions import version_key
+from holisticbias.release.manifest import DIGESTED
+from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.verify import verify_release
+from holisticbias.rules.lock import lock
+from holisticbias.rules.validate import load_catalog, validate_paths
+from holisticbias.source.folder import SINGLE_FILES
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.versions import version_key
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 

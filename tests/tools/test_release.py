@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.digest import release_digest, table_digest
+from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
-from holisticbias.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
-from holisticbias.release import Release, open_release, write_release
+from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
+from holisticbias.release.release import Release, open_release, write_release
 
 datasets = pytest.importorskip("datasets")
 
@@ -120,7 +120,7 @@ def test_card_says_what_datasets_would_write(
 
 
 def test_class_named_null_or_no_stays_text(tmp_path: Path) -> None:
-    from holisticbias.card import render_card
+    from holisticbias.release.card import render_card
 
     (tmp_path / "data").mkdir()
     axes = pa.table({"text": ["a", "b"], "axis": ["null", "no"]})

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias.catalog import Catalog
-from holisticbias.document import parse_document
 from holisticbias.errors import SourceError
-from holisticbias.findings import Finding, render_findings
-from holisticbias.release import build_release
-from holisticbias.source import SINGLE_FILES, Kind, SourceFile, read_source
-from holisticbias.validate import load_catalog, validate_files, validate_paths
+from holisticbias.release.release import build_release
+from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
+from holisticbias.source.document import parse_document
+from holisticbias.source.findings import Finding, render_findings
+from holisticbias.source.folder import SINGLE_FILES, Kind, SourceFile, read_source
+from holisticbias.terms.catalog import Catalog
 
 AXIS = b"""axis: example
 label: Example

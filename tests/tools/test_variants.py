@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from holisticbias.release import Release
-from holisticbias.variants import VARIANTS, _vary
+from holisticbias.compile.variants import VARIANTS, _vary
+from holisticbias.release.release import Release
 
 LOWER, HYPHENS, CONTRACTION, PERIOD = VARIANTS
 

@@ -22,12 +22,12 @@ def command(first: Path, second: Path, style: Literal["table", "json", "html"], 
     changed, added) and the part of the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
-    from holisticbias_eval.compare import compare_runs
     from holisticbias_eval.report.changes import print_comparison
     from holisticbias_eval.report.comparison import render_comparison
     from holisticbias_eval.report.numbers import title
     from holisticbias_eval.report.summary import axis_labels
-    from holisticbias_eval.run import read_run
+    from holisticbias_eval.results.compare import compare_runs
+    from holisticbias_eval.results.run import read_run
 
     one, other = read_run(first), read_run(second)
     compared = compare_runs(one, other)

@@ -11,7 +11,7 @@ ROLES = ("user", "assistant")
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
     """Take a recipe's values as the defaults of this command."""
-    from holisticbias_eval.recipes import read_recipe
+    from holisticbias_eval.results.recipes import read_recipe
 
     if name is not None:
         context.default_map = dict(read_recipe(name).defaults)
@@ -159,11 +159,11 @@ def command(
     The model's code is never run; its weights are safetensors or GGUF. A run
     that was cut short goes on where it stopped: finished scores are kept.
     """
-    from holisticbias_eval import evaluate
-    from holisticbias_eval.context import read_context
-    from holisticbias_eval.models.api import ApiOptions
-    from holisticbias_eval.models.engines import EngineOptions
-    from holisticbias_eval.models.load import ScoringOptions, default_store
+    from holisticbias_eval.likelihood.api import ApiOptions
+    from holisticbias_eval.likelihood.engines import EngineOptions
+    from holisticbias_eval.likelihood.local import ScoringOptions, default_store
+    from holisticbias_eval.pipeline import evaluation as evaluate
+    from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
 
     options = EngineOptions(

@@ -32,10 +32,10 @@ def command(
     Results are contributed by pull request. An entry covers a whole published
     release or a named subset of one, and its model has a public name or a digest.
     """
-    from holisticbias.validate import load_catalog
+    from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.registry import published_digests, read_registry
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard
+    from holisticbias_eval.results.registry import published_digests, read_registry
 
     if run:
         click.echo(f"wrote {_add(run, contributor, name, results)}")
@@ -57,11 +57,11 @@ def command(
 def _add(run: Path, contributor: str | None, name: str | None, results: Path | None) -> Path:
     from datetime import UTC, datetime
 
-    from holisticbias.validate import load_catalog
+    from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.registry import add_entry, make_entry, published_digests, results_folder
     from holisticbias_eval.report.summary import axis_labels
-    from holisticbias_eval.run import read_run
+    from holisticbias_eval.results.registry import add_entry, make_entry, published_digests, results_folder
+    from holisticbias_eval.results.run import read_run
 
     if not contributor:
         raise RegistryError("say who made the run with --contributor")

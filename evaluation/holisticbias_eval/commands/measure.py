@@ -30,8 +30,8 @@ def command(
     The table has the columns axis, template, descriptor, noun and perplexity. Figures come
     by axis, by template, by both and by pair of descriptors.
     """
-    from holisticbias_eval.measurement import measure_file, write_measurement
-    from holisticbias_eval.measures.records import TrustSettings
+    from holisticbias_eval.measures.trust.records import TrustSettings
+    from holisticbias_eval.pipeline.measurement import measure_file, write_measurement
     from holisticbias_eval.report.shares import print_shares
 
     measurement, tables = measure_file(measure, scores, TrustSettings(seed=seed) if trust else None, corpus)

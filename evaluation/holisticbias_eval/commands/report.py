@@ -27,7 +27,7 @@ def command(run: Path, form: str | None, part: str | None, out: Path | None) -> 
     """
     from holisticbias_eval.report.files import write_report
     from holisticbias_eval.report.terminal import print_report
-    from holisticbias_eval.run import read_run
+    from holisticbias_eval.results.run import read_run
 
     found = read_run(run)
     if form is None:

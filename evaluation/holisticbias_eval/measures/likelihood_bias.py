@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.mannwhitney import PairwiseTests, mann_whitney_pairs
-from holisticbias_eval.measures.shares import SIGNIFICANCE
-
-Rows = npt.NDArray[np.int64]
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests, mann_whitney_pairs
+from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +73,6 @@ class LikelihoodBias:
         return grouped.append_column("share", pa.array(share, from_pandas=True))
 
 
-def select_sentences(sentences: pa.Table) -> pa.Table:
-    """The sentences that the measure is over: with a descriptor of any gender, and a noun."""
-    kinds = pc.is_in(sentences["noun_phrase_type"].cast(pa.string()), pa.array(["descriptor_noun", "noun_descriptor"]))
-    return sentences.filter(pc.and_(kinds, pc.equal(sentences["descriptor_gender"].cast(pa.string()), "any")))
-
-
 def measure_likelihood_bias(scores: pa.Table) -> LikelihoodBias:
     """Likelihood Bias of scored sentences.
 
@@ -106,7 +98,7 @@ def measure_likelihood_bias(scores: pa.Table) -> LikelihoodBias:
     )
 
 
-Cell = tuple[tuple[int, int], Rows]
+Cell = tuple[tuple[int, int], Ints]
 
 
 def _cells(scores: pa.Table) -> tuple[list[str], list[str], list[Cell]]:
@@ -121,7 +113,7 @@ def _cells(scores: pa.Table) -> tuple[list[str], list[str], list[Cell]]:
     return axes, templates, [(divmod(int(k), len(templates)), rows) for k, rows in zip(keys, pieces, strict=True)]
 
 
-def _test_cell(scores: pa.Table, axis: str, template: str, rows: Rows) -> tuple[BiasShare, pa.Table]:
+def _test_cell(scores: pa.Table, axis: str, template: str, rows: Ints) -> tuple[BiasShare, pa.Table]:
     part = scores.select(["descriptor_id", "perplexity"]).take(pa.array(rows))
     encoded = _in_order(pc.dictionary_encode(part["descriptor_id"].cast(pa.string())).combine_chunks())
     perplexity = part["perplexity"].to_numpy()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Floats, Ints
+
 LOVE = "I love {plural_noun_phrase}."
 HATE = "I hate {plural_noun_phrase}."
-
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
 
 
 def measure_medians(scores: pa.Table) -> pa.Table:
@@ -61,12 +59,12 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     return named
 
 
-def _codes(column: pa.ChunkedArray) -> Rows:
-    codes: Rows = pc.dictionary_encode(column.cast(pa.string())).combine_chunks().indices.to_numpy().astype(np.int64)
+def _codes(column: pa.ChunkedArray) -> Ints:
+    codes: Ints = pc.dictionary_encode(column.cast(pa.string())).combine_chunks().indices.to_numpy().astype(np.int64)
     return codes
 
 
-def _groups(keys: list[Rows]) -> tuple[Rows, Rows]:
+def _groups(keys: list[Ints]) -> tuple[Ints, Ints]:
     """Each row's group, numbered by first appearance, and each group's first row."""
     key = keys[0]
     for other in keys[1:]:
@@ -78,7 +76,7 @@ def _groups(keys: list[Rows]) -> tuple[Rows, Rows]:
     return rank[inverse], first[order]
 
 
-def _grouped_medians(values: Floats, group: Rows, groups: int) -> tuple[Floats, Rows]:
+def _grouped_medians(values: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
     """The median of the values of each group that are numbers, NaN where there is none, and how many there are."""
     known = ~np.isnan(values)
     values, group = values[known], group[known]

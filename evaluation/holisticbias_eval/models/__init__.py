@@ -1,1 +1,1 @@
-"""Models behind the scorer's interface. torch and transformers are imported here alone, when a model is loaded."""
+"""Load models: folders, GGUF files, Hub repositories and the embedded model."""

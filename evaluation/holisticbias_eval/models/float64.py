@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from holisticbias_eval.scoring import Floats
+from holisticbias_eval.arrays import Floats
 
 Result = TypeVar("Result")
 _MULTIPLE = 8.0  # a method may miss float64 by this many times plain scoring's own error, whose largest varies by text

@@ -12,8 +12,8 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import Source, describe_gguf, find_source
-from holisticbias_eval.scoring import ModelIdentity
 
 if TYPE_CHECKING:
     import torch

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holisticbias_eval.measures.floors import exceeds_floor
-from holisticbias_eval.measures.records import Interval, ShareTrust
-from holisticbias_eval.run import Result, Share
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.measures.trust.floors import exceeds_floor
+from holisticbias_eval.measures.trust.records import ShareTrust
+from holisticbias_eval.results.run import Result, Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from holisticbias_eval.compare import ComparedRuns
-from holisticbias_eval.measures.comparison import Change, Comparison
-from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.measures.share_changes import Change, Comparison
 from holisticbias_eval.report.numbers import Cell, printable, show
 from holisticbias_eval.report.tables import AXIS, Column, Table, ends
 from holisticbias_eval.report.wording import Wording, wording_of
 from holisticbias_eval.report.words import run_title
+from holisticbias_eval.results.compare import ComparedRuns
+from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 SENTENCES = (
     Column("gone", "Gone", "points"), Column("changed", "Changed", "points"), Column("added", "Added", "points"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from holisticbias_eval.compare import ComparedRuns
 from holisticbias_eval.report.changes import (
     NO_VERDICT,
     SENTENCES,
@@ -18,6 +17,7 @@ from holisticbias_eval.report.charts import BAR_ROW, FOOT, MARGIN, SPAN, Bar, Ch
 from holisticbias_eval.report.numbers import show
 from holisticbias_eval.report.page import page_environment
 from holisticbias_eval.report.words import SCOPE, run_title, signature_rows
+from holisticbias_eval.results.compare import ComparedRuns
 
 
 def render_comparison(compared: ComparedRuns, label: Callable[[str], str]) -> str:

@@ -20,7 +20,7 @@ from holisticbias_eval.report.page import page_environment, render_page
 from holisticbias_eval.report.summary import Summary, summarise
 from holisticbias_eval.report.tables import Table
 from holisticbias_eval.report.words import run_title
-from holisticbias_eval.run import Run, Signature
+from holisticbias_eval.results.run import Run, Signature
 
 PNG_SCALE = 3
 _LETTER, _TITLE_LETTER = 5.5, 7.4

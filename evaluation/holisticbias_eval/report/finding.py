@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from holisticbias_eval.measures.trust import NONCE
+from holisticbias_eval.measures.trust.trust import NONCE
 from holisticbias_eval.report.axes import AxisShare
 from holisticbias_eval.report.numbers import show
 from holisticbias_eval.report.summary import Summary

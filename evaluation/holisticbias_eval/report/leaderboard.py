@@ -10,10 +10,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.registry import AxisFigure, Entry
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.tables import Column, Table, ends
+from holisticbias_eval.results.registry import AxisFigure, Entry
 
 REMINDER = (
     "These figures are no verdicts and this is no ranking: models stand in the order of their names. A share says how "

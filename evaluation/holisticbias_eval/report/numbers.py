@@ -6,7 +6,7 @@ import math
 import unicodedata
 from typing import Literal
 
-from holisticbias_eval.measures.records import P_RESOLUTION
+from holisticbias_eval.figures import P_RESOLUTION
 
 Kind = Literal[
     "text", "count", "share", "known_share", "points", "effect", "perplexity", "nats", "tokens", "difference",

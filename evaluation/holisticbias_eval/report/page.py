@@ -27,7 +27,7 @@ from holisticbias_eval.report.words import (
     signature_rows,
     size_of_differences,
 )
-from holisticbias_eval.run import REPORT, Run, Share
+from holisticbias_eval.results.run import REPORT, Run, Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from holisticbias_eval.measures.records import ShareTrust, Trust
+from holisticbias_eval.measures.trust.records import ShareTrust, Trust
 from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.tables import ends
-from holisticbias_eval.run import LikelihoodBiasResult, Share
+from holisticbias_eval.results.run import LikelihoodBiasResult, Share
 
 NARROW = 70
 COLUMNS = ("pairs", "differ", "95% interval", "floor", "Holm", "and large")

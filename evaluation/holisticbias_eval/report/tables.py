@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holisticbias_eval.measures.records import Interval
+from holisticbias_eval.figures import Interval
 from holisticbias_eval.report.numbers import Cell, Kind
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.terms import Term
 from holisticbias_eval.report.wording import Wording
-from holisticbias_eval.run import Share
+from holisticbias_eval.results.run import Share
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from holisticbias_eval.report.numbers import printable, show
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.tables import Table, by_axis, extremes
 from holisticbias_eval.report.words import CAVEATS, measured, run_title, size_of_differences
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.run import Run
 
 NARROW = 60
 _COLUMNS = {"by-axis": 4, "extremes": 5}

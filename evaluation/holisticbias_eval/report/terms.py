@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 
 
@@ -102,6 +102,6 @@ def _examples(scores: pa.Table) -> dict[str, tuple[Example, ...]]:
     return found
 
 
-def _codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    codes: npt.NDArray[np.int64] = pc.dictionary_encode(column).combine_chunks().indices.to_numpy().astype(np.int64)
+def _codes(column: pa.ChunkedArray) -> Ints:
+    codes: Ints = pc.dictionary_encode(column).combine_chunks().indices.to_numpy().astype(np.int64)
     return codes

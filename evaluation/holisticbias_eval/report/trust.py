@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holisticbias_eval.measures.floors import axes_above_floor
-from holisticbias_eval.measures.records import RankFlip, ShareTrust, Trust
-from holisticbias_eval.measures.shares import SIGNIFICANCE
+from holisticbias_eval.measures.trust.floors import axes_above_floor
+from holisticbias_eval.measures.trust.records import RankFlip, ShareTrust, Trust
 from holisticbias_eval.report.numbers import Cell
 from holisticbias_eval.report.summary import Summary
 from holisticbias_eval.report.tables import AXIS, Column, Table, bias_column, ends
 from holisticbias_eval.report.wording import Wording
+from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 TESTS = (
     Column("holm", "Holm", "share"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holisticbias_eval.measures.shares import SIGNIFICANCE
 from holisticbias_eval.report.numbers import model_title, show, title
 from holisticbias_eval.report.trust import nats_per
 from holisticbias_eval.report.wording import wording_of
-from holisticbias_eval.run import ModelSignature, Result, Signature
+from holisticbias_eval.results.run import ModelSignature, Result, Signature
+from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 CAVEATS = {
     "verdict": (

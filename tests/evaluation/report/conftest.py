@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.records import TrustSettings
-from holisticbias_eval.measures.trust import measure_trust
-from holisticbias_eval.run import (
+from holisticbias_eval.measures.trust.records import TrustSettings
+from holisticbias_eval.measures.trust.trust import measure_trust
+from holisticbias_eval.results.run import (
     ModelSignature,
     ReleaseSignature,
     Result,

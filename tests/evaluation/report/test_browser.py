@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from holisticbias_eval.compare import compare_runs
-from holisticbias_eval.embedded import NOTE
+from holisticbias_eval.models.embedded import NOTE
 from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.run import Run
 
 from .conftest import MakeRun
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from holisticbias_eval.compare import ComparedRuns, compare_runs
 from holisticbias_eval.report.changes import change_headline, change_table, print_comparison
 from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs
+from holisticbias_eval.results.run import Run
 
 from .conftest import HOSTILE, MakeRun
 from .test_page import Page, check_structure

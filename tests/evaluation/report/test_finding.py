@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from holisticbias_eval.measures.records import Interval, ShareTrust
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.measures.trust.records import ShareTrust
 from holisticbias_eval.report.charts import report_charts
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.files import render_csv, render_svg
@@ -13,7 +14,7 @@ from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import Summary, summarise
-from holisticbias_eval.run import LikelihoodBiasResult, Run, Share
+from holisticbias_eval.results.run import LikelihoodBiasResult, Run, Share
 
 from .conftest import AXES, TEMPLATES, MakeRun
 from .test_page import Page

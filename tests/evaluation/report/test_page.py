@@ -17,7 +17,7 @@ from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import page_environment, render_page, write_page
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.words import CAVEATS, signature_rows, size_of_differences
-from holisticbias_eval.run import ExactnessRecord, RoundingError, Run
+from holisticbias_eval.results.run import ExactnessRecord, RoundingError, Run
 
 from .conftest import HOSTILE, TEMPLATES, MakeRun
 

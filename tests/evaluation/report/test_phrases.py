@@ -14,7 +14,7 @@ from holisticbias_eval.report.files import render_csv
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.run import Run
 
 from .test_page import Page, check_structure
 

@@ -7,7 +7,7 @@ import pytest
 
 from holisticbias_eval.report.summary import summarise
 from holisticbias_eval.report.terms import Term
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.run import Run
 
 from .conftest import HATE, LOVE, MakeRun
 

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.run import Run
 
 from .conftest import LOVE, MakeRun
 

@@ -5,14 +5,15 @@ import io
 
 import pytest
 
-from holisticbias_eval.measures.records import Interval, ShareTrust
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.measures.trust.records import ShareTrust
 from holisticbias_eval.report.charts import MARGIN, SPAN, bias_chart
 from holisticbias_eval.report.contents import report_tables
 from holisticbias_eval.report.files import render_csv, render_svg
 from holisticbias_eval.report.numbers import show, title
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.run import Run
+from holisticbias_eval.results.run import Run
 
 ADDED = ("effects", "tests", "explanations", "robustness")
 

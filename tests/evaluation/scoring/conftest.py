@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.scoring import Floats, ModelIdentity
 
 SENTENCES = (
     "I'm a tall guy.",

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.api import ApiOptions, ApiScorer
-from holisticbias_eval.scoring import parts, whole
-from holisticbias_eval.store import ScoreStore, StoredScorer
+from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
+from holisticbias_eval.likelihood.scorer import parts, whole
+from holisticbias_eval.store.store import ScoreStore, StoredScorer
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 QUICK = ApiOptions(batch=3, concurrency=2, retries=2)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.causal import PLAIN, CausalScorer
-from holisticbias_eval.models.packed import PackSize
-from holisticbias_eval.scoring import Floats, whole
+from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.likelihood.packed import PackSize
+from holisticbias_eval.likelihood.scorer import whole
 
 COMMON = {
     "vocab_size": 400,

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holisticbias_eval.models import packed
-from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.likelihood import packed
+from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.likelihood.scorer import whole
 from holisticbias_eval.models.float64 import exactly, in_float64
-from holisticbias_eval.scoring import Floats, whole
 
 TILED = "tiled head"
 OLD_BOUND = 1e-4  # nats a text against plain scoring: what rounding in a trained model exceeds

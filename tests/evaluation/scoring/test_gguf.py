@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.local import load_scorer
+from holisticbias_eval.likelihood.scorer import whole
 from holisticbias_eval.models import source
-from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.models.load import load_scorer
 from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.scoring import whole
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
 LLAMA = {

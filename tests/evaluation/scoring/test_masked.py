@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tokenizers.processors import TemplateProcessing
 
-from holisticbias_eval.models.masked import VARIANTS, MaskedScorer
-from holisticbias_eval.scoring import Spans, parts, whole
+from holisticbias_eval.likelihood.masked import VARIANTS, MaskedScorer
+from holisticbias_eval.likelihood.scorer import Spans, parts, whole
 
 COMMON = {
     "vocab_size": 400,

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.scoring import ModelIdentity, Progress, Scores, Spans, Work, whole
+from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.likelihood.scorer import Progress, Scores, Spans, Work, whole
+from holisticbias_eval.models.identity import ModelIdentity
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.load import ScoringOptions, load_scorer
-from holisticbias_eval.models.ray_engine import RayScorer
-from holisticbias_eval.scoring import Scores, whole
-from holisticbias_eval.store import ScoreStore, StoredScorer
+from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.likelihood.ray_engine import RayScorer
+from holisticbias_eval.likelihood.scorer import Scores, whole
+from holisticbias_eval.store.store import ScoreStore, StoredScorer
 
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
 

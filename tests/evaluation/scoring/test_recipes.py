@@ -10,9 +10,9 @@ from tokenizers.processors import TemplateProcessing
 
 from holisticbias.cli import main
 from holisticbias_eval.errors import RecipeError
+from holisticbias_eval.likelihood.local import KINDS
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.load import KINDS
-from holisticbias_eval.recipes import read_recipe, recipes
+from holisticbias_eval.results.recipes import read_recipe, recipes
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
 SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
@@ -71,8 +71,8 @@ def test_a_recipe_names_a_version_which_is_compiled(
     tiny_gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("holisticbias_eval.evaluate.build_release", lambda _, version: asked.append(version))
-    monkeypatch.setattr("holisticbias_eval.evaluate.start_engine", lambda *_: 1 / 0)
+    monkeypatch.setattr("holisticbias_eval.pipeline.evaluation.build_release", lambda _, version: asked.append(version))
+    monkeypatch.setattr("holisticbias_eval.pipeline.evaluation.start_engine", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
     assert asked == ["1.0.0"]

@@ -11,11 +11,11 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
-from holisticbias_eval.models.batches import in_batches, in_rows
-from holisticbias_eval.models.causal import PLAIN, CausalScorer
+from holisticbias_eval.likelihood.batches import in_batches, in_rows
+from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.likelihood.scorer import Scores, Spans, parts, unique_spans, whole
+from holisticbias_eval.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.models.tokens import TextEncoder
-from holisticbias_eval.scoring import Scores, Spans, parts, unique_spans, whole
 
 
 def ignore(message: object) -> None:

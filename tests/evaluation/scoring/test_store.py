@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holisticbias_eval.models.causal import CausalScorer
-from holisticbias_eval.scoring import Progress, Scores, Spans, parts, whole
-from holisticbias_eval.store import ScoreStore, StoredScorer, fingerprint
+from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.scorer import Progress, Scores, Spans, parts, whole
+from holisticbias_eval.store.store import ScoreStore, StoredScorer, fingerprint
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 

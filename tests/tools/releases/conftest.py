@@ -6,9 +6,9 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.release import build_release, write_release
-from holisticbias.validate import load_catalog
+from holisticbias.release.release import build_release, write_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
 from loopback_hub import Hub, User, serve
 
 TERMS = Path(__file__).parents[2] / "data" / "two-versions"

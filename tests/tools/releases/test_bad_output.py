@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.catalog import Catalog
 from holisticbias.errors import OutputError
-from holisticbias.export import FORMATS
-from holisticbias.intersect import Request, write_intersections
-from holisticbias.release import build_release, open_release, write_release
-from holisticbias.verify import verify_release
+from holisticbias.release.export import FORMATS
+from holisticbias.release.pair_release import Request, write_intersections
+from holisticbias.release.release import build_release, open_release, write_release
+from holisticbias.release.verify import verify_release
+from holisticbias.terms.catalog import Catalog
 
 Build = Callable[..., Path]
 BUILD = "build", "--version", "1.0.0", "--where", "axis=nonce"

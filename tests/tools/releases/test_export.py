@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
-from holisticbias.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
-from holisticbias.intersect import Request, write_intersections
-from holisticbias.release import Release, open_release
+from holisticbias.release.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
+from holisticbias.release.pair_release import Request, write_intersections
+from holisticbias.release.release import Release, open_release
+from holisticbias.terms.catalog import Catalog
 
 Build = Callable[..., Path]
 

@@ -14,19 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias import intersect
-from holisticbias.catalog import Catalog
 from holisticbias.cli import main
-from holisticbias.entries import Descriptor, Noun
+from holisticbias.compile.pair_tables import Compiler, cut_runs, draw, even_quotas
+from holisticbias.compile.pairs import around, find_pairs
 from holisticbias.errors import HolisticBiasError, OutputError
-from holisticbias.grammar import with_article
-from holisticbias.intersect import Request, count_intersections, write_intersections
-from holisticbias.intersections import around, find_pairs
-from holisticbias.parquet import write_shard
-from holisticbias.release import open_release
-from holisticbias.shards import Compiler, cut_runs, draw, even_quotas
-from holisticbias.validate import load_catalog
-from holisticbias.verify import verify_release
+from holisticbias.release import pair_release as intersect
+from holisticbias.release.pair_release import Request, count_intersections, write_intersections
+from holisticbias.release.parquet import write_shard
+from holisticbias.release.release import open_release
+from holisticbias.release.verify import verify_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Descriptor, Noun
+from holisticbias.terms.grammar import with_article
 
 
 def term(text: str, position: str = "before", plural: str | None = None, **more: object) -> Descriptor:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.intersect import Request, write_intersections
-from holisticbias.release import Release, build_release, open_release, write_release
+from holisticbias.release.pair_release import Request, write_intersections
+from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.terms.catalog import Catalog
 
 VERSION = "1.1.0"
 LABELS = {"ability": "Ability", "characteristics": "Characteristics", "race_ethnicity": "Race and ethnicity"}

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.catalog import Catalog
-from holisticbias.digest import table_digest
-from holisticbias.release import build_release, open_release, write_release
+from holisticbias.compile.digest import table_digest
+from holisticbias.release.release import build_release, open_release, write_release
+from holisticbias.terms.catalog import Catalog
 
 SURROUNDINGS = [
     {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},

@@ -8,9 +8,9 @@ import pytest
 
 from holisticbias.cli import main
 from holisticbias.errors import ReleaseError
-from holisticbias.manifest import FileEntry, checksums, file_entry, read_manifest, write_manifest
-from holisticbias.release import open_release
-from holisticbias.verify import verify_release
+from holisticbias.release.manifest import FileEntry, checksums, file_entry, read_manifest, write_manifest
+from holisticbias.release.release import open_release
+from holisticbias.release.verify import verify_release
 
 Build = Callable[..., Path]
 

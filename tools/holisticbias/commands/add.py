@@ -13,8 +13,8 @@ from holisticbias.commands import options
 from holisticbias.commands.questions import Questions
 
 if TYPE_CHECKING:
-    from holisticbias.authoring import Draft, Field
-    from holisticbias.catalog import Catalog
+    from holisticbias.contribute.authoring import Draft, Field
+    from holisticbias.terms.catalog import Catalog
 
 _WRITE = click.Choice(["yes", "change", "no"])
 _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
@@ -42,10 +42,17 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
 
     Every answer can be given as an option.
     """
-    from holisticbias.authoring import Edit, add_entry, apply_edits, check_edits, next_version, prepare_version
+    from holisticbias.contribute.authoring import (
+        Edit,
+        add_entry,
+        apply_edits,
+        check_edits,
+        next_version,
+        prepare_version,
+    )
     from holisticbias.errors import SourceError
-    from holisticbias.source import find_source
-    from holisticbias.validate import load_catalog
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
 
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
@@ -80,8 +87,8 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
 
 
 def _term(catalog: Catalog, ask: Questions, version: str) -> Draft:
-    from holisticbias.authoring import Draft
-    from holisticbias.proposals import propose_id, propose_position
+    from holisticbias.contribute.authoring import Draft
+    from holisticbias.contribute.proposals import propose_id, propose_position
 
     text, article = _split_article(ask.text("text", "The term, as it stands in a sentence"))
     _warn_of_similar(catalog, text)
@@ -111,7 +118,7 @@ def _origin(catalog: Catalog, ask: Questions) -> str:
 
 def _usual_bucket(buckets: list[str], text: str) -> str:
     """Terms after the noun have a bucket of their own in most axes; others go to the most general one there is."""
-    from holisticbias.proposals import propose_position
+    from holisticbias.contribute.proposals import propose_position
 
     general = ("unspecific", "miscellaneous", "combined", "queer")
     wanted = ("after_the_noun",) if propose_position(text) == "after" else general
@@ -120,9 +127,9 @@ def _usual_bucket(buckets: list[str], text: str) -> str:
 
 def _words(ask: Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
     """What the grammar needs, asked for only where it cannot be told from the text."""
-    from holisticbias.grammar import article as by_sound
-    from holisticbias.grammar import is_abbreviation
-    from holisticbias.proposals import propose_article, propose_plural
+    from holisticbias.contribute.proposals import propose_article, propose_plural
+    from holisticbias.terms.grammar import article as by_sound
+    from holisticbias.terms.grammar import is_abbreviation
 
     words: dict[str, Field] = {"position": None if position == "before" else position}
     if position != "after" and (is_abbreviation(text) or ask.given.get("article")):
@@ -143,10 +150,10 @@ def _words(ask: Questions, text: str, position: str, article: str | None) -> dic
 
 
 def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
-    from holisticbias.authoring import Draft
-    from holisticbias.grammar import article as by_sound
-    from holisticbias.grammar import is_abbreviation
-    from holisticbias.proposals import plural_of, propose_article, propose_id
+    from holisticbias.contribute.authoring import Draft
+    from holisticbias.contribute.proposals import plural_of, propose_article, propose_id
+    from holisticbias.terms.grammar import article as by_sound
+    from holisticbias.terms.grammar import is_abbreviation
 
     text, said = _split_article(ask.text("text", "The noun, in the singular"))
     _warn_of_similar(catalog, text)
@@ -162,8 +169,8 @@ def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
 
 
 def _template(catalog: Catalog, ask: Questions, version: str) -> Draft:
-    from holisticbias.authoring import Draft
-    from holisticbias.proposals import propose_id
+    from holisticbias.contribute.authoring import Draft
+    from holisticbias.contribute.proposals import propose_id
 
     text = ask.text("text", "The sentence, with {noun_phrase} or {plural_noun_phrase} in it")
     families = [f.family for f in catalog.families]
@@ -181,7 +188,7 @@ def _split_article(text: str) -> tuple[str, str | None]:
 
 
 def _warn_of_similar(catalog: Catalog, text: str) -> None:
-    from holisticbias.proposals import similar_terms
+    from holisticbias.contribute.proposals import similar_terms
 
     similar = similar_terms(catalog, text)
     if similar:
@@ -192,8 +199,8 @@ def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = Tru
     """How the term reads: the phrases, and a few sentences of each form."""
     from pydantic import ValidationError
 
-    from holisticbias.entries import Descriptor
-    from holisticbias.readings import forms_in_newest
+    from holisticbias.contribute.readings import forms_in_newest
+    from holisticbias.terms.entries import Descriptor
 
     try:
         descriptor = Descriptor.model_validate({k: v for k, v in entry.items() if v is not None})
@@ -204,7 +211,7 @@ def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = Tru
 
 
 def _show_noun(catalog: Catalog, words: Mapping[str, Field]) -> None:
-    from holisticbias.grammar import fill, with_article
+    from holisticbias.terms.grammar import fill, with_article
 
     text, plural, article = str(words["text"]), str(words["plural"]), words["article"]
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
@@ -213,14 +220,14 @@ def _show_noun(catalog: Catalog, words: Mapping[str, Field]) -> None:
 
 
 def _show_template(text: str, bare: bool) -> None:
-    from holisticbias.grammar import fill
+    from holisticbias.terms.grammar import fill
 
     filled = [("a Deaf person", "Deaf people"), ("an amputee", "amputees"), *([("Deaf", "Deaf")] if bare else [])]
     _print_lines("it reads:", [fill(text, singular, plural) for singular, plural in filled])
 
 
 def _print_lines(title: str, lines: Iterable[str]) -> None:
-    from holisticbias.markdown import plain
+    from holisticbias.contribute.markdown import plain
 
     click.echo(f"  {plain(title)}")
     for line in lines:

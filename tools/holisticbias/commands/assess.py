@@ -32,11 +32,11 @@ def command(
     Judgements that disagree stand beside each other. A judgement of a term that
     is in a published version counts from the next version on.
     """
-    from holisticbias.authoring import add_assessment, apply_edits, next_version, prepare_version
-    from holisticbias.entries import QUORUM, has_quorum
-    from holisticbias.source import find_source
-    from holisticbias.validate import load_catalog
-    from holisticbias.versions import version_key
+    from holisticbias.contribute.authoring import add_assessment, apply_edits, next_version, prepare_version
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
+    from holisticbias.terms.entries import QUORUM, has_quorum
+    from holisticbias.terms.versions import version_key
 
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)

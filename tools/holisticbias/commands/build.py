@@ -37,11 +37,11 @@ def command(
 ) -> None:
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
-    from holisticbias.counts import count_texts, render_counts
-    from holisticbias.origin import source_commit
-    from holisticbias.release import build_release, newest, write_release
-    from holisticbias.source import NAMES, find_source
-    from holisticbias.validate import load_catalog
+    from holisticbias.compile.counts import count_texts, render_counts
+    from holisticbias.release.origin import source_commit
+    from holisticbias.release.release import build_release, newest, write_release
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import NAMES, find_source
 
     root = source or find_source()
     catalog = load_catalog(root)
@@ -49,7 +49,7 @@ def command(
     commit = source_commit(root, NAMES)
     counts = ""
     if intersections is not None:
-        from holisticbias.intersect import Request, count_intersections, write_intersections
+        from holisticbias.release.pair_release import Request, count_intersections, write_intersections
 
         request = Request(version, intersections, sample, seed or 0, where, commit)
         if count:

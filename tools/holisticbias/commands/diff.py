@@ -10,7 +10,7 @@ import click
 from holisticbias.commands import options
 
 if TYPE_CHECKING:
-    from holisticbias.diff_report import Style
+    from holisticbias.contribute.diff_report import Style
 
 
 @click.command()
@@ -25,10 +25,10 @@ def command(old: str, new: str | None, style: Style, samples: int, source: Path 
     Each is a version, a git revision or a folder of terms; NEW is by default the terms as
     they lie here. Entries are matched by their ids, sentences by theirs.
     """
-    from holisticbias.diff import compare
-    from holisticbias.diff_report import render_difference
-    from holisticbias.revisions import open_folder, open_revision
-    from holisticbias.source import find_source
+    from holisticbias.contribute.diff import compare
+    from holisticbias.contribute.diff_report import render_difference
+    from holisticbias.contribute.revisions import open_folder, open_revision
+    from holisticbias.source.folder import find_source
 
     after = open_folder(source or find_source()) if new is None else open_revision(new, source)
     difference = compare(open_revision(old, source), after, samples)

@@ -18,9 +18,9 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
 
     That is the order of keys, the indentation and the blank lines; comments stay.
     """
-    from holisticbias.formatting import stale_files
     from holisticbias.output import write_files
-    from holisticbias.source import find_source, term_files
+    from holisticbias.source.folder import find_source, term_files
+    from holisticbias.source.layout import stale_files
 
     stale = dict(stale_files(paths or term_files(source or find_source(to_write=not check))))
     if not check:

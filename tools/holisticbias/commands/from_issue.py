@@ -21,7 +21,7 @@ def command(context: click.Context, file: Path, dry_run: bool, source: Path | No
     FILE holds the issue's text; - reads it from standard input.
     """
     from holisticbias.commands.add import command as add
-    from holisticbias.issue_forms import read_issue
+    from holisticbias.contribute.issue_forms import read_issue
 
     given = _options(read_issue(_read(file)))
     result = context.invoke(add, **given, yes=True, dry_run=dry_run, source=source)
@@ -29,8 +29,8 @@ def command(context: click.Context, file: Path, dry_run: bool, source: Path | No
 
 
 def _read(file: Path) -> str:
+    from holisticbias.contribute.issue_forms import MAX_ISSUE
     from holisticbias.errors import SourceError
-    from holisticbias.issue_forms import MAX_ISSUE
 
     try:
         with click.open_file(str(file), encoding="utf-8") as stream:

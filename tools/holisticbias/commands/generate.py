@@ -26,11 +26,11 @@ def command(check: bool) -> int:
 
 
 def _generated() -> Mapping[Path, str]:
-    from holisticbias.issue_forms import issue_chooser, issue_forms
-    from holisticbias.owners import code_owners
-    from holisticbias.rule_pages import rule_pages
-    from holisticbias.source import read_source
-    from holisticbias.validate import load_catalog
+    from holisticbias.contribute.issue_forms import issue_chooser, issue_forms
+    from holisticbias.contribute.owners import code_owners
+    from holisticbias.rules.pages import rule_pages
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import read_source
 
     root = Path()
     templates = {"config.yml": issue_chooser(), **issue_forms(load_catalog(root))}

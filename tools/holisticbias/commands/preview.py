@@ -26,11 +26,11 @@ def command(
 
     OLD and NEW are as in diff; OLD is by default the newest published version.
     """
-    from holisticbias.diff import compare
-    from holisticbias.preview import read_difference, read_findings, render_preview
-    from holisticbias.revisions import newest_published, open_folder, open_revision
-    from holisticbias.source import find_source
-    from holisticbias.validate import validate_paths
+    from holisticbias.contribute.diff import compare
+    from holisticbias.contribute.preview import read_difference, read_findings, render_preview
+    from holisticbias.contribute.revisions import newest_published, open_folder, open_revision
+    from holisticbias.rules.validate import validate_paths
+    from holisticbias.source.folder import find_source
 
     if difference is not None:
         changed = read_difference(difference)

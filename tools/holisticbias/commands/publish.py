@@ -19,7 +19,7 @@ def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
 
     A published version is never written over; a run that was cut off is finished by the next.
     """
-    from holisticbias.publish import publish_release
+    from holisticbias.release.publish import publish_release
 
     done = publish_release(folder, repo, private=private, dry_run=dry_run)
     click.echo(

@@ -18,9 +18,9 @@ from holisticbias.commands import options
 @options.source
 def command(style: str, check: bool, freeze: str | None, source: Path | None) -> int:
     """List the versions: date, number of entries, digest, summary."""
-    from holisticbias.history import freeze_version, list_versions, moved_versions
-    from holisticbias.source import find_source
-    from holisticbias.validate import load_catalog
+    from holisticbias.contribute.freeze import freeze_version, list_versions, moved_versions
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
 
     root = source or find_source(to_write=freeze is not None)
     catalog = load_catalog(root)

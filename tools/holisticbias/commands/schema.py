@@ -14,7 +14,7 @@ import click
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
 def command(out: Path, check: bool) -> int:
     """Write the JSON Schemas of the YAML files and of results."""
-    from holisticbias.schema import json_schemas, stale_schemas
+    from holisticbias.source.schema import json_schemas, stale_schemas
 
     stale = stale_schemas(out)
     if check:

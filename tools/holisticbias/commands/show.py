@@ -19,8 +19,8 @@ def command(term: str, version: str | None, noun: str | None, source: Path | Non
 
     TERM is its text or its id; it is shown singular and plural, with and without a noun.
     """
-    from holisticbias.readings import find_readings, render_reading
-    from holisticbias.validate import load_catalog
+    from holisticbias.contribute.readings import find_readings, render_reading
+    from holisticbias.rules.validate import load_catalog
 
     readings = find_readings(load_catalog(source), term, version, noun)
     click.echo("\n\n".join(map(render_reading, readings)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from holisticbias.findings import Format
+    from holisticbias.source.findings import Format
 
 
 @click.command(short_help="Check the terms against every rule.")
@@ -21,9 +21,9 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
 
     Exit code 0 when clean, 1 with findings, 2 when it could not run.
     """
-    from holisticbias.findings import render_findings
-    from holisticbias.source import find_source
-    from holisticbias.validate import validate_paths
+    from holisticbias.rules.validate import validate_paths
+    from holisticbias.source.findings import render_findings
+    from holisticbias.source.folder import find_source
 
     checked = paths or (find_source(),)
     findings = validate_paths(checked)

@@ -18,9 +18,9 @@ def command(release: str, version: str | None) -> int:
     Exit code 0 when it is, 1 with a line for each thing that is wrong.
     """
     from holisticbias.errors import ReleaseError
-    from holisticbias.hub import fetch_release, hub_address
-    from holisticbias.manifest import read_manifest
-    from holisticbias.verify import verify_release
+    from holisticbias.release.hub import fetch_release, hub_address
+    from holisticbias.release.manifest import read_manifest
+    from holisticbias.release.verify import verify_release
 
     address = hub_address(release)
     if address is None and not Path(release).is_dir():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from holisticbias.findings import Finding
-from holisticbias.repository import Repository
 from holisticbias.rules import characters, language, lifecycle, published, references, review
-from holisticbias.source import Kind
+from holisticbias.source.findings import Finding
+from holisticbias.source.folder import Kind
+from holisticbias.source.records import Repository
 
 Check = Callable[[Repository], Iterator[Finding]]
 

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.document import Keys, Value
-from holisticbias.entries import Descriptor, Entry, Noun, Template
-from holisticbias.findings import Finding
-from holisticbias.repository import Repository
+from holisticbias.source.document import Keys, Value
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import Repository
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
 _BEYOND_ASCII = re.compile(r"[^ -~\n]")

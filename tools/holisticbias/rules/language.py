@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-from holisticbias.document import Keys
-from holisticbias.entries import Descriptor, Entry, Noun, Template
-from holisticbias.findings import Finding
-from holisticbias.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
-from holisticbias.repository import Repository
 from holisticbias.rules.characters import odd_character
+from holisticbias.source.document import Keys
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import Repository
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 
 _AFTER = re.compile(r"(who|who's|whose|with|without|in|on|of|from)\s")
 _CHANGES = re.compile(r"who(?:'s| (?:is|has|was|does|[a-z]+[^s]s)) | an? |who [a-z]+[^s]s$")

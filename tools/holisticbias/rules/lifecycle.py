@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias.document import Keys
-from holisticbias.entries import Descriptor, Entry
-from holisticbias.findings import Finding
-from holisticbias.repository import Repository
-from holisticbias.versions import version_key
+from holisticbias.source.document import Keys
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import Repository
+from holisticbias.terms.entries import Descriptor, Entry
+from holisticbias.terms.versions import version_key
 
 
 def known_version(repository: Repository) -> Iterator[Finding]:

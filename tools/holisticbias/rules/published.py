@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias.files import LockFile
-from holisticbias.findings import Finding
-from holisticbias.lock import locks
-from holisticbias.repository import EntryFile, Located, Repository
-from holisticbias.versions import version_key
+from holisticbias.rules.lock import locks
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import EntryFile, Located, Repository
+from holisticbias.terms.file_kinds import LockFile
+from holisticbias.terms.versions import version_key
 
 
 def published_lock(repository: Repository) -> Iterator[Finding]:

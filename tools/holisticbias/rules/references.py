@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holisticbias.entries import Descriptor
-from holisticbias.findings import Finding
-from holisticbias.repository import Located, Repository
-from holisticbias.versions import version_key
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import Located, Repository
+from holisticbias.terms.entries import Descriptor
+from holisticbias.terms.versions import version_key
 
 
 def unique_id(repository: Repository) -> Iterator[Finding]:

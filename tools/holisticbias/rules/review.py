@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holisticbias.entries import QUORUM, has_quorum
-from holisticbias.findings import Finding
-from holisticbias.repository import Repository
+from holisticbias.source.findings import Finding
+from holisticbias.source.records import Repository
+from holisticbias.terms.entries import QUORUM, has_quorum
 
 
 def reviewer_twice(repository: Repository) -> Iterator[Finding]:

@@ -1,0 +1,193 @@
+"""Causal language models: log-likelihoods of any part of a text, through the prefix tree of all texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.likelihood.batched import token_likelihoods
+from holisticbias_eval.likelihood.batches import in_rows
+from holisticbias_eval.likelihood.opening import Opening, find_opening
+from holisticbias_eval.likelihood.packed import HEADS, PackSize, node_likelihoods
+from holisticbias_eval.likelihood.prefix_tree import build_tree
+from holisticbias_eval.likelihood.probe import (
+    Likelihoods,
+    in_float32,
+    largest_error,
+    plain_sums,
+    reference_sums,
+    spread,
+)
+from holisticbias_eval.likelihood.scorer import Exactness, Notice, Probe, Progress, Rounding, Scores, Spans, Work
+from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
+from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, pick
+from holisticbias_eval.models.float64 import allowed_error, largest_difference
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.loading import LoadedModel
+
+PLAIN = "batches of one length"
+_PROBED = 16
+_GPU_BATCH = 16_384
+_CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few cores, and in little memory
+
+
+class CausalScorer:
+    """Scores texts with one forward pass for every distinct prefix.
+
+    What the model reads before each text is its ``opening``; what the tokenizer
+    puts after a text is left out. A text's first token is scored only if there
+    is an opening to condition it on.
+
+    Before the first texts are scored, a few of them are scored one at a time, in
+    float64 too. A model that scores the tree differently from single texts
+    (state-space models, a sliding window shorter than the text, positions taken
+    from the mask) is scored in batches of equal length instead; one that looks
+    ahead is refused.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        notice: Notice,
+        size: PackSize | None = None,
+        dtype: str = "float32",
+        opening: Opening | None = None,
+    ) -> None:
+        self._model = loaded.model
+        self._load = loaded.load
+        self._encoder = TextEncoder(loaded.tokenizer)
+        self._opening = opening or find_opening(loaded.tokenizer)
+        self._notice = notice
+        self._size = size or _default_size(loaded.model)
+        self._probed = (0, 0)
+        self._exactness = Exactness("", 0, None, None)
+        self._rounding: Rounding | None = None
+        self._refused = ""  # why the tree is not used, until the user has read it
+        self.identity: ModelIdentity = replace(loaded.identity, dtype=dtype)
+
+    @property
+    def method(self) -> str:
+        """How texts are scored; empty before the first are."""
+        return self._exactness.method
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What the model reads before a text, and with which tokenizer."""
+        return {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
+        encoded = self._encode(spans)
+        self._say_why_slow(encoded)
+        return span_scores(encoded, self._likelihoods(encoded, self.method, progress))
+
+    def work(self, spans: Spans) -> Work:
+        """The tokens of the texts, and the inner nodes of their tree."""
+        encoded = self._encode(spans)
+        self._say_why_slow(encoded)
+        tokens = len(encoded.ids)
+        return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
+
+    def probe(self, spans: Spans) -> Probe:
+        """How exact the method is, and what the precision costs, found on some of the spans."""
+        self._encode(spans)
+        return Probe(self._exactness, self._rounding)
+
+    def _encode(self, spans: Spans) -> Encoded:
+        encoded = self._encoder.encode(self._opening.before(spans), self._opening.tokens)
+        refuse_long(self._model, encoded, spans)
+        self._choose(encoded)
+        return encoded
+
+    def _likelihoods(self, encoded: Encoded, method: str, progress: Progress = lambda _: None) -> Floats:
+        """The negative log-likelihood of every token, shape ``[tokens]``."""
+        rows = len(encoded.first)
+        if method == PLAIN:
+            tell = in_rows(progress, rows, rows)
+            return token_likelihoods(self._model, encoded.ids, encoded.starts, tell, self._notice)
+        tree = build_tree(encoded.ids, encoded.starts)
+        tell = in_rows(progress, rows, tree.inner)
+        return node_likelihoods(self._model, tree, self._size, method, tell, self._notice)[tree.node]
+
+    def _choose(self, encoded: Encoded) -> None:
+        """Find the quickest exact method, once for all texts of this length; always in float32.
+
+        The few texts stand among as many as fill whole packs: what an
+        architecture does by slots, and not by positions, shows in those alone.
+        """
+        filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
+        known = self._probed[0] >= len(filling) and self._probed[1] >= longest
+        if self.method == PLAIN or (self.method and known):
+            return
+        rows = spread(encoded, _PROBED)
+        few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
+        with nullcontext() if self._rounding is None else in_float32(self._model):
+            plain = plain_sums(few, self._with(PLAIN), self._name)
+            self._exactness = self._most_exact(few, many, plain)
+        self._probed = (max(self._probed[0], len(filling)), max(self._probed[1], longest))
+        if self.identity.dtype != "float32" and self._rounding is None:
+            self._round(few, plain)
+
+    def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
+        """The first method whose error is that of rounding, and both errors; see ``probe``."""
+        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
+        plain_error = largest_difference(plain, reference)
+        allowed = allowed_error(plain, reference, float64=float64)
+        errors = {}
+        for method in [self.method] if self.method else HEADS:
+            errors[method] = largest_error(many, reference, self._with(method))
+            if errors[method] <= allowed:
+                break
+        else:
+            self._refused = _refusal(min(errors.values()), allowed)
+            method, errors[PLAIN] = PLAIN, plain_error
+        return Exactness(
+            method,
+            texts=max(len(plain), self._exactness.texts),
+            error=max(errors[method], self._exactness.error or 0.0) if float64 else None,
+            plain_error=max(plain_error, self._exactness.plain_error or 0.0) if float64 else None,
+        )
+
+    def _with(self, method: str) -> Likelihoods:
+        return partial(self._likelihoods, method=method)
+
+    def _say_why_slow(self, encoded: Encoded) -> None:
+        """Say once what replaces the tree, and how many times as many tokens are read."""
+        if self._refused:
+            times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
+            self._notice(
+                f"{self._name} {self._refused}: its texts are scored in batches of equal length, "
+                f"about {times:.1f} times slower"
+            )
+            self._refused = ""
+
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.name} ({self.identity.architecture})"
+
+    def _round(self, few: Encoded, plain: Floats) -> None:
+        """Go on in the precision that was asked for, and say what it costs."""
+        dtype, device = self.identity.dtype, self._model.device
+        self._model = self._load(dtype).to(device)
+        off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
+        self._rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
+        self._notice(str(self._rounding))
+
+
+def _refusal(error: float, allowed: float) -> str:
+    if not np.isfinite(error):
+        return "cannot score texts as one prefix tree"
+    return f"scores a prefix tree differently from single texts, by {error:.2g} nats (rounding: {allowed:.2g})"
+
+
+def _default_size(model: Any) -> PackSize:
+    slots = min(PackSize().slots, context_length(model))  # some architectures have no mask for more
+    if model.device.type != "cpu":
+        return PackSize(slots, _GPU_BATCH)
+    return PackSize(slots, min(4096, max(256, _CPU_WIDTHS // model.get_input_embeddings().embedding_dim)))

@@ -1,0 +1,44 @@
+"""The engine that scores: this process, a server, a Ray cluster, or vLLM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
+from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.likelihood.ray_engine import RayScorer
+from holisticbias_eval.likelihood.scorer import Notice, Scorer
+from holisticbias_eval.likelihood.vllm_engine import VllmScorer
+
+ENGINES = ("local", "api", "ray", "vllm")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Which engine, how a model is scored there, and what only one of them needs."""
+
+    engine: str = "local"
+    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+    api_base: str | None = None
+    api: ApiOptions = field(default_factory=ApiOptions)
+    ray_address: str | None = None
+    replicas: int = 0
+
+
+def start_engine(model: str | None, notice: Notice, options: EngineOptions | None = None) -> Scorer:
+    """The scorer of a model on an engine; ``EvaluationError`` where it cannot be had."""
+    options = options or EngineOptions()
+    if options.engine == "api":
+        if options.scoring.opens_texts:
+            raise EvaluationError("--first-token and --chat are not for the api engine: the server makes the tokens")
+        if model is None or options.api_base is None:
+            raise EvaluationError("the api engine needs --model, the server's name for it, and --api-base")
+        return ApiScorer(model, options.api_base, notice, options.api)
+    if options.engine == "ray":
+        return RayScorer(model, options.scoring, notice, options.ray_address, options.replicas)
+    if options.engine == "vllm":
+        if model is None:
+            raise EvaluationError("the vllm engine needs --model, a folder or a Hub repository")
+        return VllmScorer(model, options.scoring, notice)
+    return load_scorer(model, notice, options.scoring)

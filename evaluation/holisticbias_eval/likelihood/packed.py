@@ -1,0 +1,136 @@
+"""Forward passes over packs of the prefix tree: every inner node is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.likelihood.batches import in_batches
+from holisticbias_eval.likelihood.head import chosen_logits, log_normalisers
+from holisticbias_eval.likelihood.prefix_tree import Pack, Tree, cut_packs
+from holisticbias_eval.likelihood.scorer import Notice, Progress
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_LOGITS_AT_ONCE = 16_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PackSize:
+    """How much goes through the model at once: ``slots`` a pack, and packs of up to ``batch`` slots together."""
+
+    slots: int = 128
+    batch: int = 1024
+
+
+Head = Callable[[Any, Any, Any, Any], Any]
+
+
+def tiled(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -> Tensor:
+    """Negative log-likelihoods through the model's body and its head in tiles; shape ``[choices]``."""
+    hidden = model.base_model(**inputs)[0].flatten(0, 1)[kept]
+    head = model.get_output_embeddings()
+    normaliser = log_normalisers(hidden, head.weight, head.bias)
+    return normaliser[state] - chosen_logits(hidden, head.weight, head.bias, state, token)
+
+
+def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -> Tensor:
+    """The same through the whole model, for one that does more after its body than a linear head."""
+    import torch
+
+    logits = model(**inputs).logits.flatten(0, 1)
+    normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in torch.split(kept, 256)])
+    nll: Tensor = normaliser[state] - logits[kept[state], token].float()
+    return nll
+
+
+HEADS = {"tiled head": tiled, "whole model": through_the_model}
+
+
+def node_likelihoods(model: Any, tree: Tree, size: PackSize, head: str, progress: Progress, notice: Notice) -> Floats:
+    """The negative log-likelihood of every node given its prefix, in nats; shape ``[nodes]``.
+
+    A root has none and is 0. ``head`` is one of ``HEADS``. ``progress`` is told
+    how many inner nodes were done.
+    """
+    import torch
+
+    nll = np.zeros(len(tree.token))
+    packs = cut_packs(tree, size.slots)
+
+    def run(start: int, stop: int) -> None:
+        batch = packs[start:stop]
+        with torch.inference_mode():
+            nll[_edges(tree, batch)] = _forward(model, tree, batch, head)
+        progress(batch[-1].stop - batch[0].first)
+
+    in_batches(len(packs), _packs_at_once(model, size, head), run, notice)
+    return nll
+
+
+def _packs_at_once(model: Any, size: PackSize, head: str) -> int:
+    slots = size.batch
+    if head != "tiled head":
+        slots = min(slots, _LOGITS_AT_ONCE // model.get_input_embeddings().num_embeddings)
+    return max(1, slots // size.slots)
+
+
+def _edges(tree: Tree, packs: Sequence[Pack]) -> Int32s:
+    return tree.edge[tree.first_edge[packs[0].first] : tree.first_edge[packs[-1].stop]]
+
+
+def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats:
+    """The likelihoods of the children of the packs' own nodes."""
+    import torch
+
+    slots = [pack.slots() for pack in packs]
+    width = max(map(len, slots))
+    place = np.full((len(packs), width), -1, np.int64)
+    kept = np.zeros((len(packs), width), bool)
+    for i, (pack, nodes) in enumerate(zip(packs, slots, strict=True)):
+        place[i, : len(nodes)] = nodes
+        kept[i, len(pack.path) : len(nodes)] = True
+    edges = _edges(tree, packs)
+    degrees = np.diff(tree.first_edge[packs[0].first : packs[-1].stop + 1])
+    state = np.repeat(np.arange(len(degrees)), degrees)
+
+    def on_device(array: npt.NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(model.device)
+
+    nll = HEADS[head](
+        model,
+        _inputs(model, tree, place, on_device),
+        on_device(np.flatnonzero(kept)),
+        on_device(state),
+        on_device(tree.token[edges].astype(np.int64)),
+    )
+    values: Floats = nll.double().cpu().numpy()
+    return values
+
+
+def _inputs(model: Any, tree: Tree, place: Ints, on_device: Any) -> dict[str, Any]:
+    """Ids, depths as positions, and a mask in which a node sees its ancestors and itself.
+
+    The mask is an additive one: eager attention takes a boolean one for numbers.
+    An empty slot sees itself alone, so that no row of the softmax is empty.
+    """
+    import torch
+
+    empty = place < 0
+    row = on_device(np.where(empty, tree.inner + np.arange(place.shape[1]), place))
+    end = on_device(np.where(empty, tree.inner + 1 + np.arange(place.shape[1]), tree.end[place]))
+    seen = (row[:, None, :] <= row[:, :, None]) & (row[:, :, None] < end[:, None, :])
+    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device)
+    mask.masked_fill_(~seen, torch.finfo(model.dtype).min)
+    return {
+        "input_ids": on_device(np.where(empty, 0, tree.inner_token[place]).astype(np.int64)),
+        "position_ids": on_device(np.where(empty, 0, tree.depth[place]).astype(np.int64)),
+        "attention_mask": mask[:, None],
+        "use_cache": False,
+    }

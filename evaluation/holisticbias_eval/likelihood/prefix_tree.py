@@ -1,0 +1,191 @@
+"""The prefix tree of token sequences: every distinct prefix is one node, and needs one pass through a model.
+
+Nodes stand in depth-first preorder, so that the descendants of a node are the
+run that follows it. Only inner nodes, those with a continuation, are run
+through the model; the output at a node is the distribution over its children.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Bools, Int32s, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The prefix tree of some sequences.
+
+    Of every node, shape ``[nodes]``, in preorder: its ``token``. Of every token
+    of the sequences, shape ``[tokens]``, in their order: its ``node``. Of every
+    inner node, shape ``[inner]``, in preorder: its token, its ``depth`` (0 at a
+    root), its ``parent`` as a position among the inner nodes (-1 at a root) and
+    ``end``, the position after its last inner descendant. Of every edge, shape
+    ``[edges]``, sorted by its inner node: the child's node; the edges of inner
+    node ``i`` are ``first_edge[i]`` to ``first_edge[i + 1]``.
+    """
+
+    token: Int32s
+    node: Int32s
+    inner_token: Int32s
+    depth: Int32s
+    parent: Int32s
+    end: Int32s
+    edge: Int32s
+    first_edge: Ints
+
+    @property
+    def inner(self) -> int:
+        """The number of inner nodes: the tokens that a model has to read."""
+        return len(self.depth)
+
+    def ancestors(self, node: int) -> list[int]:
+        """The inner nodes above one, from its root downwards."""
+        path = []
+        above = int(self.parent[node])
+        while above >= 0:
+            path.append(above)
+            above = int(self.parent[above])
+        return path[::-1]
+
+
+def build_tree(ids: Int32s, starts: Ints) -> Tree:
+    """The tree of sequences of token ids, given one after the other; sequence ``i`` begins at ``starts[i]``.
+
+    Sequences may be empty, equal, or prefixes of others. All of it is done on
+    arrays; nothing loops over sequences.
+    """
+    order = _sorted(ids, starts)
+    lengths = np.diff(starts)[order]
+    begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))[:-1]
+    depth = _ranges(lengths)
+    source = np.repeat(starts[:-1][order], lengths) + depth
+    tokens = ids[source]
+    new = depth >= np.repeat(_shared_lengths(tokens, begins, lengths), lengths)
+    node_sorted = _nodes(new, depth)
+    node = np.empty(len(ids), np.int32)
+    node[source] = node_sorted
+    above = np.where(depth > 0, np.concatenate((np.zeros(1, np.int32), node_sorted))[:-1], -1)
+    return _assemble(tokens[new], node, depth[new].astype(np.int32), above[new].astype(np.int32))
+
+
+def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
+    """The first row of each distinct sequence, and for each row which of those it is."""
+    which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)
+    return np.unique(which, return_index=True)[1], which
+
+
+def _sorted(ids: Int32s, starts: Ints) -> Ints:
+    """The order of the sequences by their ids."""
+    order: Ints = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
+    return order
+
+
+def _binary(ids: Int32s, starts: Ints) -> pa.LargeBinaryArray:
+    """Each sequence as bytes: big-endian ones sort as the ids do."""
+    offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype(">u4").tobytes()
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
+
+
+def _ranges(lengths: Ints) -> Ints:
+    """``0 .. length - 1`` for each length, one after the other."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
+
+
+def _shared_lengths(tokens: Int32s, begins: Ints, lengths: Ints) -> Ints:
+    """How many leading tokens each sequence shares with the one before it."""
+    if not len(lengths):
+        return lengths
+    common = np.minimum(lengths, np.concatenate((np.zeros(1, np.int64), lengths[:-1])))
+    offset = _ranges(common)
+    before = np.concatenate((np.zeros(1, np.int64), begins[:-1]))
+    same = tokens[np.repeat(begins, common) + offset] == tokens[np.repeat(before, common) + offset]
+    shared = common.copy()
+    differ = np.flatnonzero(~same)
+    row = np.repeat(np.arange(len(common)), common)[differ]
+    np.minimum.at(shared, row, offset[differ])
+    return shared
+
+
+def _nodes(new: Bools, depth: Ints) -> Int32s:
+    """The node of every token: its own if it is new, else that of the sequence before at the same depth."""
+    own = np.cumsum(new, dtype=np.int32) - 1
+    by_depth = np.argsort(_small(depth), kind="stable")
+    place = np.where(new[by_depth], np.arange(len(new)), 0)
+    np.maximum.accumulate(place, out=place)
+    node = np.empty(len(new), np.int32)
+    node[by_depth] = own[by_depth][place]
+    return node
+
+
+def _small(depth: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Depths as 16-bit numbers where they fit, which sort in linear time."""
+    return depth.astype(np.int16) if len(depth) and depth.max() < np.iinfo(np.int16).max else depth
+
+
+def _assemble(token: Int32s, node: Int32s, depth: Int32s, above: Int32s) -> Tree:
+    """The tree out of every node's token, depth and parent."""
+    edges = np.flatnonzero(above >= 0).astype(np.int32)
+    is_inner = np.zeros(len(token), bool)
+    is_inner[above[edges]] = True
+    inner = np.flatnonzero(is_inner)
+    position = np.cumsum(is_inner, dtype=np.int32) - 1
+    parent = np.where(above[inner] >= 0, position[above[inner]], -1).astype(np.int32)
+    owner = position[above[edges]]
+    by_owner = np.argsort(owner, kind="stable")
+    return Tree(
+        token=token,
+        node=node,
+        inner_token=token[inner],
+        depth=depth[inner],
+        parent=parent,
+        end=_ends(depth[inner], parent),
+        edge=edges[by_owner],
+        first_edge=np.searchsorted(owner[by_owner], np.arange(len(inner) + 1)),
+    )
+
+
+def _ends(depth: Int32s, parent: Int32s) -> Int32s:
+    """The position after the last descendant, out of the sizes of the subtrees, summed from the deepest upwards."""
+    size = np.ones(len(depth), np.int32)
+    by_depth = np.argsort(_small(depth), kind="stable")
+    levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
+    for level in reversed(levels[1:]):
+        np.add.at(size, parent[level], size[level])
+    return np.arange(len(depth), dtype=np.int32) + size
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A run of inner nodes ``first`` to ``stop``, led by the ``path`` from the root to the first of them."""
+
+    path: list[int]
+    first: int
+    stop: int
+
+    def slots(self) -> Ints:
+        """The inner nodes in the order in which the model reads them."""
+        return np.concatenate((np.array(self.path, np.int64), np.arange(self.first, self.stop)))
+
+
+def cut_packs(tree: Tree, slots: int) -> list[Pack]:
+    """All inner nodes in runs of consecutive ones; with its path, every pack but the last fills all its slots.
+
+    A run that begins deeper than ``slots - 1`` still gets one node of its own.
+    """
+    packs = []
+    first = 0
+    while first < tree.inner:
+        path = tree.ancestors(first)
+        stop = min(tree.inner, first + max(1, slots - len(path)))
+        packs.append(Pack(path, first, stop))
+        first = stop
+    return packs

@@ -1,0 +1,131 @@
+"""Blocks of texts scored by replicas of a model on a Ray cluster, on this machine or on many."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.likelihood.scorer import Notice, Probe, Progress, Scores, Spans
+
+_BLOCKS_PER_REPLICA = 8
+INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
+
+
+class Replica:
+    """One model, in a process of its own, that scores blocks one after the other."""
+
+    def __init__(self, name: str | None, options: ScoringOptions) -> None:
+        self._notices: list[str] = []
+        self._scorer = load_scorer(name, self._notices.append, options)
+
+    def about(self) -> tuple[Any, dict[str, str], int]:
+        """The model's identity, the scorer's settings, and the number of this process."""
+        return self._scorer.identity, dict(self._scorer.settings), os.getpid()
+
+    def probe(self, spans: Spans) -> Probe | None:
+        """How exact the scores are, for a causal model."""
+        return self._scorer.probe(spans) if isinstance(self._scorer, CausalScorer) else None
+
+    def score(self, block: int, spans: Spans) -> tuple[int, Scores, list[str]]:
+        """The block's number, its scores, and what was noticed on the way."""
+        scores = self._scorer.score(spans, lambda _: None)
+        notices, self._notices[:] = list(self._notices), []
+        return block, scores, notices
+
+
+class RayScorer:
+    """Scores blocks of texts that share their beginnings on several replicas at once.
+
+    A replica that dies is started again and its block redone. One logical CPU is
+    left free: replicas that take them all would hang whatever else the cluster
+    has to do.
+    """
+
+    def __init__(
+        self, name: str | None, options: ScoringOptions, notice: Notice, address: str | None = None, replicas: int = 0
+    ) -> None:
+        ray = _start(address)
+        self._notice = notice
+        self._said: set[str] = set()
+        free = ray.cluster_resources()
+        gpus = int(free.get("GPU", 0)) if options.device in {"auto", "cuda"} else 0
+        count = replicas or gpus or max(1, int(free.get("CPU", 1)) - 1)
+        if not gpus and count >= free.get("CPU", 1) > 1:
+            raise EvaluationError(f"{count} replicas would take every CPU of the cluster: leave one free")
+        remote = ray.remote(Replica).options(
+            num_cpus=1, num_gpus=1 if gpus else 0, max_restarts=-1, max_task_retries=-1
+        )
+        self.replicas = [remote.remote(name, options) for _ in range(count)]
+        try:
+            self.identity, self.settings, _ = ray.get(self.replicas[0].about.remote())
+        except ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None) or error
+            raise ModelError(str(cause).strip().splitlines()[-1]) from error
+
+    def probe(self, spans: Spans) -> Probe | None:
+        """How exact the scores are, found on some of the spans; None if the model is not causal."""
+        import ray
+
+        found: list[Probe | None] = ray.get([replica.probe.remote(spans) for replica in self.replicas])
+        return found[0]
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Score spans; see ``Scores``."""
+        texts = pa.array([c + t for c, t in zip(spans.context, spans.text, strict=True)], pa.large_string())
+        order = pc.sort_indices(texts).to_numpy().astype(np.int64)
+        rows = [r for r in np.array_split(order, _BLOCKS_PER_REPLICA * len(self.replicas)) if len(r)]
+        nll, tokens, size = np.zeros(len(spans)), np.zeros(len(spans), np.int32), np.zeros(len(spans), np.int32)
+        for i, scores in self.score_blocks([spans.take(r) for r in rows], progress):
+            nll[rows[i]], tokens[rows[i]], size[rows[i]] = scores.nll, scores.tokens, scores.bytes
+        return Scores(nll, tokens, size)
+
+    def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
+        """Each block's number and scores, as they come."""
+        from ray.util import ActorPool
+
+        pool: Any = ActorPool(self.replicas)
+        for i, scores, notices in pool.map_unordered(lambda actor, item: actor.score.remote(*item), enumerate(blocks)):
+            for message in notices:
+                if message not in self._said:
+                    self._said.add(message)
+                    self._notice(message)
+            progress(len(blocks[i]))
+            yield i, scores
+
+
+def _refuse_dead(address: str | None) -> None:
+    """Raise ``OSError`` where nothing answers at an address: Ray itself would try for minutes."""
+    where = urlsplit(address if "//" in (address or "") else f"//{address or ''}")
+    if where.hostname and where.port:
+        socket.create_connection((str(where.hostname), where.port), timeout=5).close()
+
+
+def _start(address: str | None) -> Any:
+    """Ray, joined to a cluster or started on this machine."""
+    try:
+        import ray
+    except ImportError as error:
+        raise EvaluationError(INSTALL) from error
+    try:
+        _refuse_dead(address)
+        if not ray.is_initialized():
+            ray.init(
+                address=address,
+                include_dashboard=False if address is None else None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+    except (OSError, RuntimeError, ValueError) as error:
+        raise EvaluationError(f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}") from error
+    return ray

@@ -1,0 +1,43 @@
+"""Sum token log-likelihoods per span."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.likelihood.scorer import Scores, Spans
+from holisticbias_eval.likelihood.tokens import Encoded
+
+
+def span_scores(encoded: Encoded, nll: Floats) -> Scores:
+    """The scores of each row's span, out of the negative log-likelihood of every token."""
+    bounds = np.stack((encoded.first, encoded.stop), axis=1).ravel()
+    sums = np.add.reduceat(np.append(nll, 0.0), bounds)[::2] if len(bounds) else np.zeros(0)
+    scored = encoded.scored
+    return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, encoded.bytes, 0).astype(np.int32))
+
+
+def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> None:
+    """Raise ``ModelError`` where a text has more tokens than the model can read, ``added`` ones counted."""
+    limit = context_length(model)
+    long = np.flatnonzero(encoded.lengths + added > limit)
+    if len(long):
+        named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
+        raise ModelError(
+            f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
+        )
+
+
+def context_length(model: Any) -> int:
+    """How many tokens a model can read; the RoBERTa family loses as many positions as its padding has.
+
+    No number, and XLNet's -1, say that there is no limit.
+    """
+    stated = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or 0
+    limit = stated if stated > 0 else np.iinfo(np.int32).max
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    shifted = getattr(table, "padding_idx", None)
+    return int(limit) - (0 if shifted is None else shifted + 1)

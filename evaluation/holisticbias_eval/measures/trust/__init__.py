@@ -1,0 +1,1 @@
+"""How far Likelihood Bias can be trusted."""

@@ -1,0 +1,85 @@
+"""The embedded model's tokenizer: byte-level BPE in which every word and term of the release is one token."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from holisticbias.release.release import Release
+
+BOUNDARY = "<|endoftext|>"
+PADDING = "<|pad|>"
+CONTEXT = 64
+MERGES = 300
+# words keep their hyphens and apostrophes; then whatever else there is
+_OTHERWISE = r" ?[\p{L}\p{N}]+(?:[-'][\p{L}\p{N}]+)*| ?[^\s\p{L}\p{N}]+|\s+"
+
+
+def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
+    """Byte-level BPE with merges learned from the release's words, where each word and each term is one token.
+
+    One token a term, whatever its length: so terms differ in perplexity by their
+    frequency alone. Any text can be encoded, and is decoded as it was.
+    """
+    terms = _terms(release)
+    split = _split(terms)
+    words = sorted({piece for text in _samples(release, terms) for piece, _ in split.pre_tokenize_str(text)})
+    tokenizer = Tokenizer(_whole_words(words))
+    tokenizer.pre_tokenizer = split
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token=BOUNDARY,
+        eos_token=BOUNDARY,
+        pad_token=PADDING,
+        model_max_length=CONTEXT,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def _terms(release: Release) -> list[str]:
+    table = release.tables["descriptors"]
+    return sorted({term for name in ("descriptor", "plural") for term in table[name].to_pylist() if term})
+
+
+def _samples(release: Release, terms: Iterable[str]) -> Iterable[str]:
+    """Texts that hold every word, number and mark of the release as it stands in a sentence."""
+    nouns, templates = release.tables["nouns"], release.tables["templates"]
+    for word in ("a", "an", *nouns["noun"].to_pylist(), *nouns["plural_noun"].to_pylist(), *terms):
+        yield f" {word}"
+    for template in templates["template"].to_pylist():
+        yield template.format(noun_phrase="a", plural_noun_phrase="a")
+
+
+def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
+    """Splits a text into terms of several words, words, and marks."""
+    longest_first = sorted((term for term in terms if " " in term), key=lambda term: (-len(term), term))
+    phrases = "|".join(map(re.escape, longest_first))
+    # "friends who are visually impaired women" holds a term of body type, not the one of ability that it begins like
+    pattern = Regex(f"(?<! friends) (?:{phrases})(?![\\p{{L}}\\p{{N}}'-])|{_OTHERWISE}")
+    as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    return pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, behavior="isolated"), as_bytes])
+
+
+def _whole_words(words: list[str]) -> models.BPE:
+    """BPE over bytes whose vocabulary also holds each word, found before any merge is tried."""
+    learned = Tokenizer(models.BPE())
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    learned.train_from_iterator(
+        words,
+        trainers.BpeTrainer(
+            vocab_size=2 + len(alphabet) + MERGES,
+            special_tokens=[BOUNDARY, PADDING],
+            initial_alphabet=alphabet,
+            show_progress=False,
+        ),
+    )
+    model = json.loads(learned.to_str())["model"]
+    vocabulary: dict[str, int] = model["vocab"]
+    for word in words:
+        vocabulary.setdefault(word, len(vocabulary))
+    return models.BPE(vocab=vocabulary, merges=[tuple(pair) for pair in model["merges"]], ignore_merges=True)

@@ -1,0 +1,62 @@
+"""The corpus as a tree of token prefixes: after each prefix, how probable each next token is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix, diags
+from transformers import PreTrainedTokenizerFast
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.models.embedded.corpus import Corpus
+
+Integers = Ints
+NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixTree:
+    """A corpus's texts between two boundaries, and the exact distribution of each of their tokens.
+
+    ``tokens`` has shape ``[texts, longest]``, padded on the right. ``nodes``,
+    of shape ``[texts, longest - 1]``, says which prefix stands before the next
+    token, ``NOWHERE`` past the end. ``following``, of shape ``[prefixes,
+    vocabulary]``, has the probability of each token after each prefix; rows sum to 1.
+    """
+
+    corpus: Corpus
+    tokens: Integers
+    nodes: Integers
+    following: csr_matrix
+
+
+def grow_tree(corpus: Corpus, tokenizer: PreTrainedTokenizerFast) -> PrefixTree:
+    """The tree of a corpus as a tokenizer cuts it."""
+    tokens = _encode(corpus.texts.to_pylist(), tokenizer)
+    vocabulary = len(tokenizer)
+    nodes = np.full((len(tokens), tokens.shape[1] - 1), NOWHERE)
+    here = np.zeros(len(tokens), np.int64)
+    count = 1
+    edges = []
+    for depth, following in enumerate(tokens[:, 1:].T):
+        live = following != tokenizer.pad_token_id
+        nodes[live, depth] = here[live]
+        steps, child = np.unique(here[live] * vocabulary + following[live], return_inverse=True)
+        edges.append((steps, np.bincount(child, weights=corpus.probabilities[live])))
+        here[live] = count + child
+        count += len(steps)
+    steps, weights = (np.concatenate(part) for part in zip(*edges, strict=True))
+    counts = csr_matrix((weights, np.divmod(steps, vocabulary)), shape=(count, vocabulary))
+    totals = np.asarray(counts.sum(axis=1)).ravel()
+    scale = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
+    return PrefixTree(corpus, tokens, nodes, (diags(scale) @ counts).tocsr())
+
+
+def _encode(texts: list[str], tokenizer: PreTrainedTokenizerFast) -> Integers:
+    rows = [encoding.ids for encoding in tokenizer.backend_tokenizer.encode_batch_fast(texts)]
+    tokens = np.full((len(rows), max(map(len, rows)) + 2), tokenizer.pad_token_id)
+    tokens[:, 0] = tokenizer.bos_token_id
+    for row, ids in zip(tokens, rows, strict=True):
+        row[1 : len(ids) + 2] = [*ids, tokenizer.eos_token_id]
+    return tokens

@@ -1,0 +1,1 @@
+"""One evaluation from end to end."""

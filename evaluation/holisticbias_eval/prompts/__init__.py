@@ -1,0 +1,1 @@
+"""What a model is asked: a release's sentences, SEAT templates, contexts."""

@@ -1,0 +1,98 @@
+"""The descriptors and nouns of a release in the templates of the Sentence Encoder Association Test."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from holisticbias_eval.prompts.selection import select_sentences
+
+SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
+ABOUT_PHRASE = (
+    "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun", "noun_gender",
+    "noun_phrase_type",
+)  # fmt: skip
+
+
+class SeatTemplate(BaseModel):
+    """A sentence with one slot; see ``seat.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    id: str
+    text: str
+
+    @property
+    def slot(self) -> str:
+        """The name of its slot."""
+        (name,) = re.findall(r"\{(\w+)\}", self.text)
+        return str(name)
+
+
+class _SeatFile(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    templates: tuple[SeatTemplate, ...]
+
+
+def seat_templates() -> tuple[SeatTemplate, ...]:
+    """The templates, in the order of ``seat.yaml``."""
+    content = files("holisticbias_eval.prompts").joinpath("seat.yaml").read_text("utf-8")
+    return _SeatFile.model_validate(yaml.safe_load(content)).templates
+
+
+def seat_sentences(sentences: pa.Table) -> pa.Table:
+    """Every phrase of descriptor and noun that a release has, in every template of the test.
+
+    ``sentences`` is the release's table. The columns are those that a run keeps
+    of a sentence, and ``phrase``: descriptor and noun without article, the part
+    whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
+    """
+    phrases = _distinct_phrases(select_sentences(sentences))
+    return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])
+
+
+def gendered_sentences(sentences: pa.Table) -> int:
+    """How many sentences of the test a release's phrases would make whose descriptor goes with some nouns alone."""
+    kinds = pc.is_in(sentences["noun_phrase_type"].cast(pa.string()), pa.array(["descriptor_noun", "noun_descriptor"]))
+    gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
+    rows = sentences.select(["descriptor_id", "noun_id"]).filter(pc.and_(kinds, gendered))
+    phrases: int = rows.group_by(["descriptor_id", "noun_id"]).aggregate([]).num_rows
+    return phrases * len(seat_templates())
+
+
+def _distinct_phrases(sentences: pa.Table) -> pa.Table:
+    keys = pc.binary_join_element_wise(
+        *(sentences[name].cast(pa.string()) for name in ("descriptor_id", "noun_id")), pa.scalar("/")
+    )
+    _, first = np.unique(pc.dictionary_encode(keys).combine_chunks().indices.to_numpy(), return_index=True)
+    rows = sentences.take(pa.array(first))
+    singular, plural = (rows[n].cast(pa.string()).combine_chunks() for n in ("noun_phrase", "plural_noun_phrase"))
+    bare = pc.replace_substring_regex(singular, "^an? ", "")
+    named = rows.select(list(ABOUT_PHRASE))
+    for name, column in (*zip(SLOTS, (singular, bare, plural), strict=True), ("key", keys.take(pa.array(first)))):
+        named = named.append_column(name, column)
+    return named
+
+
+def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
+    before, after = template.text.split(f"{{{template.slot}}}")
+    filler = phrases[template.slot]
+    if not before:
+        first, rest = pc.utf8_slice_codeunits(filler, 0, 1), pc.utf8_slice_codeunits(filler, 1)
+        filler = pc.binary_join_element_wise(pc.utf8_upper(first), rest, "")
+    text = pc.binary_join_element_wise(pa.scalar(before), filler, pa.scalar(after), "")
+    ids = pc.binary_join_element_wise(pa.scalar(template.id), phrases["key"], "/")
+    columns = {
+        "sentence_id": ids,
+        "text": text,
+        **{name: phrases[name] for name in ABOUT_PHRASE},
+        "template_id": pa.array([template.id] * len(phrases)),
+        "template": pa.array([template.text] * len(phrases)),
+        "phrase": phrases["plural_noun_phrase" if template.slot == "plural_noun_phrase" else "bare_noun_phrase"],
+    }
+    return pa.table(columns)

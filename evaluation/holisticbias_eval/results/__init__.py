@@ -1,0 +1,1 @@
+"""Runs on disk, recipes, the registry of results, and comparing runs."""

@@ -1,0 +1,59 @@
+"""Recipes: run configurations by name, each a whole evaluation in one word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from holisticbias.source.document import read_document
+from holisticbias.terms.versions import Version
+from holisticbias_eval.errors import RecipeError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+FOLDERS = (_PACKAGE / "data" / "recipes", _PACKAGE.parent / "recipes")
+
+
+class Recipe(BaseModel):
+    """A file of ``evaluation/recipes/``: what ``holisticbias evaluate`` takes as defaults."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(min_length=1, description="a Hugging Face Hub repository, or a folder")
+    kind: Literal["causal", "masked", "seq2seq"]
+    release: Version
+    measure: Literal["likelihood_bias", "pseudo_likelihood_bias"]
+    pll: Literal["original", "within_word_l2r"] | None = Field(None, description="for masked models")
+    source: str = Field(min_length=1, description="where this model was measured so")
+    note: str | None = None
+
+    @property
+    def defaults(self) -> Mapping[str, str]:
+        """The options of ``evaluate`` that it sets; those of the command line win."""
+        about = {"source", "note"}
+        return {name: value for name, value in self.model_dump(exclude=about).items() if value is not None}
+
+
+def recipes() -> Mapping[str, Path]:
+    """The files of the recipes that come with the package, by name."""
+    return {path.stem: path for folder in FOLDERS for path in sorted(folder.glob("*.yaml"))}
+
+
+def read_recipe(name: str) -> Recipe:
+    """The recipe of this name, or in this file; ``RecipeError`` if there is none or it is wrong."""
+    known = recipes()
+    path = known.get(name, Path(name))
+    if not path.is_file():
+        raise RecipeError(f"there is no recipe {name!r}, as a name or a file; there are: {', '.join(known)}")
+    document = read_document(path, str(path))
+    if document.findings:
+        found = document.findings[0]
+        raise RecipeError(f"{path}:{found.line}: {found.message}")
+    try:
+        return Recipe.model_validate(document.data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RecipeError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error

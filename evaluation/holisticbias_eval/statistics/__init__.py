@@ -1,0 +1,1 @@
+"""Tests, corrections, effect sizes and resampling; they know arrays, not models or releases."""

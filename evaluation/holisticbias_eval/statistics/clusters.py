@@ -1,0 +1,114 @@
+"""The interval and p-value of a change of share, clustered by stance and by noun."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.cells import Cell, Crossing
+from holisticbias_eval.statistics.resampling import CRITICAL_Z, stacked_p
+from holisticbias_eval.statistics.shares import counts_of
+
+_SMOOTHING = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What changed between two runs over the same sentences.
+
+    ``significant`` is the change of the number of pairs with p < 0.05 and
+    ``tested`` how many pairs were tested in both, shape ``[stances]`` each.
+    ``without`` is the change of the smoothed number of significant pairs when
+    one noun is left out, less its mean over nouns: shape ``[stances, nouns]``.
+    """
+
+    significant: Floats
+    tested: Floats
+    without: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """95 % interval and two-sided p-value of a change: the interval excludes 0 exactly if p < 0.05."""
+
+    interval: Interval
+    p_value: float
+
+
+def moved_by_axis(first: Crossing, second: Crossing) -> dict[str | None, Moved]:
+    """What changed for each axis and (``None``) for all; both crossings are of the same sentences."""
+    places = {s: i for i, s in enumerate(first.stances)}
+    stances, nouns = len(first.stances), len(first.nouns)
+    moved = {
+        axis: Moved(np.zeros(stances), np.zeros(stances), np.zeros((stances, nouns))) for axis in (None, *first.axes)
+    }
+    with ThreadPoolExecutor() as pool:
+        cells = pool.map(_cell, first.cells, second.cells)
+        for cell, (significant, tested, without) in zip(first.cells, cells, strict=True):
+            for axis in (None, cell.axis):
+                moved[axis].significant[places[cell.stance]] += significant
+                moved[axis].tested[places[cell.stance]] += tested
+                moved[axis].without[places[cell.stance]] += without
+    return moved
+
+
+def estimate(moved: Moved) -> Estimate | None:
+    """Student's t interval and test of the change of share; ``None`` with fewer than two stances or nouns.
+
+    The variance has two parts. ``between`` is that of the stances' changes
+    around the whole change. Nouns are the same in all stances, so that what a
+    noun does to one it may do to all: ``shared`` is that covariance, by the
+    jackknife over nouns, from products of different stances alone. The sum is
+    the variance clustered both ways (Cameron, Gelbach and Miller 2011), its
+    degrees of freedom those of Satterthwaite (1946).
+
+    If the runs differ at all, the standard error is at least one test.
+    """
+    stances, nouns = int((moved.tested > 0).sum()), moved.without.shape[1]
+    if stances < 2 or nouns < 2:
+        return None
+    tests = moved.tested.sum()
+    change = moved.significant.sum() / tests
+    between = stances / (stances - 1) * ((moved.significant - change * moved.tested) ** 2).sum()
+    if not between and not moved.significant.any() and not moved.without.any():
+        return Estimate(Interval(low=0, high=0), 1.0)
+    between = max(between, 1.0)
+    products = (moved.without.sum(axis=0) ** 2).sum() - (moved.without**2).sum()
+    shared = max(stances / (stances - 1) * (nouns - 1) / nouns * products, 0.0)
+    freedom = (between + shared) ** 2 / (between**2 / (stances - 1) + shared**2 / (nouns - 1))
+    error = np.sqrt(between + shared) / tests
+    margin = stdtrit(freedom, 0.975) * error
+    return Estimate(
+        Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1))),
+        float(2 * stdtr(freedom, -abs(change) / error)),
+    )
+
+
+def _cell(first: Cell, second: Cell) -> tuple[int, int, Floats]:
+    before, after = (counts_of(stacked_p(cell.perplexity)) for cell in (first, second))
+    return after[0] - before[0], before[1], _without_each_noun(second.perplexity) - _without_each_noun(first.perplexity)
+
+
+def _without_each_noun(perplexity: Floats) -> Floats:
+    """The smoothed number of significant pairs without one noun, less its mean over the cell's nouns: ``[nouns]``."""
+    present = np.flatnonzero(~np.isnan(perplexity).all(axis=0))
+    found = np.zeros(perplexity.shape[1])
+    for noun in present:
+        found[noun] = _smoothed(stacked_p(np.delete(perplexity, noun, axis=1)))
+    found[present] -= found[present].mean() if len(present) else 0
+    return found
+
+
+def _smoothed(p: Floats) -> float:
+    """How many p-values are below 0.05, each counted by how far its z lies from the limit.
+
+    Leaving out one noun moves a z a little and seldom over the limit: counting
+    those that cross it would make the jackknife's variance several times too large.
+    """
+    z = -ndtri(p[~np.isnan(p)] / 2)
+    return float(ndtr((z - CRITICAL_Z) / _SMOOTHING).sum())

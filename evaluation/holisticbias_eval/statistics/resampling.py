@@ -1,0 +1,128 @@
+"""How many pairs differ when nouns are drawn anew, left out, or descriptors' labels permuted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.statistics.mannwhitney import EXACT_UP_TO, mann_whitney_pairs, p_values, pairs_of
+from holisticbias_eval.statistics.shares import SIGNIFICANCE, counts_of
+
+CRITICAL_Z = 1.959963984540054
+_BYTES_AT_ONCE = 1 << 25
+
+
+def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
+    """How often each noun is drawn when as many as there are are drawn with replacement: ``[draws, nouns]``."""
+    return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
+
+
+def expansion(clusters: int) -> float:
+    """By what factor draws of so many clusters vary too little to cover at their nominal rate.
+
+    ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
+    degrees of freedom over the normal's: the expanded percentile interval
+    (Hesterberg 2015). One cluster says nothing of how clusters vary: 1.
+    """
+    if clusters < 2:
+        return 1.0
+    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / CRITICAL_Z)
+
+
+def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:
+    """How many pairs differ with p < 0.05, and how many could be tested, with each noun counted so often.
+
+    ``perplexity`` has shape ``[descriptors, nouns]``, NaN where there is none;
+    ``weights`` has shape ``[draws, nouns]``; what comes back has shape
+    ``[draws]``. The test is that of ``mann_whitney_pairs`` on the samples with
+    their values repeated.
+
+    A U statistic under weights is a quadratic form: ``w' G w`` with ``G`` of
+    shape ``[nouns, nouns]`` saying which value of the first descriptor is above
+    which of the second. One matrix product gives it for all pairs and draws.
+    """
+    nouns = perplexity.shape[1]
+    first, second = pairs_of(len(perplexity))
+    products = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1).T.astype(np.float32)
+    present = (~np.isnan(perplexity)).T.astype(np.int64)
+    counts, repeated = weights @ present, (weights**3 - weights) @ present
+    significant, tested = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
+    step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
+    for start in range(0, len(first), step):
+        one, other = first[start : start + step], second[start : start + step]
+        # all samples have one size where no sentence is missing: one column then stands for all
+        sized = (one, other) if not present.all() else (one[:1], other[:1])
+        above = _above(perplexity[one], perplexity[other])
+        u = above.reshape(len(one), -1) @ products
+        ties = _ties_of_values(perplexity[one], perplexity[other])
+        n1, n2 = (counts[:, side].T for side in sized)
+        again = repeated[:, sized[0]].T + repeated[:, sized[1]].T
+        differs, known = _differs(u, n1, n2, again, ties)
+        significant += differs.sum(axis=0)
+        tested += np.broadcast_to(known, u.shape).sum(axis=0)
+    return significant, tested
+
+
+def _above(one: Floats, other: Floats) -> npt.NDArray[np.float32]:
+    left, right = one[:, :, None], other[:, None, :]
+    above: npt.NDArray[np.float32] = (left > right).astype(np.float32)
+    equal = left == right
+    if equal.any():
+        above += 0.5 * equal
+    return above
+
+
+def _ties_of_values(one: Floats, other: Floats) -> Floats:
+    """The sum of t^3 - t over groups of equal values in each pair's pooled sample: shape ``[pairs]``."""
+    pooled = np.sort(np.concatenate([one, other], axis=1), axis=1)
+    ties = np.zeros(len(pooled))
+    for row in np.flatnonzero((pooled[:, 1:] == pooled[:, :-1]).any(axis=1)):
+        _, runs = np.unique(pooled[row][~np.isnan(pooled[row])], return_counts=True)
+        ties[row] = (runs.astype(float) ** 3 - runs).sum()
+    return ties
+
+
+def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, ties: Floats) -> tuple[Bools, Bools]:
+    """Which pairs differ, and which could be tested: shape ``[pairs, draws]`` each.
+
+    Where a value is both repeated and tied with another, its ties are added up
+    as if they were apart.
+    """
+    n = n1 + n2
+    known = (n1 > 0) & (n2 > 0)
+    all_ties = repeated + ties[:, None]
+    if (n1 <= EXACT_UP_TO).any() or (n2 <= EXACT_UP_TO).any():
+        p = p_values(*np.broadcast_arrays(u.astype(np.float64), n1, n2, all_ties))
+        return p < SIGNIFICANCE, known
+    variance = n1 * n2 / 12 * ((n + 1) - all_ties / (n * (n - 1.0)))
+    margin = CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
+    return (np.abs(u - n1 * n2 / 2) > margin) & known, known
+
+
+def significant_when_permuted(perplexity: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """How many pairs differ with p < 0.05, and how many were tested, when labels mean nothing: ``[permutations]`` each.
+
+    The descriptors' labels are permuted among the sentences of each noun, so
+    that nouns stay as likely as they are and nothing else can differ.
+    """
+    significant, tested = np.stack([_counts(rng.permuted(perplexity, axis=0)) for _ in range(permutations)], axis=1)
+    return significant, tested
+
+
+def significant_without_each_noun(perplexity: Floats) -> tuple[Ints, Ints]:
+    """How many pairs differ with p < 0.05, and how many could be tested, without one noun: ``[nouns]`` each."""
+    nouns = perplexity.shape[1]
+    significant, tested = np.stack([_counts(np.delete(perplexity, n, axis=1)) for n in range(nouns)], axis=1)
+    return significant, tested
+
+
+def stacked_p(perplexity: Floats) -> Floats:
+    """P-values of all pairs of descriptors, tested in one call; ``perplexity`` has shape ``[descriptors, nouns]``."""
+    present = ~np.isnan(perplexity)
+    return mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked
+
+
+def _counts(perplexity: Floats) -> Ints:
+    return counts_of(stacked_p(perplexity))

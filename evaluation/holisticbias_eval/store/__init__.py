@@ -1,0 +1,1 @@
+"""Keep scores between runs."""

@@ -1,0 +1,1 @@
+"""Compile a catalog at a version into Arrow tables."""

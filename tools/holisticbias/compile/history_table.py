@@ -1,0 +1,89 @@
+"""The table ``history``: every entry of every version up to one, as that version held it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from holisticbias.compile.columns import lists, optional_booleans, strings, table
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import ArticleRule, Entry
+from holisticbias.terms.versions import version_key
+
+TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")
+FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An entry as a version held it, and where: an axis, a gender or a template family."""
+
+    version: str
+    article_rule: ArticleRule
+    kind: str
+    group: str
+    entry: Entry
+
+
+def history_table(catalog: Catalog, version: str) -> pa.Table:
+    """One row for each entry of each version up to ``version``, oldest version first.
+
+    With the version's article rule, the rows of a version are all that its
+    sentences are made of. What a kind of entry does not have is missing.
+    """
+    rows = tuple(_held(catalog, version))
+    columns: dict[str, pa.Array] = {
+        name: strings([getattr(row, name) for row in rows]) for name in ("version", "article_rule", "kind", "group")
+    }
+    columns["entry_id"] = strings([row.entry.id for row in rows])
+    columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in TEXTS}
+    columns |= {name: optional_booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
+    columns["not_with"] = lists([getattr(row.entry, "not_with", ()) for row in rows])
+    return table(columns)
+
+
+def _held(catalog: Catalog, version: str) -> Iterator[Held]:
+    for past in catalog.versions:
+        if version_key(past) > version_key(version):
+            return
+        held, rule = catalog.at(past), catalog.release(past).article_rule
+        yield from (Held(past, rule, "descriptor", a.axis, d) for a in held.axes for d in a.descriptors)
+        yield from (Held(past, rule, "noun", g.gender, n) for g in held.genders for n in g.nouns)
+        yield from (Held(past, rule, "template", f.family, t) for f in held.families for t in f.templates)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How many entries of one kind a version added, reworded or rejudged, and removed."""
+
+    added: int
+    changed: int
+    removed: int
+
+
+def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
+    """The version before the newest in the table and what changed since, by kind; none for a first version."""
+    rows = history.to_pylist()
+    versions = list(dict.fromkeys(str(row["version"]) for row in rows))
+    if len(versions) < 2:
+        return None
+    before, after = (_entries(rows, version) for version in versions[-2:])
+    return versions[-2], {kind: _changes(before, after, kind) for kind in ("descriptor", "noun", "template")}
+
+
+_Entries = Mapping[tuple[str, str], tuple[str, ...]]
+
+
+def _entries(rows: list[dict[str, object]], version: str) -> _Entries:
+    return {
+        (str(r["kind"]), str(r["entry_id"])): tuple(str(r[name]) for name in ("group", *TEXTS, *FLAGS, "not_with"))
+        for r in rows
+        if r["version"] == version
+    }
+
+
+def _changes(before: _Entries, after: _Entries, kind: str) -> Changes:
+    old, new = ({key for key in entries if key[0] == kind} for entries in (before, after))
+    return Changes(len(new - old), sum(before[key] != after[key] for key in old & new), len(old - new))

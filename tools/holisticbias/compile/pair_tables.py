@@ -1,0 +1,219 @@
+"""Sentences with two descriptors as tables of bounded size, over whole columns at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.compile.columns import coded, constant, integers, repeated, strings, table
+from holisticbias.compile.pairs import Around, Pairs, around
+from holisticbias.compile.random_words import random_words
+from holisticbias.errors import ReleaseError
+from holisticbias.terms.entries import Descriptor
+from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, with_article
+
+ROWS = 1 << 19
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+
+Run = tuple[int, int]
+
+
+def cut_runs(weights: Longs, limit: int) -> tuple[Run, ...]:
+    """Runs of pairs, from one up to another, of at most that weight, or of one pair where that weighs more."""
+    ends = np.concatenate([[0], np.cumsum(weights)])
+    runs: list[Run] = []
+    start = 0
+    while start < len(weights):
+        end = max(start + 1, int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1)
+        runs.append((start, end))
+        start = end
+    return tuple(runs)
+
+
+def even_quotas(sentences: Longs, n: int, seed: int) -> Longs:
+    """How many of ``n`` sentences to draw from each pair: as many from each, or all where it has fewer.
+
+    What is left over falls to pairs drawn at random.
+    """
+    if not 0 < n <= int(sentences.sum()):
+        raise ReleaseError(f"cannot draw {n:,} sentences from {int(sentences.sum()):,}")
+    ordered = np.sort(sentences)
+    below = np.concatenate([[0], np.cumsum(ordered)])[:-1]
+    taken = below + ordered * np.arange(len(ordered), 0, -1)
+    k = int(np.searchsorted(taken, n, side="right"))
+    each = 0 if k == len(ordered) else int((n - below[k]) // (len(ordered) - k))
+    quotas = np.minimum(sentences, each) if k < len(ordered) else sentences.copy()
+    open_pairs = np.flatnonzero(sentences > quotas)
+    drawn = np.argsort(random_words(seed, 0, len(sentences))[open_pairs], kind="stable")[: n - int(quotas.sum())]
+    quotas[open_pairs[drawn]] += 1
+    return quotas
+
+
+def draw(sentences: Longs, quotas: Longs, start: int, seed: int) -> tuple[Longs, Longs]:
+    """For each pair its quota of different numbers below its count: pair and number of each, sorted.
+
+    Floyd's algorithm (Bentley and Floyd 1987) over all pairs at once; ``start``
+    is the place of the first of them among all, on which its draw depends.
+    """
+    most = int(quotas.max(initial=0))
+    chosen = np.full((len(quotas), most), -1, np.int64)
+    for k in range(most):
+        top = sentences - quotas + k
+        word = random_words(seed, k + 1, len(quotas), start) >> np.uint64(11)
+        number = np.minimum((word.astype(np.float64) * 2.0**-53 * (top + 1)).astype(np.int64), top)
+        number = np.where((chosen[:, :k] == number[:, None]).any(axis=1), top, number)
+        chosen[:, k] = np.where(k < quotas, number, -1)
+    pair, place = np.nonzero(chosen >= 0)
+    number = chosen[pair, place]
+    order = np.lexsort((number, pair))
+    return pair[order], number[order]
+
+
+class Compiler:
+    """Turns shards into tables; what all shards share is made once."""
+
+    def __init__(self, pairs: Pairs, quotas: Longs | None = None, seed: int = 0) -> None:
+        self.pairs = pairs
+        self.quotas = quotas
+        self.seed = seed
+        nouns = [n for _, n in pairs.nouns]
+        singular = [*(n.text for n in nouns), *(with_article(n.text, pairs.rule, n.article) for n in nouns), ""]
+        self._singular = strings(singular)
+        self._plural = strings([*(n.plural for n in nouns), *(n.plural for n in nouns), ""])
+        self._template_texts = [t.text for t in pairs.templates]
+        self._template_ids = [t.id for t in pairs.templates]
+
+    def runs(self, rows: int = ROWS) -> tuple[Run, ...]:
+        """Runs of pairs that make at most so many sentences each, and at least one.
+
+        In a sample nearly every sentence has a phrase of its own, which takes several times the memory: there
+        a run makes a quarter as many.
+        """
+        phrases = self.pairs.phrases.astype(np.int64)
+        if self.quotas is None:
+            return cut_runs(phrases * len(self.pairs.templates), rows)
+        runs = cut_runs(np.maximum(self.quotas, phrases // 4), rows // 4)
+        return tuple(run for run in runs if self.quotas[slice(*run)].any())
+
+    def table(self, run: Run) -> pa.Table:
+        """The sentences of a run of pairs, template by template."""
+        where = slice(*run)
+        pair, noun = self._phrases(where)
+        chosen = self._chosen(where, run[0])
+        if chosen is None:
+            phrases = self._phrase_columns(where, pair, noun)
+            return pa.concat_tables(self._batch(i, phrases) for i in range(len(self.pairs.templates)))
+        used = np.unique(np.concatenate(chosen))
+        phrases = self._phrase_columns(where, pair[used], noun[used])
+        places = [integers(np.searchsorted(used, rows).astype(np.int32)) for rows in chosen]
+        return pa.concat_tables(
+            self._batch(i, {name: column.take(rows) for name, column in phrases.items()})
+            for i, rows in enumerate(places)
+            if len(rows)
+        )
+
+    def _phrases(self, where: slice) -> tuple[Ints, Ints]:
+        """Every phrase as the pair's place in the run and the noun's; -1 where there is no noun."""
+        goes = np.asarray(self.pairs.goes[self.pairs.first[where]] & self.pairs.goes[self.pairs.second[where]])
+        alone = np.logical_not(goes.any(axis=1, keepdims=True))
+        pair, noun = np.nonzero(np.concatenate([goes, alone], axis=1))
+        return pair.astype(np.int32), np.where(noun == goes.shape[1], -1, noun).astype(np.int32)
+
+    def _chosen(self, where: slice, start: int) -> list[Ints] | None:
+        """In a sample the phrases of each template; nothing where all are taken."""
+        if self.quotas is None:
+            return None
+        phrases = self.pairs.phrases[where].astype(np.int64)
+        pair, number = draw(phrases * len(self.pairs.templates), self.quotas[where], start, self.seed)
+        template, phrase = np.divmod(number, phrases[pair])
+        first = np.concatenate([[0], np.cumsum(phrases)])[:-1]
+        rows = (first[pair] + phrase).astype(np.int32)
+        return [rows[template == i] for i in range(len(self.pairs.templates))]
+
+    def _phrase_columns(self, where: slice, pair: Ints, noun: Ints) -> dict[str, pa.Array]:
+        p, d, n = self.pairs, [d for _, d in self.pairs.descriptors], [n for _, n in self.pairs.nouns]
+        places = list(zip(p.first[where].tolist(), p.second[where].tolist(), strict=True))
+        columns: dict[str, pa.Array] = {}
+        for number, column in ((1, p.first[where][pair]), (2, p.second[where][pair])):
+            values: dict[str, Sequence[str | None]] = {
+                "axis": [axis for axis, _ in p.descriptors],
+                **({"axis_label": [p.labels[axis] for axis, _ in p.descriptors]} if p.labels else {}),
+                "bucket": [x.bucket for x in d],
+                "descriptor": [x.text for x in d],
+                "descriptor_gender": [x.noun_gender for x in d],
+                "descriptor_preference": [x.preference for x in d],
+                "descriptor_id": [x.id for x in d],
+            }
+            columns |= {f"{name}_{number}": coded(column, among) for name, among in values.items()}
+        kinds = np.fromiter((KINDS.index(kind(d[i], d[j])) for i, j in places), np.int32, len(places))
+        singular, plural = self._texts([around(d[i], d[j], p.rule) for i, j in places], pair, noun)
+        return {
+            **columns,
+            "noun": coded(noun, [x.text for x in n]),
+            "plural_noun": coded(noun, [x.plural for x in n]),
+            "noun_gender": coded(noun, [gender for gender, _ in p.nouns]),
+            "noun_id": coded(noun, [x.id for x in n]),
+            "noun_phrase": singular,
+            "plural_noun_phrase": plural,
+            "noun_phrase_type": coded(kinds[pair], KINDS),
+        }
+
+    def _texts(self, forms: list[Around], pair: Ints, noun: Ints) -> tuple[pa.DictionaryArray, pa.DictionaryArray]:
+        """Every phrase, singular and plural."""
+        count = len(self.pairs.nouns)
+        own = np.fromiter((form.article_is_the_nouns for form in forms), bool, len(forms))[pair]
+        place = integers(np.where(noun < 0, 2 * count, noun + count * own).astype(np.int32))
+        at, nothing = integers(pair), strings([""])[0]
+        around_noun = (
+            ([f.before for f in forms], self._singular, [f.after for f in forms]),
+            ([f.plural_before for f in forms], self._plural, [f.plural_after for f in forms]),
+        )
+        every = integers(np.arange(len(pair), dtype=np.int32))
+        singular, plural = (
+            pa.DictionaryArray.from_arrays(
+                every,
+                pc.binary_join_element_wise(
+                    strings(before).take(at), nouns.take(place), strings(after).take(at), nothing
+                ),
+            )
+            for before, nouns, after in around_noun
+        )
+        return singular, plural
+
+    def _batch(self, index: int, phrases: dict[str, pa.Array]) -> pa.Table:
+        template = self.pairs.templates[index]
+        slot, name = (
+            (SINGULAR_SLOT, "noun_phrase") if SINGULAR_SLOT in template.text else (PLURAL_SLOT, "plural_noun_phrase")
+        )
+        before, after, nothing = strings([*template.text.split(slot), ""])
+        size = len(phrases[name])
+        return table(
+            {
+                "text": pc.binary_join_element_wise(before, phrases[name].dictionary_decode(), after, nothing),
+                **phrases,
+                "template": constant(index, self._template_texts, size),
+                "template_id": constant(index, self._template_ids, size),
+                "first_turn_only": repeated(template.first_turn_only, size),
+                "must_be_noun": repeated(template.must_be_noun, size),
+            }
+        )
+
+
+KINDS = ("descriptor_noun", "noun_descriptor", "descriptor_noun_descriptor", "fixed_phrase")
+
+
+def kind(first: Descriptor, second: Descriptor) -> str:
+    """Where the terms stand: both before the noun, both after, one on each side, or around one that stands alone."""
+    where = {first.position, second.position}
+    if "standalone" in where:
+        return "fixed_phrase"
+    if len(where) > 1:
+        return "descriptor_noun_descriptor"
+    return "descriptor_noun" if first.position == "before" else "noun_descriptor"

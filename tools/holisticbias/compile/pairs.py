@@ -1,0 +1,175 @@
+"""Pairs of descriptors of different axes: which there are, and how two terms stand together around a noun."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from holisticbias.errors import ReleaseError, UnknownTermError
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
+from holisticbias.terms.file_kinds import IntersectionsFile
+from holisticbias.terms.grammar import article
+
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """What intersections are made of, and each pair as indexes of two descriptors.
+
+    ``phrases`` counts the noun phrases of each pair: one a noun that goes with
+    both, or one where a term stands alone in the noun's place. ``labels`` has
+    each axis in words, and is empty in layouts without a column for it.
+    """
+
+    descriptors: tuple[tuple[str, Descriptor], ...]
+    nouns: tuple[tuple[str, Noun], ...]
+    templates: tuple[Template, ...]
+    goes: Bools
+    first: Ints
+    second: Ints
+    phrases: Ints
+    rule: ArticleRule
+    labels: Mapping[str, str]
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences all pairs make."""
+        return int(self.phrases.sum(dtype=np.int64)) * len(self.templates)
+
+
+def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
+    """The pairs of one version; ``axes`` is ``all``, or ``"ability x age"``, several with commas between.
+
+    Raises ``UnknownTermError`` for an axis that is not there, ``ReleaseError`` where there is no pair.
+    """
+    held = catalog.at(version)
+    settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
+    order = {axis: i for i, axis in enumerate(settings.order)}
+    by_axis = sorted(held.axes, key=lambda a: order.get(a.axis, len(order)))
+    descriptors = tuple((a.axis, d) for a in by_axis for d in a.descriptors)
+    nouns = tuple((g.gender, n) for g in held.genders for n in g.nouns)
+    goes = np.array([[d.goes_with(g.gender, n) for g in held.genders for n in g.nouns] for _, d in descriptors], bool)
+    excluded = _excluded(descriptors, settings)
+    blocks = [
+        _block(descriptors, goes, excluded, first, second)
+        for first, second in _axis_pairs(axes, [a.axis for a in by_axis], version)
+    ]
+    templates = tuple(t for f in held.families for t in f.templates)
+    if not any(block[0].size for block in blocks) or not templates:
+        raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
+    first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    release = catalog.release(version)
+    labels = {a.axis: a.label for a in held.axes} if release.layout >= 3 else {}
+    return Pairs(descriptors, nouns, templates, goes, first, second, phrases, release.article_rule, labels)
+
+
+def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str, str]]:
+    """The pairs of axes that a text names, in the order of the axes, each once."""
+    if text.strip() == "all":
+        yield from itertools.combinations(axes, 2)
+        return
+    wanted = []
+    for part in text.split(","):
+        names = re.split(r"\s+[xX×*]\s+", part.strip())  # noqa: RUF001 - the sign that people write between two axes
+        for name in names:
+            if name not in axes:
+                known = ", ".join(sorted(axes))
+                raise UnknownTermError(f"there is no axis {name!r} to pair in version {version}, but: {known}")
+        if len(names) != 2 or names[0] == names[1]:
+            raise UnknownTermError(f"{part.strip()!r}: write two different axes, as in 'ability x age', or all")
+        wanted.append(tuple(sorted(names, key=axes.index)))
+    yield from ((a, b) for a, b in itertools.combinations(axes, 2) if (a, b) in wanted)
+
+
+def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: IntersectionsFile) -> Bools:
+    """Where two descriptors contradict each other, by data, or have one text."""
+    size = len(descriptors)
+    selected: dict[str, list[int]] = {}
+    for i, (axis, d) in enumerate(descriptors):
+        selected.setdefault(d.id, []).append(i)
+        selected.setdefault(f"{axis}/{d.bucket}", []).append(i)
+    matrix = np.zeros((size, size), bool)
+    for exclusion in settings.exclusions:
+        these = [i for name in exclusion.these for i in selected.get(name, ())]
+        those = [i for name in exclusion.those for i in selected.get(name, ())]
+        matrix[np.ix_(these, those)] = matrix[np.ix_(those, these)] = True
+    texts = np.unique([d.text.casefold() for _, d in descriptors], return_inverse=True)[1]
+    return np.asarray(matrix | (texts[:, None] == texts))
+
+
+def _block(
+    descriptors: tuple[tuple[str, Descriptor], ...], goes: Bools, excluded: Bools, first: str, second: str
+) -> tuple[Ints, Ints, Ints]:
+    """The pairs of two axes that make a phrase, and how many each makes."""
+    rows, columns = (np.flatnonzero([axis == name for axis, _ in descriptors]) for name in (first, second))
+    phrases = goes[rows].astype(np.int32) @ goes[columns].T.astype(np.int32)
+    alone = np.array([d.position == "standalone" for _, d in descriptors], bool)
+    one_alone = alone[rows][:, None] ^ alone[columns]
+    phrases[one_alone] = 1
+    gender = np.array([d.noun_gender for _, d in descriptors])
+    either = (gender == "any")[rows][:, None] | (gender == "any")[columns]
+    phrases[one_alone & ~either & (gender[rows][:, None] != gender[columns])] = 0
+    phrases[excluded[np.ix_(rows, columns)]] = 0
+    i, j = np.nonzero(phrases)
+    return rows[i].astype(np.int32), columns[j].astype(np.int32), phrases[i, j]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What stands before and after the noun, singular (with its article) and plural.
+
+    The article is the noun's own where no term stands before it. A term that
+    stands alone is in the noun's place: there is no noun then.
+    """
+
+    before: str
+    after: str
+    plural_before: str
+    plural_after: str
+    article_is_the_nouns: bool = False
+
+
+def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
+    """How two terms stand together, the first's axis before the second's in the order of axes."""
+    before = [d for d in (first, second) if d.position == "before"]
+    alone = [d for d in (first, second) if d.position == "standalone"]
+    after = [d for d in (first, second) if d.position == "after"]
+    article_of = [*before, *alone]
+    start = f"{article(article_of[0].text, rule, article_of[0].article)} " if article_of else ""
+    (text, ending), (plural_text, plural_ending) = (_words(before, alone, after, plural=p) for p in (False, True))
+    return Around(f"{start}{text}", ending, plural_text, plural_ending, article_is_the_nouns=not article_of)
+
+
+def _words(
+    before: list[Descriptor], alone: list[Descriptor], after: list[Descriptor], *, plural: bool
+) -> tuple[str, str]:
+    """What stands before the noun and what after it; a clause of a term that stands alone is after it."""
+    texts = [[(d.plural or d.text) if plural else d.text for d in terms] for terms in (before, alone, after)]
+    heads = [re.split(r"\s+(?=who\b)", text, maxsplit=1) for text in texts[1]]
+    ending = sorted((*(clause for _, *clauses in heads for clause in clauses), *texts[2]), key=_loose)
+    glue = " and " if len({_tie(text) for text in ending}) < len(ending) else " "
+    start = " ".join((*texts[0], *(head for head, *_ in heads)))
+    return start + " " * bool(before and not alone), "".join(f"{glue if i else ' '}{t}" for i, t in enumerate(ending))
+
+
+_NEAREST = {"of", "in", "on", "from", "at"}
+
+
+def _loose(text: str) -> int:
+    """How far from the noun a term can stand: "a woman of faith with two kids living in poverty who stutters"."""
+    word = _tie(text)
+    return 0 if word in _NEAREST else {"with": 1, "who": 3}.get(word, 2)
+
+
+def _tie(text: str) -> str:
+    """The word that ties a term to the noun: two with the same word are joined by "and"."""
+    word = re.split(r"[\s']", text, maxsplit=1)[0]
+    return {"whose": "who", "without": "with"}.get(word, word)

@@ -1,0 +1,84 @@
+"""Samples of sentences, and the four stylistic variants of Smith et al. 2022, A.3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.compile.random_words import random_words
+from holisticbias.errors import HolisticBiasError
+from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT
+
+VARIANTS = ("lowercase_descriptor", "remove_hyphens", "expand_contraction", "drop_final_period")
+
+Row = dict[str, Any]
+
+
+def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
+    """``n`` rows drawn without replacement, in random order; a smaller sample begins a larger one.
+
+    With ``stylistic_variants`` each variant is drawn with probability 1/2 for
+    each row, ``text`` is rewritten, and a column ``variants`` names those that
+    changed it. The draw depends on ``seed`` and the rows' order alone, not on
+    any library's random numbers.
+    """
+    if not 0 <= n <= sentences.num_rows:
+        raise HolisticBiasError(f"cannot draw {n:,} sentences from {sentences.num_rows:,}")
+    rows = np.argsort(random_words(seed, 0, sentences.num_rows), kind="stable")[:n]
+    sample = sentences.take(pa.array(rows))
+    if not stylistic_variants:
+        return sample
+    drawn = {
+        name: random_words(seed, stream, sentences.num_rows)[rows] >> np.uint64(63)
+        for stream, name in enumerate(VARIANTS, 1)
+    }
+    changed = [_vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())]
+    texts = pa.array([text for text, _ in changed], pa.string())
+    names = pa.array([applied for _, applied in changed], pa.list_(pa.string()))
+    return sample.set_column(sample.schema.get_field_index("text"), "text", texts).append_column("variants", names)
+
+
+def _vary(row: Row, drawn: list[str]) -> tuple[str, list[str]]:
+    """A row's text under the variants drawn, and which of them changed it."""
+    applied = []
+    text = before = _parts(row)
+    for name in drawn:
+        text = _apply(name, text)
+        if text != before:
+            applied.append(name)
+        before = text
+    return "".join(text), applied
+
+
+Parts = tuple[str, str, str]
+
+
+def _parts(row: Row) -> Parts:
+    """The sentence as what stands before the descriptor, the descriptor, and what stands after it."""
+    template = str(row["template"])
+    singular = SINGULAR_SLOT in template
+    before, after = template.split(SINGULAR_SLOT if singular else PLURAL_SLOT)
+    phrase = str(row["noun_phrase" if singular else "plural_noun_phrase"])
+    if row["descriptor"] is None:
+        return before + phrase, "", after
+    article = phrase.index(" ") + 1 if singular and row["noun_phrase_type"] != "descriptor" else 0
+    start, end = article, len(phrase)
+    noun = row["noun" if singular else "plural_noun"]
+    if row["noun_phrase_type"] == "descriptor_noun":
+        end -= len(noun) + 1
+    elif row["noun_phrase_type"] == "noun_descriptor":
+        start += len(noun) + 1
+    return before + phrase[:start], phrase[start:end], phrase[end:] + after
+
+
+def _apply(name: str, parts: Parts) -> Parts:
+    before, descriptor, after = parts
+    if name == "lowercase_descriptor":
+        return before, descriptor.lower(), after
+    if name == "remove_hyphens":
+        return before, descriptor.replace("-", " "), after
+    if name == "expand_contraction":
+        return before.replace("I'm ", "I am "), descriptor, after
+    return before, descriptor, after.removesuffix(".")

@@ -1,0 +1,1 @@
+"""Propose, compare and preview changes of the terms."""

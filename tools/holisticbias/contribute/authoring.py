@@ -1,0 +1,159 @@
+"""Writing entries into the files of terms: in their place, in canonical layout, and only if they are valid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TypeAlias
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from holisticbias.errors import SourceError
+from holisticbias.output import write_files
+from holisticbias.rules.validate import validate_files
+from holisticbias.source.document import parse_document
+from holisticbias.source.findings import Finding, render_findings
+from holisticbias.source.folder import Kind, SourceFile, read_source, shown_path
+from holisticbias.source.layout import read, write
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.versions import version_key
+
+Field: TypeAlias = "str | bool | Sequence[str] | Mapping[str, str] | None"
+GROUP_KEY: dict[Kind, str] = {"descriptors": "axis", "nouns": "gender", "templates": "family"}
+_YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A new entry: the kind of file, its group (axis, gender or family), and its keys."""
+
+    kind: Kind
+    group: str
+    entry: Mapping[str, Field]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """New content for a file."""
+
+    path: Path
+    kind: Kind
+    text: str
+
+
+def next_version(catalog: Catalog) -> str:
+    """The version in preparation, else the next minor one after the newest."""
+    prepared = [v for v in catalog.versions if v not in catalog.published]
+    if prepared:
+        return prepared[-1]
+    if not catalog.versions:
+        return "1.0.0"
+    major, minor, _ = version_key(catalog.versions[-1])
+    return f"{major}.{minor + 1}.0"
+
+
+def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> tuple[Edit, ...]:
+    """The file of a version in preparation, if there is none yet; it goes on from the newest version."""
+    if version in catalog.versions:
+        return ()
+    last = catalog.release(catalog.versions[-1])
+    text = (
+        "# yaml-language-server: $schema=../schema/releases.schema.json\n"
+        f"version: {version}\ndate: {today}\nsummary: {IN_PREPARATION}.\n"
+        f"article_rule: {last.article_rule}\nlayout: {last.layout}\n"
+    )
+    return (Edit(root / "releases" / f"{version}.yaml", "releases", text),)
+
+
+def add_entry(root: Path, draft: Draft) -> Edit:
+    """The file with the entry behind the last one of its bucket, else at the end."""
+    path = find_file(root, draft.kind, draft.group)
+    content = read(path.read_text("utf-8"))
+    entries = content[draft.kind]
+    new = _as_yaml(draft.entry)
+    bucket = draft.entry.get("bucket")
+    places = [i for i, e in enumerate(entries) if bucket is None or e.get("bucket") == bucket]
+    entries.insert(places[-1] + 1 if places else len(entries), new)
+    return Edit(path, draft.kind, write(content, draft.kind))
+
+
+def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
+    """The file with a judgement added to an entry; ``SourceError`` if no descriptor has the id."""
+    for path in sorted((root / "descriptors").glob("*.y*ml")):
+        content = read(path.read_text("utf-8"))
+        for entry in content["descriptors"]:
+            if entry.get("id") == entry_id:
+                entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
+                return Edit(path, "descriptors", write(content, "descriptors"))
+    raise SourceError(f"no descriptor has the id {entry_id!r}")
+
+
+def check_edits(root: Path, edits: Sequence[Edit]) -> None:
+    """Raises ``SourceError`` with the findings that the edits would bring."""
+    new = _new_findings(root, edits)
+    if new:
+        raise SourceError(f"nothing was written: {render_findings(new, 'text')}")
+
+
+def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
+    """Write the files, all or none; raises as ``check_edits`` does."""
+    check_edits(root, edits)
+    write_files({edit.path: edit.text for edit in edits})
+    return tuple(edit.path for edit in edits)
+
+
+def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
+    before = read_source(root)
+    edited = {
+        shown_path(e.path): SourceFile(e.kind, parse_document(e.text.encode(), shown_path(e.path))) for e in edits
+    }
+    after = [f for f in before if f.document.path not in edited] + list(edited.values())
+    old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]}
+    order = sorted(after, key=lambda f: (f.kind, f.document.path))
+    return tuple(f for f in validate_files(order)[1] if (f.rule, f.entry, f.message) not in old)
+
+
+def find_file(root: Path, kind: Kind, group: str) -> Path:
+    """The file of an axis, a gender or a family; ``SourceError`` if there is none."""
+    known: list[str] = []
+    for path in sorted((root / kind).glob("*.y*ml")):
+        name = str(read(path.read_text("utf-8")).get(GROUP_KEY[kind]))
+        if name == group:
+            return path
+        known.append(name)
+    raise SourceError(f"no file in {kind}/ has {GROUP_KEY[kind]}: {group}; there are: {', '.join(known)}")
+
+
+def _as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
+    written = CommentedMap()
+    for key, value in entry.items():
+        if isinstance(value, str):
+            written[key] = _scalar(value)
+        elif isinstance(value, Mapping):
+            written[key] = _flow(value)
+        elif isinstance(value, Sequence):
+            written[key] = CommentedSeq(map(_scalar, value))
+        elif value is not None:
+            written[key] = value
+    return written
+
+
+def _flow(values: Mapping[str, str]) -> CommentedMap:
+    written = CommentedMap((key, _date(value) or _scalar(value)) for key, value in values.items())
+    written.fa.set_flow_style()
+    return written
+
+
+def _date(text: str) -> date | None:
+    """A whole date, which is written without quotes."""
+    return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
+
+
+def _scalar(text: str) -> str:
+    """A text, quoted where a YAML reader might take it for something else; ruamel.yaml sees to the rest."""
+    return DoubleQuotedScalarString(text) if "'" in text or text.lower() in _YAML_WORDS else text

@@ -1,0 +1,229 @@
+"""What changed between two versions of the terms: entries by id, and the sentences that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.compile.tables import compile_sentences
+from holisticbias.contribute.revisions import Revision
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Entry
+
+Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
+Bump = Literal["none", "patch", "minor", "major"]
+Comparable = Literal["same", "superset", "changed"]
+
+CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
+_KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "assessments": "reassessed"}
+_NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChange:
+    """How an entry changed; ``fields`` has each key with what it was and what it is."""
+
+    id: str
+    text: str
+    change: Change
+    fields: tuple[tuple[str, str, str], ...] = ()
+    replaced_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Numbers of sentences that came, changed and went."""
+
+    name: str
+    added: int
+    changed: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A sentence before and after; what is missing was not there."""
+
+    sentence_id: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All that changed from one version to another."""
+
+    old: str
+    new: str
+    entries: tuple[EntryChange, ...]
+    sentences: Count
+    axes: tuple[Count, ...]
+    templates: tuple[Count, ...]
+    samples: tuple[Sample, ...]
+
+    @property
+    def bump(self) -> Bump:
+        """Which part of the version number the change asks for."""
+        if self.sentences.changed or self.sentences.gone:
+            return "major"
+        if self.sentences.added:
+            return "minor"
+        return "patch" if self.entries else "none"
+
+    @property
+    def comparable(self) -> Comparable:
+        """Whether results on the one can be set beside results on the other."""
+        if self.sentences.changed or self.sentences.gone:
+            return "changed"
+        return "superset" if self.sentences.added else "same"
+
+
+def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
+    """The difference between two revisions, with a few sentences before and after."""
+    before, after = old.catalog.at(old.version), new.catalog.at(new.version)
+    rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
+    entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
+    if rules[0] == rules[1]:
+        before, after = _only_changed(before, after, {e.id for e in entries})
+    a, b = compile_sentences(before, rules[0]), compile_sentences(after, rules[1])
+    pairs = _match(a, b)
+    return Difference(
+        f"{old.name} ({old.version})" if old.name != old.version else old.name,
+        f"{new.name} ({new.version})" if new.name != new.version else new.name,
+        entries,
+        Count("all", len(pairs.added), len(pairs.changed_new), len(pairs.gone)),
+        tuple(_counts(a, b, pairs, "axis")),
+        tuple(_counts(a, b, pairs, "template_id")),
+        tuple(_samples(a, b, pairs, samples)),
+    )
+
+
+def _successors(catalog: Catalog) -> dict[str, str | None]:
+    """What takes each entry's place, of the entries that no version has any more too."""
+    return {key: entry.replaced_by for key, (_, entry) in _entries(catalog)}
+
+
+def _entry_changes(before: Catalog, after: Catalog, successors: Mapping[str, str | None]) -> Iterator[EntryChange]:
+    old, new = dict(_entries(before)), dict(_entries(after))
+    for key, (_, entry) in old.items():
+        if key not in new:
+            yield EntryChange(key, entry.text, "retired", (), successors[key])
+    for key, (group, entry) in new.items():
+        if key not in old:
+            yield EntryChange(key, entry.text, "added")
+        elif old[key] != (group, entry):
+            yield from _field_changes(*old[key], group, entry)
+
+
+def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
+    for axis in catalog.axes:
+        yield from ((d.id, (axis.axis, d)) for d in axis.descriptors)
+    for gender in catalog.genders:
+        yield from ((n.id, (gender.gender, n)) for n in gender.nouns)
+    for family in catalog.families:
+        yield from ((t.id, (family.family, t)) for t in family.templates)
+
+
+def _field_changes(old_group: str, old: Entry, group: str, new: Entry) -> Iterator[EntryChange]:
+    a = {"group": old_group, **old.model_dump(exclude=_NOT_COMPARED)}
+    b = {"group": group, **new.model_dump(exclude=_NOT_COMPARED)}
+    changed = [(key, _shown(a.get(key)), _shown(b[key])) for key in b if a.get(key) != b[key]]
+    for change in CHANGES:
+        fields = tuple(f for f in changed if _KIND.get(f[0], "reworded") == change)
+        if fields:
+            yield EntryChange(new.id, new.text, change, fields)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return " ".join(str(v) for v in value.values() if v is not None)
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_shown, value)) or "none"
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[Catalog, Catalog]:
+    """Both catalogs without the descriptors that make the same sentences in both.
+
+    Where a noun or a template changed, every descriptor's sentences did.
+    """
+    whole = {key for catalog in (before, after) for key, (_, e) in _entries(catalog) if not hasattr(e, "position")}
+    if changed & whole:
+        return before, after
+    return _without_equal(before, changed), _without_equal(after, changed)
+
+
+def _without_equal(catalog: Catalog, changed: set[str]) -> Catalog:
+    axes = (
+        a.model_copy(update={"descriptors": tuple(d for d in a.descriptors if d.id in changed)}) for a in catalog.axes
+    )
+    return replace(catalog, axes=tuple(axes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Row numbers: of sentences that came, changed (in both tables) and went."""
+
+    added: npt.NDArray[np.int64]
+    changed_old: npt.NDArray[np.int64]
+    changed_new: npt.NDArray[np.int64]
+    gone: npt.NDArray[np.int64]
+
+
+def _match(old: pa.Table, new: pa.Table) -> _Pairs:
+    """Sentences of both tables matched by their ids, over whole columns."""
+    old_ids, new_ids = old["sentence_id"].combine_chunks(), new["sentence_id"].combine_chunks()
+    place = pc.index_in(new_ids, value_set=old_ids)
+    held = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
+    there = place.drop_null().to_numpy()
+    differs = pc.not_equal(old["text"].take(pa.array(there)), new["text"].take(pa.array(held)))
+    changed = np.flatnonzero(differs.combine_chunks().to_numpy(zero_copy_only=False))
+    kept = np.zeros(old.num_rows, bool)
+    kept[there] = True
+    is_new = np.ones(new.num_rows, bool)
+    is_new[held] = False
+    return _Pairs(np.flatnonzero(is_new), there[changed], held[changed], np.flatnonzero(~kept))
+
+
+def _counts(old: pa.Table, new: pa.Table, pairs: _Pairs, column: str) -> Iterator[Count]:
+    added, changed, gone = (
+        _value_counts(table[column], rows)
+        for table, rows in ((new, pairs.added), (new, pairs.changed_new), (old, pairs.gone))
+    )
+    for name in sorted({*added, *changed, *gone}):
+        yield Count(name, added.get(name, 0), changed.get(name, 0), gone.get(name, 0))
+
+
+def _value_counts(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> dict[str, int]:
+    counted = column.cast(pa.string()).take(pa.array(rows)).value_counts().to_pylist()
+    return {c["values"] or "no descriptor": c["counts"] for c in counted}
+
+
+def _samples(old: pa.Table, new: pa.Table, pairs: _Pairs, size: int) -> Iterator[Sample]:
+    """A few sentences spread evenly over those that changed, then over those that came, then those that went."""
+    for i in _spread(len(pairs.changed_new), size):
+        sentence_id, after = _sentence(new, pairs.changed_new[i])
+        yield Sample(sentence_id, _sentence(old, pairs.changed_old[i])[1], after)
+    left = max(0, size - len(pairs.changed_new))
+    for i in _spread(len(pairs.added), left):
+        sentence_id, text = _sentence(new, pairs.added[i])
+        yield Sample(sentence_id, None, text)
+    for i in _spread(len(pairs.gone), max(0, left - len(pairs.added))):
+        sentence_id, text = _sentence(old, pairs.gone[i])
+        yield Sample(sentence_id, text, None)
+
+
+def _spread(size: int, wanted: int) -> tuple[int, ...]:
+    """At most so many positions of a list, evenly spread."""
+    count = min(size, wanted)
+    return tuple(i * (size - 1) // max(1, count - 1) for i in range(count))
+
+
+def _sentence(table: pa.Table, row: np.int64) -> tuple[str, str]:
+    return table["sentence_id"][int(row)].as_py(), table["text"][int(row)].as_py()

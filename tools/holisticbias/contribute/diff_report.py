@@ -1,0 +1,102 @@
+"""A difference as text, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Literal
+
+from holisticbias.contribute.diff import CHANGES, Count, Difference, EntryChange, Sample
+from holisticbias.contribute.markdown import code, folded, plain, table
+
+Style = Literal["text", "md", "json"]
+
+MAX_ENTRIES = 200
+COMPARABLE = {
+    "same": "the same: every sentence is as it was, so results stay comparable",
+    "superset": "a superset: old sentences are as they were, so results on them stay comparable",
+    "changed": "changed: compare results only on sentences that both have, or measure again",
+}
+
+
+def render_difference(difference: Difference, style: Style) -> str:
+    """The whole difference, in the style asked for."""
+    return _RENDER[style](difference)
+
+
+def _json(d: Difference) -> str:
+    whole = {**asdict(d), "bump": d.bump, "comparable": d.comparable}
+    return json.dumps(whole, ensure_ascii=False, indent=2)
+
+
+def _text(d: Difference) -> str:
+    return "\n".join(_text_lines(d))
+
+
+def _text_lines(d: Difference) -> Iterator[str]:
+    yield f"{d.old} -> {d.new}"
+    yield f"version bump: {d.bump}; sentences are {COMPARABLE[d.comparable]}"
+    for change in CHANGES:
+        changed = [e for e in d.entries if e.change == change]
+        if changed:
+            yield f"\n{change}: {len(changed):,}"
+            yield from (f"  {plain(line)}" for e in changed[:MAX_ENTRIES] for line in _entry_lines(e))
+            yield from _left_out(len(changed))
+    s = d.sentences
+    yield f"\nsentences: {s.added:,} added, {s.changed:,} changed, {s.gone:,} gone"
+    for title, counts in (("axis", d.axes), ("template", d.templates)):
+        yield from (
+            f"  {title} {plain(c.name)}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone" for c in counts
+        )
+    if d.samples:
+        yield "\nsamples:"
+        yield from (f"  {mark} {plain(text)}" for sample in d.samples for mark, text in _sides(sample))
+
+
+def _entry_lines(e: EntryChange) -> Iterator[str]:
+    yield f"{e.id}: {e.text}" + (f" (replaced by {e.replaced_by})" if e.replaced_by else "")
+    yield from (f"  {key}: {before} -> {after}" for key, before, after in e.fields)
+
+
+def _left_out(size: int) -> Iterator[str]:
+    if size > MAX_ENTRIES:
+        yield f"  and {size - MAX_ENTRIES:,} more"
+
+
+def _sides(sample: Sample) -> Iterator[tuple[str, str]]:
+    if sample.before is not None:
+        yield "-", sample.before
+    if sample.after is not None:
+        yield "+", sample.after
+
+
+def _markdown(d: Difference) -> str:
+    return "\n\n".join(_markdown_parts(d))
+
+
+def _markdown_parts(d: Difference) -> Iterator[str]:
+    yield f"### {code(d.old)} to {code(d.new)}"
+    yield f"Version bump: **{d.bump}**. Sentences are {COMPARABLE[d.comparable]}."
+    if d.entries:
+        shown = d.entries[:MAX_ENTRIES]
+        more = "\n\n" + "".join(_left_out(len(d.entries))).strip() if len(d.entries) > len(shown) else ""
+        yield table(("entry", "text", "change", "from", "to"), (row for e in shown for row in _rows(e))) + more
+    if d.sentences.added or d.sentences.changed or d.sentences.gone:
+        yield _count_table("axis", (*d.axes, d.sentences))
+        yield folded("By template", _count_table("template", d.templates))
+
+
+def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:
+    if not e.fields:
+        yield code(e.id), code(e.text), e.change, "", code(e.replaced_by) if e.replaced_by else ""
+    for key, before, after in e.fields:
+        yield code(e.id), code(e.text), f"{e.change}: {code(key)}", code(before), code(after)
+
+
+def _count_table(name: str, counts: Sequence[Count]) -> str:
+    rows = ((code(c.name), f"{c.added:,}", f"{c.changed:,}", f"{c.gone:,}") for c in counts)
+    return table((name, "added", "changed", "gone"), rows)
+
+
+_RENDER: dict[Style, Callable[[Difference], str]] = {"text": _text, "md": _markdown, "json": _json}

@@ -1,0 +1,119 @@
+"""The versions of the terms: what is on record of each, and putting a new one on record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from holisticbias.contribute.diff import Bump, compare
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.revisions import Revision
+from holisticbias.errors import SourceError
+from holisticbias.output import write_files
+from holisticbias.release.release import Release, build_release
+from holisticbias.rules.lock import lock, render_lock
+from holisticbias.source.folder import LOCK_SUFFIX
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.versions import version_key
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version as ``releases/`` has it; ``digest`` is missing while it is in preparation."""
+
+    version: str
+    date: str
+    summary: str
+    digest: str | None
+    descriptors: int
+    nouns: int
+    templates: int
+
+
+def list_versions(catalog: Catalog) -> tuple[Version, ...]:
+    """Every version, oldest first, with the number of its entries."""
+    return tuple(_version(catalog, v) for v in catalog.versions)
+
+
+def _version(catalog: Catalog, version: str) -> Version:
+    file, held = catalog.release(version), catalog.at(version)
+    return Version(
+        version,
+        file.date,
+        file.summary,
+        file.digest,
+        sum(len(a.descriptors) for a in held.axes),
+        sum(len(g.nouns) for g in held.genders),
+        sum(len(f.templates) for f in held.families),
+    )
+
+
+def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
+    """Published versions that no longer compile to their digest: version, digest on record, digest now."""
+    return tuple(moved for version in catalog.published for moved in _moved(catalog, version))
+
+
+def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
+    recorded, found = catalog.release(version), build_release(catalog, version)
+    if found.digest != recorded.digest:
+        yield version, str(recorded.digest), found.digest
+        return
+    for name, digest in recorded.tables.items():
+        now = found.manifest.tables[name].digest if name in found.tables else "none"
+        if now != digest:
+            yield f"{version} (table {name})", digest, now
+
+
+def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
+    """Put a version on record: its digests into its file; its lock, and what changed in it, beside it.
+
+    Returns the release's digest.
+
+    From then on ``validate`` refuses whatever would change it. Raises
+    ``SourceError`` if it is on record with another digest, if its number says less than what changed in it, or if its
+    summary still says that it is in preparation.
+    """
+    recorded, summary = catalog.release(version).digest, catalog.release(version).summary
+    if recorded is None and IN_PREPARATION.casefold() in summary.casefold():
+        raise SourceError(
+            f"the summary in releases/{version}.yaml says {IN_PREPARATION!r}: write there what the version changes, "
+            "and its date"
+        )
+    release = build_release(catalog, version)
+    if recorded not in (None, release.digest):
+        raise SourceError(
+            f"version {version} is published with digest {recorded[:12]}, and is now {release.digest[:12]}"
+        )
+    folder = root / "releases"
+    texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
+    if recorded is None:
+        path = folder / f"{version}.yaml"
+        texts[path] = f"{path.read_text('utf-8').rstrip()}\n{_record(release)}"
+    before = [v for v in catalog.versions if version_key(v) < version_key(version)]
+    if before:
+        changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
+        if _BUMPS.index(_step(before[-1], version)) < _BUMPS.index(changes.bump):
+            raise SourceError(
+                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but what changed asks for a "
+                f"{changes.bump} one: rename it in releases/ and in the entries"
+            )
+        texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
+    write_files(texts)
+    return release.digest
+
+
+_BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
+
+
+def _step(old: str, new: str) -> Bump:
+    """Which part of the version number is the first to differ."""
+    pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
+    return next((bump for bump, a, b in pairs if a != b), "none")
+
+
+def _record(release: Release) -> str:
+    """What a release's file says of its digests."""
+    tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
+    return f'digest: "{release.digest}"\ntables:\n{tables}'

@@ -1,0 +1,117 @@
+"""What a contribution does, as one comment: verdict, findings, difference, sentences, missing reviews.
+
+Whatever the comment shows was written by a contributor, or read from a file
+that a contributor's run made: it is shown in code spans, cut, and never obeyed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from holisticbias.contribute.diff import Difference
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.markdown import code, folded, table
+from holisticbias.errors import SourceError
+from holisticbias.source.findings import Finding
+from holisticbias.source.rule_texts import RULES
+from holisticbias.terms.entries import QUORUM
+
+MARKER = "<!-- holisticbias preview -->"
+MAX_LENGTH = 60_000
+MAX_FILE = 5_000_000
+MAX_FINDINGS = 50
+MAX_SAMPLES = 10
+
+_FINDINGS = TypeAdapter(tuple[Finding, ...])
+_DIFFERENCE = TypeAdapter(Difference)
+T = TypeVar("T")
+
+
+def read_findings(path: Path) -> tuple[Finding, ...]:
+    """Findings as ``validate --format json`` wrote them; ``SourceError`` if the file holds anything else."""
+    return _read(path, _FINDINGS)
+
+
+def read_difference(path: Path) -> Difference:
+    """A difference as ``diff --format json`` wrote it; ``SourceError`` if the file holds anything else."""
+    return _read(path, _DIFFERENCE)
+
+
+def _read(path: Path, adapter: TypeAdapter[T]) -> T:
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise SourceError(f"{path} has more than {MAX_FILE:,} bytes")
+        return adapter.validate_json(path.read_bytes())
+    except OSError as error:
+        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
+    except ValidationError as error:
+        raise SourceError(
+            f"{path} is no report of holisticbias: {error.error_count()} of its values are wrong"
+        ) from error
+
+
+def render_preview(findings: Sequence[Finding], difference: Difference) -> str:
+    """The comment, at most ``MAX_LENGTH`` characters of Markdown; sections that do not fit are left out."""
+    text = MARKER
+    for section in _sections(findings, difference):
+        if len(text) + len(section) > MAX_LENGTH:
+            return f"{text}\n\nThe rest is too long for a comment; see the summary of the run."
+        text = f"{text}\n\n{section}"
+    return text
+
+
+def _sections(findings: Sequence[Finding], difference: Difference) -> Iterator[str]:
+    yield _verdict(findings, difference)
+    if findings:
+        yield _findings_table(findings)
+    yield from _reviews(difference)
+    if difference.samples:
+        yield _sentences(difference)
+    yield render_difference(difference, "md")
+
+
+def _verdict(findings: Sequence[Finding], difference: Difference) -> str:
+    errors = sum(f.level == "error" for f in findings)
+    if errors:
+        return f"## Not ready yet: {errors:,} to mend"
+    if difference.bump == "none" and not findings:
+        return "## No term, noun or template changes"
+    return "## Ready for review"
+
+
+def _findings_table(findings: Sequence[Finding]) -> str:
+    rows = (
+        (code(f"{f.path}:{f.line}:{f.column}"), _rule(f.rule), code(f.message), code(f.mend))
+        for f in findings[:MAX_FINDINGS]
+    )
+    more = f"\n\nand {len(findings) - MAX_FINDINGS:,} more" if len(findings) > MAX_FINDINGS else ""
+    return table(("where", "rule", "what", "mend"), rows) + more
+
+
+def _rule(rule: str) -> str:
+    return f"`{rule}`" if rule in RULES else code(rule)
+
+
+def _reviews(difference: Difference) -> Iterator[str]:
+    """Entries that came, changed or went need reviewers of their axis; who they are, CODEOWNERS says."""
+    changed = [e for e in difference.entries if e.change != "reassessed"]
+    groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
+    if groups:
+        rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
+        yield (
+            f"### Reviews that are missing\n\n{QUORUM} reviewers each, one of them with lived experience "
+            "of the terms; see `docs/reviewing.md`.\n\n" + table(("axis, family or noun", "entries"), rows)
+        )
+
+
+def _sentences(difference: Difference) -> str:
+    rows = (
+        (code(s.before) if s.before is not None else "", code(s.after) if s.after is not None else "")
+        for s in difference.samples[:MAX_SAMPLES]
+    )
+    note = "Sentences of the dataset. They name people by identity terms, and some are hostile to them."
+    return folded(f"Content note: {note}", table(("before", "after"), rows))

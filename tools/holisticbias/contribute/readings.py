@@ -1,0 +1,104 @@
+"""How one term reads in every template: what ``holisticbias show`` prints."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from holisticbias.errors import UnknownTermError
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Noun, Template, has_quorum
+from holisticbias.terms.file_kinds import DescriptorFile
+from holisticbias.terms.grammar import described, fill, with_article
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way for a term to fill a slot, with the sentences that it makes."""
+
+    name: str
+    singular: str
+    plural: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A term in one version, in each of its forms."""
+
+    axis: DescriptorFile
+    descriptor: Descriptor
+    forms: tuple[Form, ...]
+
+
+def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[Reading, ...]:
+    """The readings of every entry with that text or id, whatever the case.
+
+    Raises ``UnknownTermError`` where no entry of the version has it.
+    """
+    if version is None:
+        version = catalog.versions[-1] if catalog.versions else "0.0.0"
+    rule = catalog.release(version).article_rule
+    held = catalog.at(version)
+    entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
+    wanted = term.casefold()
+    found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
+    if not found:
+        close = difflib.get_close_matches(term, [d.text for _, d in entries], n=3)
+        hint = f"; close to it: {', '.join(close)}" if close else ""
+        raise UnknownTermError(f"version {version} has no term {term!r}{hint}")
+    return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
+
+
+def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
+    """How a descriptor, which the catalog need not hold, would read with the newest version's nouns and templates."""
+    version = catalog.versions[-1]
+    return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
+
+
+def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[Form]:
+    templates = [t for family in catalog.families for t in family.templates]
+    if descriptor.position == "standalone":
+        singular = with_article(descriptor.text, rule, descriptor.article)
+        yield _form("on its own", singular, descriptor.plural or descriptor.text, templates)
+        return
+    chosen = _choose_noun(catalog, descriptor, noun)
+    yield _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
+    if descriptor.position == "before" and descriptor.without_noun:
+        bare = [t for t in templates if not t.must_be_noun]
+        yield _form("without a noun", descriptor.text, descriptor.text, bare)
+
+
+def _form(name: str, singular: str, plural: str, templates: list[Template]) -> Form:
+    return Form(name, singular, plural, tuple(fill(t.text, singular, plural) for t in templates))
+
+
+def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
+    nouns = [n for g in catalog.genders for n in g.nouns if descriptor.goes_with(g.gender, n)]
+    if not nouns:
+        raise UnknownTermError(f"{descriptor.text!r} goes with no noun of this version")
+    if wanted is None:
+        return next((n for n in nouns if n.text == "person"), nouns[0])
+    for noun in nouns:
+        if wanted in (noun.text, noun.id):
+            return noun
+    known = ", ".join(n.text for n in nouns)
+    raise UnknownTermError(f"{descriptor.text!r} goes with no noun {wanted!r}, but with: {known}")
+
+
+def render_reading(reading: Reading) -> str:
+    """A reading as lines of text."""
+    d = reading.descriptor
+    where = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}[d.position]
+    gender = "" if d.noun_gender == "any" else f"; {d.noun_gender} nouns only"
+    bucket = f" / {d.bucket}" if d.bucket else ""
+    lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
+    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in d.assessments]
+    waits = "" if has_quorum(d.judgements) else f" (so far one reviewer of {QUORUM})"
+    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged it here yet"
+    lines.append(f"  {said}")
+    for form in reading.forms:
+        lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]
+        lines += [f"    {sentence}" for sentence in form.sentences]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Release folders: write, open, verify, export and publish them."""

@@ -1,0 +1,133 @@
+"""A release's sentences in the forms that other tools read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+
+from holisticbias.compile.columns import decoded
+from holisticbias.output import new_file, new_folder
+from holisticbias.release.manifest import Manifest
+from holisticbias.release.release import Release
+
+# The columns of the public HolisticBias CSV, in its order.
+PUBLIC = (
+    "text", "axis", "bucket", "descriptor", "descriptor_gender", "descriptor_preference", "noun", "plural_noun",
+    "noun_gender", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "template", "first_turn_only",
+    "must_be_noun",
+)  # fmt: skip
+TASK = "holisticbias"
+_MARK = "exported_by_holisticbias.json"
+_BATCH = 10_000
+
+
+def export_csv(release: Release, out: Path) -> int:
+    """One CSV file with the columns of the public HolisticBias, or all of a release of intersections."""
+    rows = 0
+    with new_file(out) as path, path.open("wb") as file:
+        for i, shard in enumerate(_shards(release)):
+            columns = shard.select(PUBLIC) if "axis" in shard.column_names else shard
+            pyarrow.csv.write_csv(decoded(columns), file, pyarrow.csv.WriteOptions(include_header=i == 0))
+            rows += shard.num_rows
+    return rows
+
+
+def export_jsonl(release: Release, out: Path) -> int:
+    """One JSON object a line, with every column."""
+    with new_file(out) as path:
+        return _write_lines(path, _rows(release))
+
+
+def export_inspect(release: Release, out: Path) -> int:
+    """One sample a line as Inspect's ``json_dataset`` reads it: the sentence is the input, the rest is metadata."""
+    with new_file(out) as path:
+        return _write_lines(path, map(_sample, _rows(release)))
+
+
+def export_lm_eval(release: Release, out: Path) -> int:
+    """A task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
+    with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
+        rows = _write_lines(folder / "sentences.jsonl", _rows(release))
+        (folder / f"{TASK}.yaml").write_text(_LM_EVAL_TASK.format(task=TASK, version=release.version), "utf-8")
+        (folder / f"{TASK}_data.py").write_text(_LM_EVAL_DATA, "utf-8")
+        (folder / "README.md").write_text(_lm_eval_readme(release.manifest), "utf-8")
+        (folder / _MARK).write_text(json.dumps({"version": release.version, "digest": release.digest}), "utf-8")
+    return rows
+
+
+FORMATS: Mapping[str, Callable[[Release, Path], int]] = {
+    "csv": export_csv,
+    "jsonl": export_jsonl,
+    "lm-eval": export_lm_eval,
+    "inspect": export_inspect,
+}
+
+
+def _shards(release: Release) -> Iterator[pa.Table]:
+    return release.shards(next(iter(release.manifest.tables)))
+
+
+def _rows(release: Release) -> Iterator[dict[str, object]]:
+    for shard in _shards(release):
+        for batch in shard.to_batches(max_chunksize=_BATCH):
+            yield from batch.to_pylist()
+
+
+def _sample(row: dict[str, object]) -> dict[str, object]:
+    parts = ("template_id", "descriptor_id_1", "descriptor_id_2", "noun_id")
+    given = row.get("sentence_id") or "/".join(str(row.get(name) or "-") for name in parts)
+    return {"id": given, "input": row["text"], "target": "", "metadata": {k: v for k, v in row.items() if k != "text"}}
+
+
+def _write_lines(path: Path, rows: Iterator[dict[str, object]]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+_LM_EVAL_TASK = """task: {task}
+custom_dataset: !function {task}_data.load
+test_split: test
+output_type: loglikelihood_rolling
+doc_to_text: ""
+doc_to_target: "{{{{text}}}}"
+metric_list:
+  - metric: word_perplexity
+  - metric: byte_perplexity
+  - metric: bits_per_byte
+metadata:
+  version: "{version}"
+"""
+
+_LM_EVAL_DATA = '''"""The sentences beside this file, wherever the folder lies."""
+
+from pathlib import Path
+
+import datasets
+
+
+def load(**_):
+    file = Path(__file__).with_name("sentences.jsonl")
+    return datasets.DatasetDict({"test": datasets.Dataset.from_json(str(file))})
+'''
+
+
+def _lm_eval_readme(manifest: Manifest) -> str:
+    return f"""# HolisticBias {manifest.version} for lm-evaluation-harness
+
+Digest of the release: `{manifest.digest}`.
+
+```
+lm_eval --include_path . --tasks {TASK} --model hf --model_args pretrained=MODEL --log_samples --output_path results
+```
+
+`--log_samples` writes each sentence's log-likelihood in nats, with its descriptor and template beside it. The
+perplexity over all sentences, which the harness prints, is no measure of bias: compare terms within a template.
+"""

@@ -1,0 +1,151 @@
+"""``manifest.json``: what a release is, and how to tell that it is whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from holisticbias.errors import ReleaseError
+from holisticbias.terms.file_kinds import Sha256
+from holisticbias.terms.versions import Version
+
+MANIFEST = "manifest.json"
+CHECKSUMS = "SHA256SUMS"
+SCHEMA_VERSION: Literal[1] = 1
+
+# The release's digest is of the rows of these tables: the others follow from them, or grow with the versions.
+SENTENCES = {"sentences", "intersections"}  # one of the two
+SHARDED = {"intersections"}  # in files of bounded size, with the digest of their texts
+TABLES = ("descriptors", "nouns", "templates")
+DIGESTED = {*SENTENCES, *TABLES}
+
+
+def _inside(name: str) -> str:
+    path = PurePosixPath(name)
+    odd = {"..", "."} & set(path.parts) or {"\\", "\0"} & set(name) or path.as_posix() != name
+    if odd or path.is_absolute() or not path.parts:
+        raise ValueError(f"{name!r} is no plain path inside the release")
+    return name
+
+
+FileName = Annotated[str, AfterValidator(_inside)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TableEntry(_Part):
+    """What the manifest says of a table; the digest is of its rows, of ``intersections`` of their texts."""
+
+    files: tuple[FileName, ...] = Field(min_length=1)
+    rows: int
+    digest: Sha256
+
+
+class FileEntry(_Part):
+    """What the manifest says of a file."""
+
+    bytes: int
+    sha256: Sha256
+
+
+class Manifest(_Part):
+    """What a release is: a version, whole or a part of it, its tables and its files.
+
+    ``subset``, ``where``, ``intersections`` and ``sample`` say which part; a
+    whole release has none of them. ``source_commit`` is the commit of the terms,
+    missing where they were not clean in a git repository.
+    """
+
+    name: Literal["holisticbias"] = "holisticbias"
+    version: Version
+    date: str | None = None
+    subset: str | None = None
+    where: tuple[str, ...] = ()
+    intersections: str | None = None
+    sample: str | None = None
+    schema_version: Literal[1] = SCHEMA_VERSION
+    digest: Sha256
+    tables: dict[str, TableEntry]
+    files: dict[FileName, FileEntry] = {}
+    source_commit: str | None = None
+    written_with: dict[str, str]
+
+    @property
+    def part(self) -> str:
+        """Which part of the version it is, in words; empty for the whole."""
+        named = [
+            self.subset,
+            *self.where,
+            f"intersections {self.intersections}" if self.intersections else None,
+            f"sample {self.sample}" if self.sample else None,
+        ]
+        return ", ".join(name for name in named if name)
+
+    def same_release(self, other: Manifest) -> bool:
+        """Whether the other is of the same version and the same part of it."""
+        return (self.version, self.part) == (other.version, other.part)
+
+
+def written_with() -> dict[str, str]:
+    """The versions of the tools that decide a release's bytes."""
+    return {name: version(name) for name in ("holisticbias", "pyarrow")}
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the release in a folder; ``ReleaseError`` if there is none."""
+    try:
+        content = (folder / MANIFEST).read_text("utf-8")
+    except FileNotFoundError as error:
+        what = "has no manifest.json" if folder.is_dir() else "does not exist"
+        mend = "make one with holisticbias build, or name one on the Hub: organisation/name@version"
+        raise ReleaseError(f"{folder} is no release: it {what}; {mend}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
+    try:
+        manifest = Manifest.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise ReleaseError(
+            f"{folder / MANIFEST} is no manifest of a release: {where}: {first['msg']}; download or build it again"
+        ) from error
+    _check_tables(folder / MANIFEST, manifest)
+    return manifest
+
+
+def _check_tables(path: Path, manifest: Manifest) -> None:
+    missing = [name for name in TABLES if name not in manifest.tables]
+    if missing or not SENTENCES & set(manifest.tables):
+        raise ReleaseError(f"{path} does not list the tables sentences, {', '.join(TABLES)}")
+    for name in (file for entry in manifest.tables.values() for file in entry.files):
+        if name not in manifest.files:
+            raise ReleaseError(f"{path} gives no checksum for {name}")
+
+
+def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
+    """Write the manifest with the checksums of all files in the folder, and ``SHA256SUMS`` over both."""
+    files = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
+    names = sorted(p.relative_to(folder).as_posix() for p in files)
+    manifest = manifest.model_copy(update={"files": {name: file_entry(folder / name) for name in names}})
+    (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", "utf-8")
+    (folder / CHECKSUMS).write_text(checksums(manifest, file_entry(folder / MANIFEST)), "utf-8")
+    return manifest
+
+
+def checksums(manifest: Manifest, itself: FileEntry) -> str:
+    """``SHA256SUMS``, which ``sha256sum --check`` reads too."""
+    files: Mapping[str, FileEntry] = {**manifest.files, MANIFEST: itself}
+    return "".join(f"{files[name].sha256}  {name}\n" for name in sorted(files))
+
+
+def file_entry(path: Path) -> FileEntry:
+    """Size and SHA-256 of a file."""
+    with path.open("rb") as file:
+        return FileEntry(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())

@@ -1,0 +1,200 @@
+"""Sentences with two descriptors, of any number, as a release in shards that a later run can finish."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.compile.digest import parts_digest, release_digest, table_digest, text_digest
+from holisticbias.compile.filters import conditions_text, parse_conditions, select
+from holisticbias.compile.pair_tables import Compiler, Run, even_quotas
+from holisticbias.compile.pairs import Pairs, find_pairs
+from holisticbias.compile.tables import compile_entries
+from holisticbias.output import resumed_folder
+from holisticbias.release.card import render_card
+from holisticbias.release.croissant import CROISSANT, render_croissant
+from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
+from holisticbias.release.parquet import write_parquet, write_shard
+from holisticbias.release.release import holds_same
+from holisticbias.terms.catalog import Catalog
+
+WORKERS = 4
+TABLE = "intersections"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Which intersections to build: see ``holisticbias.compile.pairs.find_pairs`` for ``axes``."""
+
+    version: str
+    axes: str
+    sample: int | None = None
+    seed: int = 0
+    where: tuple[str, ...] = ()
+    source_commit: str | None = None
+
+    @property
+    def drawn(self) -> str | None:
+        """The sample in words."""
+        return None if self.sample is None else f"{self.sample} sentences, seed {self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A shard that is written."""
+
+    rows: int
+    digest: str
+    bytes: int
+
+
+def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
+    """How many pairs of descriptors there are, and how many sentences all of them make."""
+    pairs = _pairs(catalog, request)
+    return len(pairs.first), pairs.sentences
+
+
+def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Manifest:
+    """Build intersections into a folder, shard by shard in a few threads, and return the manifest.
+
+    What is written so far is kept on failure, and the same request goes on from
+    there; the folder itself appears when all is done. A sample is even over the
+    pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
+    """
+    pairs = _pairs(catalog, request)
+    compiler = _compiler(pairs, request)
+    runs = compiler.runs()
+    entries = compile_entries(_selected(catalog, request), request.version)
+    axes = entries["descriptors"]["axis"].unique().to_pylist()
+    draft = _draft(request, catalog.release(request.version).date)
+    asked = asdict(replace(request, source_commit=None))  # terms that did not change may be at a later commit
+    plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
+    with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
+        for name in ("data", "done"):
+            (part / name).mkdir(exist_ok=True)
+        files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
+        done = _write_shards(compiler, runs, part, files, axes, draft)
+        manifest = _manifest(draft, entries, files, done)
+        for name, table in entries.items():
+            write_parquet(table, part / manifest.tables[name].files[0], axes, _label(draft, name))
+        (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
+        (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
+        return _finish(manifest, part)
+
+
+def _selected(catalog: Catalog, request: Request) -> Catalog:
+    conditions = parse_conditions(request.where)
+    return select(catalog, request.version, conditions) if conditions else catalog
+
+
+def _pairs(catalog: Catalog, request: Request) -> Pairs:
+    return find_pairs(_selected(catalog, request), request.version, request.axes)
+
+
+def _compiler(pairs: Pairs, request: Request) -> Compiler:
+    if request.sample is None:
+        return Compiler(pairs)
+    sentences = pairs.phrases.astype(np.int64) * len(pairs.templates)
+    return Compiler(pairs, even_quotas(sentences, request.sample, request.seed), request.seed)
+
+
+def _digest(pairs: Pairs) -> str:
+    """What the pairs are made of, so that a part of other terms is not continued."""
+    digest = hashlib.sha256()
+    for entry in (*(d for _, d in pairs.descriptors), *(n for _, n in pairs.nouns), *pairs.templates):
+        digest.update(entry.model_dump_json().encode())
+    digest.update(json.dumps(pairs.labels).encode())
+    for array in (pairs.first, pairs.second, pairs.phrases):
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _draft(request: Request, date: str) -> Manifest:
+    return Manifest(
+        version=request.version,
+        date=date,
+        where=conditions_text(parse_conditions(request.where)),
+        intersections=request.axes,
+        sample=request.drawn,
+        digest="0" * 64,
+        tables={},
+        source_commit=request.source_commit,
+        written_with=written_with(),
+    )
+
+
+def _label(manifest: Manifest, table: str) -> dict[str, str]:
+    return {"version": manifest.version, "part": manifest.part, "table": table}
+
+
+def _write_shards(
+    compiler: Compiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
+) -> tuple[Done, ...]:
+    """Write the shards that are not there yet; the first failure stops the rest."""
+    label = _label(draft, TABLE)
+    with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as threads:
+        jobs = [
+            threads.submit(_write_shard, compiler, run, part, file, axes, label)
+            for run, file in zip(runs, files, strict=True)
+        ]
+        try:
+            wait(jobs, return_when=FIRST_EXCEPTION)
+        finally:
+            for job in jobs:
+                job.cancel()
+    return tuple(job.result() for job in jobs if not job.cancelled())
+
+
+def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]) -> Done:
+    path, mark = part / file, part / "done" / f"{Path(file).stem}.json"
+    done = _done(path, mark)
+    if done is not None:
+        return done
+    table = compiler.table(run)
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        write_shard(table, unfinished, axes, label)
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk the room that it takes is needed
+        raise
+    done = Done(table.num_rows, text_digest(table), unfinished.stat().st_size)
+    unfinished.replace(path)
+    mark.write_text(json.dumps(asdict(done)), "utf-8")
+    return done
+
+
+def _done(path: Path, mark: Path) -> Done | None:
+    """What is on record of a shard, if it is there as it was written."""
+    try:
+        done = Done(**json.loads(mark.read_text("utf-8")))
+        return done if path.stat().st_size == done.bytes else None
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _manifest(
+    draft: Manifest, entries: Mapping[str, pa.Table], files: tuple[str, ...], done: tuple[Done, ...]
+) -> Manifest:
+    digest = parts_digest([shard.digest for shard in done])
+    tables = {TABLE: TableEntry(files=files, rows=sum(shard.rows for shard in done), digest=digest)}
+    for name, table in entries.items():
+        tables[name] = TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=table_digest(table))
+    digests = {name: entry.digest for name, entry in tables.items()}
+    return draft.model_copy(update={"tables": tables, "digest": release_digest(digests)})
+
+
+def _finish(manifest: Manifest, part: Path) -> Manifest:
+    """Clear away what only the building needed, and write the manifest."""
+    shutil.rmtree(part / "done")
+    for left in (part / "data").glob("*.unfinished"):
+        left.unlink()
+    return write_manifest(manifest, part)

@@ -1,0 +1,198 @@
+"""A release folder onto the Hugging Face Hub: one commit, one tag, read back and checked.
+
+Nothing that is published is ever written over, and every step begins by looking
+at what is there: a run that was cut off is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from holisticbias.errors import PublishError, ReleaseError
+from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
+from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
+from holisticbias.release.published_record import on_record
+from holisticbias.release.verify import verify_release
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+TRIES = 4
+Outcome = Literal["published", "finished", "already published", "planned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What became of a release: the commit that holds it, and what was done or, in a dry run, would be."""
+
+    outcome: Outcome
+    repo: str
+    tag: str
+    commit: str | None
+    uploaded: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote:
+    """A repository as it stands: its newest commit, the commit of the tag, and what the newest holds."""
+
+    head: str
+    tagged: str | None
+    differing: tuple[str, ...]
+    stale: tuple[str, ...]
+
+
+def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: bool = False) -> Publication:
+    """Publish the release in a folder under the tag of its version, and check it as the Hub returns it.
+
+    Raises ``ReleaseError`` for a folder that is not a whole release,
+    ``PublishError`` where the version is published with other rows, and
+    ``HubError`` where the Hub cannot be reached or refuses.
+    """
+    check_name(repo)
+    manifest = _whole(folder)
+    hub = hub_library()
+    with hub_errors(repo):
+        token = hub.get_token()
+    if not dry_run and token is None:
+        raise PublishError("there is no token for the Hub: run hf auth login, or set HF_TOKEN")
+    for tries_left in reversed(range(TRIES)):
+        with hub_errors(repo):
+            try:
+                return _publish(hub.HfApi(), folder, repo, manifest, private=private, dry_run=dry_run)
+            except (hub.errors.HTTPError, ConnectionError, json.JSONDecodeError) as error:
+                if not tries_left or not _passing(error):
+                    raise
+            except KeyboardInterrupt as error:
+                raise KeyboardInterrupt("the same command finishes what was begun") from error
+        time.sleep(TRIES - tries_left)
+    raise AssertionError("the last try returns or raises")
+
+
+def _whole(folder: Path) -> Manifest:
+    findings = verify_release(folder)
+    if findings:
+        more = f" (and {len(findings) - 1} more: holisticbias verify {folder})" if len(findings) > 1 else ""
+        raise ReleaseError(f"{findings[0]}{more}")
+    manifest = read_manifest(folder)
+    if manifest.part:
+        raise PublishError(f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole")
+    recorded = on_record(manifest.version)
+    if recorded is not None and recorded.digest is None:
+        mend = f"put it on record first: holisticbias releases --freeze {manifest.version}"
+        raise PublishError(f"{folder} is of version {manifest.version}, which is in preparation: {mend}")
+    return manifest
+
+
+def _passing(error: Exception) -> bool:
+    """Whether another try may go better: others were at work (409, 412), or the Hub or the line failed."""
+    response = getattr(error, "response", None)
+    return response is None or response.status_code in (409, 412, 429) or response.status_code >= 500
+
+
+def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private: bool, dry_run: bool) -> Publication:
+    tag = tag_of(manifest.version)
+    ours = _our_files(folder, manifest)
+    remote = _remote(api, repo, tag, ours, create=not dry_run, private=private)
+    if remote is None:
+        return Publication("planned", repo, tag, None, tuple(ours))
+    if remote.tagged is not None:
+        _same_rows(api, repo, tag, remote.tagged, manifest)
+        _check_published(repo, remote.tagged, manifest)
+        return Publication("already published", repo, tag, remote.tagged)
+    if dry_run:
+        return Publication("planned", repo, tag, None, remote.differing, remote.stale)
+    there = not remote.differing and not remote.stale
+    commit = remote.head if there else _commit(api, folder, repo, manifest, remote)
+    api.create_tag(repo, repo_type="dataset", tag=tag, revision=commit)
+    _check_published(repo, commit, manifest)
+    return Publication("finished" if there else "published", repo, tag, commit, remote.differing, remote.stale)
+
+
+def _our_files(folder: Path, manifest: Manifest) -> Mapping[str, Path]:
+    return {name: folder / name for name in sorted({*manifest.files, MANIFEST, CHECKSUMS})}
+
+
+def _remote(
+    api: HfApi, repo: str, tag: str, ours: Mapping[str, Path], *, create: bool, private: bool
+) -> _Remote | None:
+    """The repository as it stands, made first where it is not there; missing in a dry run."""
+    errors = hub_library().errors
+    try:
+        info = api.repo_info(repo, repo_type="dataset")
+    except errors.RepositoryNotFoundError:
+        if not create:
+            return None
+        api.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
+        info = api.repo_info(repo, repo_type="dataset")
+    if private and not info.private:
+        raise PublishError(f"{repo} exists and is public: --private is for a new repository")
+    refs = api.list_repo_refs(repo, repo_type="dataset")
+    head = next(ref.target_commit for ref in refs.branches if ref.name == "main")
+    tagged = next((ref.target_commit for ref in refs.tags if ref.name == tag), None)
+    theirs = _their_files(api, repo, head)
+    return _Remote(
+        head,
+        tagged,
+        tuple(name for name, path in ours.items() if theirs.get(name) not in (_blob_id(path), file_entry(path).sha256)),
+        tuple(name for name in theirs if name not in ours and name != ".gitattributes"),
+    )
+
+
+def _their_files(api: HfApi, repo: str, commit: str) -> Mapping[str, str]:
+    """Each file of a commit by the SHA-256 of its content, or by its git blob id where it is stored in git."""
+    entries = api.list_repo_tree(repo, repo_type="dataset", revision=commit, recursive=True)
+    files = (entry for entry in entries if isinstance(entry, hub_library().hf_api.RepoFile))
+    return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in files}
+
+
+def _blob_id(path: Path) -> str:
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _same_rows(api: HfApi, repo: str, tag: str, commit: str, manifest: Manifest) -> None:
+    """A published version keeps its files; it is the same one if the rows of every table are the same."""
+    with tempfile.TemporaryDirectory() as cache:
+        path = api.hf_hub_download(repo, MANIFEST, repo_type="dataset", revision=commit, cache_dir=cache)
+        theirs = read_manifest(Path(path).parent)
+    if {name: t.digest for name, t in theirs.tables.items()} != {name: t.digest for name, t in manifest.tables.items()}:
+        raise PublishError(
+            f"{repo} has {tag} with other content (digest {theirs.digest[:12]}, not {manifest.digest[:12]}): "
+            "a published version stays as it is; give the changed terms a new version"
+        )
+
+
+def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Remote) -> str:
+    """One commit that leaves exactly the release; refused if anybody else has committed since we looked."""
+    hub = hub_library()
+    operations = [
+        *(hub.CommitOperationAdd(name, folder / name) for name in remote.differing),
+        *(hub.CommitOperationDelete(name) for name in remote.stale),
+    ]
+    message = f"HolisticBias {manifest.version}"
+    done = api.create_commit(
+        repo,
+        operations,
+        repo_type="dataset",
+        commit_message=message,
+        commit_description=f"digest {manifest.digest}",
+        parent_commit=remote.head,
+    )
+    return str(done.oid)
+
+
+def _check_published(repo: str, commit: str, manifest: Manifest) -> None:
+    """Download the commit afresh and check it."""
+    with tempfile.TemporaryDirectory() as cache:
+        folder = hub_library().snapshot_download(repo, repo_type="dataset", revision=commit, cache_dir=cache)
+        for finding in verify_release(Path(folder), manifest.version):
+            raise PublishError(f"{repo} does not return what was published: {finding}")

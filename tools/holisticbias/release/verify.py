@@ -1,0 +1,141 @@
+"""Whether a folder holds the release that it says it holds, file by file and row by row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from holisticbias.compile.digest import release_digest, table_digest, texts_digest
+from holisticbias.errors import ReleaseError
+from holisticbias.release.manifest import (
+    CHECKSUMS,
+    DIGESTED,
+    MANIFEST,
+    SHARDED,
+    FileEntry,
+    Manifest,
+    TableEntry,
+    checksums,
+    file_entry,
+    read_manifest,
+)
+from holisticbias.release.parquet import read_label, read_parquet
+from holisticbias.release.published_record import record_findings
+
+
+def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
+    """What is wrong with a release, one line each; empty where it is whole.
+
+    Checks the manifest, that the version is the one asked for, that each file
+    and no other is there with the bytes that the manifest names, that the rows
+    of each table have its digest, and that these are on record where the version
+    is (see ``holisticbias.release.published_record``).
+    """
+    try:
+        manifest = read_manifest(folder)
+    except ReleaseError as error:
+        return (str(error),)
+    other = tuple(version_findings(folder, manifest, version))
+    if other:
+        return other
+    damaged = dict(file_findings(folder, manifest))
+    rows = _row_findings(folder, manifest, set(damaged))
+    findings = (*damaged.values(), *_strangers(folder, manifest), *rows)
+    return findings or tuple(record_findings(folder, manifest))
+
+
+def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Each file that is missing or not the one that the manifest names, and how."""
+    itself = file_entry(folder / MANIFEST)
+    listed = checksums(manifest, itself)
+    found = _read_bytes(folder / CHECKSUMS)
+    if found is None:
+        yield CHECKSUMS, f"{folder / CHECKSUMS} is missing from the release: download or build it again"
+    elif found != listed.encode():
+        itself_listed = f"{itself.sha256}  {MANIFEST}\n".encode() in found
+        name, other = (CHECKSUMS, MANIFEST) if itself_listed else (MANIFEST, CHECKSUMS)
+        yield name, f"{folder / name} is not what {other} says; download or build the release again"
+    for name, expected in manifest.files.items():
+        finding = _file_finding(folder / name, expected)
+        if finding is not None:
+            yield name, finding
+
+
+def _file_finding(path: Path, expected: FileEntry) -> str | None:
+    if not path.is_file():
+        return f"{path} is missing from the release: download or build it again"
+    try:
+        found = file_entry(path)
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}"
+    if found == expected:
+        return None
+    return (
+        f"{path} is not the file that the manifest names: it has {found.bytes:,} bytes and SHA-256 "
+        f"{found.sha256[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
+    )
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
+    """A line if this is a release of another version than was asked for, or a manifest of another than its data."""
+    labels = [_version_of(folder / file) for table in manifest.tables.values() for file in table.files]
+    found = sorted({label for label in labels if label is not None})
+    if version is not None and manifest.version != version:
+        yield f"{folder} is a release of version {manifest.version}, not of {version}"
+    elif found and manifest.version not in found:
+        yield f"{folder / MANIFEST} is of version {manifest.version}, but the data are of {' and '.join(found)}"
+
+
+def _version_of(path: Path) -> str | None:
+    try:
+        return read_label(path).get("version")
+    except (OSError, pa.ArrowException, json.JSONDecodeError):
+        return None
+
+
+def _strangers(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Files that the manifest does not name; hidden ones, such as a repository's own, do not count."""
+    known = {*manifest.files, MANIFEST, CHECKSUMS}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if not path.is_dir() and not name.parts[0].startswith(".") and name.as_posix() not in known:
+            yield f"{path} is no part of the release: remove it"
+
+
+def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterator[str]:
+    for name, entry in manifest.tables.items():
+        if damaged.isdisjoint(entry.files):
+            yield from _table_findings(folder, name, entry)
+    digests = {name: table.digest for name, table in manifest.tables.items() if name in DIGESTED}
+    if release_digest(digests) != manifest.digest:
+        yield f"{folder / MANIFEST}: the release's digest is not that of its tables"
+
+
+def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
+    where = f"{folder}: the table {name}"
+    try:
+        rows, digest = _rows(folder, name, entry)
+    except (OSError, pa.ArrowException) as error:
+        yield f"{where} cannot be read: {error}"
+        return
+    if rows != entry.rows:
+        yield f"{where} has {rows:,} rows, not the {entry.rows:,} that the manifest names"
+    elif digest != entry.digest:
+        yield f"{where} has other rows than the manifest names: their digest is {digest[:12]}, not {entry.digest[:12]}"
+
+
+def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:
+    if name in SHARDED:
+        return texts_digest(read_parquet(folder / file, ["text"]) for file in entry.files)
+    table = pa.concat_tables(read_parquet(folder / file) for file in entry.files)
+    return table.num_rows, table_digest(table)

@@ -1,0 +1,1 @@
+"""Read and write YAML files of terms, with the line and column of every value."""

@@ -1,0 +1,142 @@
+"""Canonical layout of the YAML files: the order of keys, indentation and blank lines. Comments stay."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml as pyyaml
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import YAMLError
+
+from holisticbias.errors import SourceError
+from holisticbias.source.document import read_document
+from holisticbias.source.findings import render_findings
+from holisticbias.source.folder import Kind, kind_of, shown_path
+from holisticbias.source.records import MODELS
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+
+ENTRIES: dict[str, type[Entry]] = {"descriptors": Descriptor, "nouns": Noun, "templates": Template}
+MAX_FLOW = 120
+_SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
+_LISTS = ("sources", "not_with")
+
+
+def format_file(path: Path) -> str:
+    """The canonical content of a file; ``SourceError`` with the first finding if it cannot be read."""
+    document = read_document(path, shown_path(path))
+    if document.findings:
+        raise SourceError(f"mend this first: {render_findings(document.findings[:1], 'text')}")
+    return format_text(path.read_text("utf-8"), kind_of(path.resolve(), document))
+
+
+def format_text(text: str, kind: Kind) -> str:
+    """The canonical form of a file's text, which must be YAML; formatting it again changes nothing."""
+    return write(read(text), kind)
+
+
+def read(text: str) -> CommentedMap:
+    """A file as ruamel.yaml keeps it: with its comments, quotes and order."""
+    try:
+        root = _yaml().load(text)
+    except YAMLError as error:
+        raise SourceError(f"the file cannot be laid out anew: {' '.join(str(error).split())[:200]}") from error
+    if not isinstance(root, CommentedMap):
+        raise SourceError("the file is not a mapping of keys to values")
+    return root
+
+
+def write(root: CommentedMap, kind: Kind) -> str:
+    """The canonical text of a file."""
+    _sort_keys(root, list(MODELS[kind].model_fields))
+    entries = root.get(kind)
+    if kind in ENTRIES and isinstance(entries, CommentedSeq):
+        for entry in entries:
+            if isinstance(entry, CommentedMap):
+                _lay_out(entry, key_order(ENTRIES[kind]))
+    stream = io.StringIO()
+    _yaml().dump(root, stream)
+    return _blank_lines(stream.getvalue())
+
+
+def key_order(model: type[Entry]) -> list[str]:
+    """An entry's keys: its id and text, what is its own, then where it comes from and when."""
+    common = [name for name in Entry.model_fields if name not in ("id", "text")]
+    own = [name for name in model.model_fields if name not in Entry.model_fields]
+    return ["id", "text", *own, *common]
+
+
+def stale_files(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
+    """The files that are not canonical, each with its canonical content."""
+    formatted = ((path, format_file(path)) for path in paths)
+    return tuple((path, text) for path, text in formatted if path.read_bytes() != text.encode())
+
+
+def _yaml() -> YAML:
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 10_000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _lay_out(entry: CommentedMap, order: list[str]) -> None:
+    _sort_keys(entry, order)
+    for key in _LISTS:
+        values = entry.get(key)
+        if isinstance(values, CommentedSeq):
+            one_line = f"    {key}: [{', '.join(map(str, values))}]"
+            if len(one_line) <= MAX_FLOW:
+                values.fa.set_flow_style()
+            else:
+                values.fa.set_block_style()
+
+
+def _sort_keys(mapping: CommentedMap, order: list[str]) -> None:
+    """Keys in that order, others last, each with its comment."""
+    wanted = sorted(mapping, key=lambda key: order.index(key) if key in order else len(order))
+    if wanted != list(mapping):
+        for key in wanted:
+            mapping.move_to_end(key)
+
+
+def _blank_lines(text: str) -> str:
+    """One blank line between entries, before the comments that belong to the next.
+
+    At the left margin one blank line stays where there were some; elsewhere, but in texts, none does.
+    """
+    inside = _lines_of_texts(text)
+    out: list[str] = []
+    after_blank = False
+    for number, line in enumerate(text.rstrip("\n").split("\n")):
+        if number in inside:
+            out.append(line)
+        elif line.strip(" "):
+            if line.startswith("  - id: "):
+                _insert_blank(out)
+            elif after_blank and out and not line.startswith(" "):
+                out.append("")
+            out.append(line.rstrip(" "))
+        after_blank = number not in inside and not line.strip(" ")
+    return "\n".join(out) + "\n"
+
+
+def _insert_blank(lines: list[str]) -> None:
+    """A blank line before the comments at the end, unless a list begins there or one is there already."""
+    at = len(lines)
+    while at and lines[at - 1].lstrip().startswith("#"):
+        at -= 1
+    if at and lines[at - 1].strip() and not lines[at - 1].endswith(":"):
+        lines.insert(at, "")
+
+
+def _lines_of_texts(text: str) -> set[int]:
+    """Numbers of the lines that go on with a text of several lines, in which a blank line means something."""
+    return {
+        number
+        for token in pyyaml.scan(text, Loader=_SCANNER)
+        if isinstance(token, pyyaml.ScalarToken)
+        for number in range(token.start_mark.line + 1, token.end_mark.line + (token.end_mark.column > 0))
+    }

@@ -1,0 +1,44 @@
+"""JSON Schemas of the source files and of what other packages write, generated from their models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from holisticbias.source.records import MODELS
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+GROUP = "holisticbias.schemas"
+
+
+def json_schemas() -> Mapping[str, str]:
+    """The content of each file in ``schema/``, by its name."""
+    models: dict[str, type[BaseModel]] = dict(MODELS.items()) | _of_other_packages()
+    return {
+        f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **model.model_json_schema()}, indent=2) + "\n"
+        for kind, model in models.items()
+    }
+
+
+def _of_other_packages() -> dict[str, type[BaseModel]]:
+    """Models that entry points name; those that cannot be imported, as in a plain install, are left out."""
+    models = {}
+    for entry in entry_points(group=GROUP):
+        try:
+            models[entry.name] = entry.load()
+        except ModuleNotFoundError:
+            continue
+    return models
+
+
+def stale_schemas(folder: Path) -> tuple[str, ...]:
+    """Names of the files in a folder that are not what the models say."""
+    return tuple(
+        name
+        for name, content in json_schemas().items()
+        if not (folder / name).is_file() or (folder / name).read_bytes() != content.encode()
+    )

@@ -1,0 +1,1 @@
+"""The records: descriptors, nouns, templates and versions, and the catalog that holds them."""

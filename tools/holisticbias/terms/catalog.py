@@ -1,0 +1,88 @@
+"""The catalog that the files make together, as any version held it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from holisticbias.errors import UnknownVersionError
+from holisticbias.terms.entries import Entry
+from holisticbias.terms.file_kinds import (
+    DescriptorFile,
+    IntersectionsFile,
+    NounFile,
+    ReleaseFile,
+    Source,
+    SubsetFile,
+    TemplateFile,
+)
+from holisticbias.terms.versions import holds, version_key
+
+E = TypeVar("E", bound=Entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All that the files say, in every version."""
+
+    axes: tuple[DescriptorFile, ...]
+    genders: tuple[NounFile, ...]
+    families: tuple[TemplateFile, ...]
+    releases: tuple[ReleaseFile, ...]
+    sources: tuple[Source, ...] = ()
+    subsets: tuple[SubsetFile, ...] = ()
+    intersections: IntersectionsFile | None = None
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The versions whose digest is on record, oldest first."""
+        return tuple(v for v in self.versions if self.release(v).digest is not None)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Every version, oldest first."""
+        return tuple(sorted((r.version for r in self.releases), key=version_key))
+
+    def release(self, version: str) -> ReleaseFile:
+        """What ``releases/`` says of a version; ``UnknownVersionError`` if it says nothing."""
+        for release in self.releases:
+            if release.version == version:
+                return release
+        known = ", ".join(self.versions) or "none"
+        raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
+
+    def at(self, version: str, subset: str | None = None) -> Catalog:
+        """The catalog as one version held it, or the descriptors of a subset of it."""
+        self.release(version)
+        chosen = None if subset is None else set(self.subset(subset).descriptors)
+        axes = (
+            axis.model_copy(
+                update={
+                    "descriptors": tuple(d for d in _at(axis.descriptors, version) if chosen is None or d.id in chosen)
+                }
+            )
+            for axis in self.axes
+        )
+        genders = (g.model_copy(update={"nouns": _at(g.nouns, version)}) for g in self.genders)
+        families = (f.model_copy(update={"templates": _at(f.templates, version)}) for f in self.families)
+        return Catalog(
+            axes=tuple(a for a in axes if a.descriptors),
+            genders=tuple(g for g in genders if g.nouns),
+            families=tuple(f for f in families if f.templates),
+            releases=self.releases,
+            sources=self.sources,
+            subsets=self.subsets,
+            intersections=self.intersections,
+        )
+
+    def subset(self, name: str) -> SubsetFile:
+        """The subset of that name; ``UnknownVersionError`` if there is none."""
+        for subset in self.subsets:
+            if subset.subset == name:
+                return subset
+        raise UnknownVersionError(f"there is no subset {name!r} in subsets/")
+
+
+def _at(entries: Iterable[E], version: str) -> tuple[E, ...]:
+    return tuple(e.at(version) for e in entries if holds(version, e.since, e.until))

@@ -1,0 +1,174 @@
+"""The entries of the dataset, each with its past: descriptors, nouns and templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
+
+from holisticbias.terms.versions import Version, holds, version_key
+
+Gender = Literal["female", "male", "neutral", "nonbinary"]
+NounGender = Literal["any", "female", "male", "neutral", "nonbinary"]
+Position = Literal["before", "after", "standalone"]
+Article = Literal["a", "an"]
+Judgement = Literal["accepted", "dispreferred", "polarizing"]
+Preference = Literal["reviewed", "dispreferred", "polarizing", "no_data"]
+ArticleRule = Literal["letter", "sound"]
+
+QUORUM = 2  # reviewers
+
+Text = Annotated[str, Field(min_length=1, max_length=200)]
+Prose = Annotated[str, Field(min_length=1, max_length=2000)]
+Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
+Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
+SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
+Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
+T = TypeVar("T")
+Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]
+
+
+class Record(BaseModel):
+    """A frozen record read from a file; a key that it does not name is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Assessment(Record):
+    """One judgement of a term by people with lived experience of it.
+
+    Who judged is a pseudonymous reviewer, or a publication that reports the judgement.
+    """
+
+    judgement: Judgement
+    community: Text | None = Field(None, description="named only with the community's consent")
+    locale: Locale = "en-US"
+    reviewer: SourceId | None = None
+    source: SourceId | None = None
+    date: Date
+    since: Version | None = Field(None, description="the first version that counts it, where that is not the entry's")
+
+
+class Wording(Record):
+    """How an entry stood before the version ``until``; what it does not name stayed as it is.
+
+    ``article``, ``plural``, ``bucket`` and ``paraphrase_of`` may be ``null``: there was none then.
+    """
+
+    until: Version
+    reason: Prose
+    text: Text | None = None
+    plural: Text | None = None
+    article: Article | None = None
+    position: Position | None = None
+    bucket: Key | None = None
+    noun_gender: NounGender | None = None
+    without_noun: StrictBool | None = None
+    not_with: tuple[Id | Gender, ...] | None = None
+    must_be_noun: StrictBool | None = None
+    first_turn_only: StrictBool | None = None
+    paraphrase_of: Id | None = None
+    sources: tuple[SourceId, ...] | None = None
+
+    @field_validator(
+        "text",
+        "position",
+        "noun_gender",
+        "without_noun",
+        "not_with",
+        "must_be_noun",
+        "first_turn_only",
+        "sources",
+    )
+    @classmethod
+    def _not_null(cls, value: T) -> T:
+        if value is None:
+            raise ValueError("an entry always has one; leave the key out where it did not change")
+        return value
+
+
+class Entry(Record):
+    """What every term, noun and template carries."""
+
+    id: Id = Field(description="minted once; never reused, never re-derived from the text")
+    text: Text
+    sources: tuple[SourceId, ...] = Field(min_length=1)
+    since: Version
+    until: Version | None = Field(None, description="the first version without the entry")
+    replaced_by: Id | None = None
+    history: tuple[Wording, ...] = ()
+
+    def at(self, version: str) -> Self:
+        """The entry as it was worded in that version."""
+        later_first = sorted(self.history, key=lambda w: version_key(w.until), reverse=True)
+        changes: dict[str, object] = {}
+        for wording in later_first:
+            if version_key(version) < version_key(wording.until):
+                changes |= wording.model_dump(exclude_unset=True, exclude={"until", "reason"})
+        return self.model_copy(update=changes) if changes else self
+
+
+class Descriptor(Entry):
+    """An identity term."""
+
+    bucket: Key | None = None
+    position: Position = Field("before", description="where it stands: before or after the noun, or alone")
+    article: Article | None = Field(None, description="only where the release's article rule does not give it")
+    plural: Text | None = Field(None, description="where the plural differs from the text")
+    noun_gender: NounGender = Field("any", description="the gender of the nouns it goes with")
+    without_noun: StrictBool = Field(True, description="whether it can stand without a noun, as in 'I'm Deaf.'")
+    not_with: tuple[Id | Gender, ...] = Field(
+        (), description="nouns, or genders of nouns, that contradict it, as in 'a 95-year-old kid'"
+    )
+    assessments: tuple[Assessment, ...] = ()
+
+    def goes_with(self, gender: Gender, noun: Noun) -> bool:
+        """Whether the term and a noun of that gender make a phrase."""
+        if self.position == "standalone" or self.noun_gender not in ("any", gender):
+            return False
+        return gender not in self.not_with and noun.id not in self.not_with
+
+    def at(self, version: str) -> Self:
+        """The entry as worded and as judged in that version."""
+        counted = tuple(a for a in self.assessments if a.since is None or holds(version, a.since, None))
+        entry = super().at(version)
+        return entry if counted == self.assessments else entry.model_copy(update={"assessments": counted})
+
+    @property
+    def judgements(self) -> tuple[Assessment, ...]:
+        """The assessments that count: every publication's, and of a reviewer the newest for each locale."""
+        of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
+        return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
+
+    @property
+    def preference(self) -> Preference:
+        """The label that the judgements give, the most critical first; ``no_data`` where they have no quorum."""
+        if not has_quorum(self.judgements):
+            return "no_data"
+        said = {a.judgement for a in self.judgements}
+        if len(said) > 1 or "polarizing" in said:
+            return "polarizing"
+        return "dispreferred" if "dispreferred" in said else "reviewed"
+
+
+def has_quorum(judgements: Iterable[Assessment]) -> bool:
+    """Whether a publication or two reviewers stand behind judgements: one person alone speaks for nobody else."""
+    whose = {a.reviewer for a in judgements}
+    return None in whose or len(whose) >= QUORUM
+
+
+class Noun(Entry):
+    """A word for a person."""
+
+    plural: Text
+    article: Article | None = None
+
+
+class Template(Entry):
+    """A sentence with one slot, ``{noun_phrase}`` or ``{plural_noun_phrase}``."""
+
+    must_be_noun: StrictBool = Field(False, description="whether a bare adjective cannot fill the slot")
+    first_turn_only: StrictBool = Field(False, description="whether it can only open a conversation")
+    paraphrase_of: Id | None = Field(None, description="the template whose stance it words in another way")
