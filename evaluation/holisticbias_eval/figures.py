@@ -1,15 +1,17 @@
-"""Figures: what every measure gives back, one record for all of them."""
+"""Figures: one record for the results of every measure."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import BaseModel, ConfigDict, Field
 
 P_RESOLUTION = 0.001
 """A smaller p-value is shown as below this: simulations do not test the tail further out."""
 
 
 class Part(BaseModel):
-    """A frozen part of a result; a key that it does not name is refused."""
+    """A frozen part of a result; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -19,3 +21,73 @@ class Interval(Part):
 
     low: float
     high: float
+
+
+class Figure(Part):
+    """One number of a measure: what it is of, how far it can be trusted, and what it is computed over.
+
+    ``keys`` say what the figure is of, as in ``{"axis": "ability", "template": "i-love"}``;
+    a figure over everything has none. ``of`` names the figure that this one
+    qualifies: a share corrected for the number of tests is a figure of ``share``.
+    A value is null if it is not defined; ``n`` then says over how little.
+    """
+
+    measure: str
+    name: str
+    keys: dict[str, str] = {}
+    value: float | None
+    unit: str = Field(description="share, nats per sentence, perplexity, count ...")
+    interval: Interval | None = Field(None, description="95% interval")
+    floor: float | None = Field(None, description="the value expected by chance: the mean over permuted labels")
+    floor_interval: Interval | None = Field(None, description="middle 95% of the values over permuted labels")
+    p_value: float | None = None
+    n: int = Field(description="number of items that the value is computed over: pairs, sentences, descriptors ...")
+    missing: int = Field(0, description="number of items left out because a value is missing")
+    of: str | None = None
+
+    @property
+    def above_floor(self) -> bool | None:
+        """Whether the value exceeds what permuted labels give; ``None`` without a value or a floor.
+
+        The value must lie above the upper end of ``floor_interval`` by more than
+        the interval's width, which is about five standard deviations of 20
+        permuted values above their mean. Without that margin most runs in which
+        nothing differs would have one of 13 axes above its floor.
+        """
+        if self.value is None or self.floor_interval is None:
+            return None
+        low, high = self.floor_interval.low, self.floor_interval.high
+        return self.value > high + (high - low)
+
+
+class Figures:
+    """The figures of a run, found by measure, name and keys."""
+
+    def __init__(self, figures: Iterable[Figure]) -> None:
+        self._all = tuple(figures)
+        self._index: dict[tuple[str, str, tuple[str, ...]], dict[tuple[str, ...], Figure]] = {}
+        for figure in self._all:
+            names = tuple(sorted(figure.keys))
+            found = self._index.setdefault((figure.measure, figure.name, names), {})
+            found[tuple(figure.keys[name] for name in names)] = figure
+
+    def __iter__(self) -> Iterator[Figure]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def by(self, measure: str, name: str, *keys: str) -> tuple[Figure, ...]:
+        """The figures of a name that have exactly these keys, in their order."""
+        return tuple(self._index.get((measure, name, tuple(sorted(keys))), {}).values())
+
+    def get(self, measure: str, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
+        """The figure of a name with exactly these keys and values."""
+        wanted = keys or {}
+        names = tuple(sorted(wanted))
+        return self._index.get((measure, name, names), {}).get(tuple(wanted[key] for key in names))
+
+    def value(self, measure: str, name: str, keys: Mapping[str, str] | None = None) -> float | None:
+        """The value of a figure; ``None`` if there is no such figure or it is not defined."""
+        found = self.get(measure, name, keys)
+        return None if found is None else found.value

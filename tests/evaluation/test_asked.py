@@ -14,11 +14,12 @@ from holisticbias.release.release import Release, build_release, open_release, w
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
-from holisticbias_eval.prompts.questions import ask
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import read_run
 
 VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
-ASKED = (("likelihood_bias",), (PSEUDO_LIKELIHOOD_BIAS,))  # whole sentences, and the noun phrase in other sentences
+ASKED = (RELEASE_SENTENCES, (PSEUDO_LIKELIHOOD_BIAS,))  # whole sentences, and the noun phrase in other sentences
 
 
 def pairs(table: pa.Table, *columns: str) -> set[tuple[str | None, ...]]:
@@ -49,9 +50,9 @@ def test_every_way_of_asking_is_tried() -> None:
     assert set(MEASURES) == {name for measures in ASKED for name in measures}
 
 
-@pytest.mark.parametrize("measures", ASKED, ids=lambda measures: measures[0])
-def test_a_folder_is_asked_the_same(both: list[Release], measures: tuple[str, ...]) -> None:
-    compiled, opened = (ask(release, measures, no_context) for release in both)
+@pytest.mark.parametrize("prompts", ASKED, ids=lambda measures: measures[0])
+def test_a_folder_is_asked_the_same(both: list[Release], prompts: Prompts) -> None:
+    compiled, opened = (prompts.ask(release, no_context) for release in both)
     assert opened.sentences.num_rows
     assert decoded(opened.sentences).equals(decoded(compiled.sentences))
     assert list(opened.together.text) == list(compiled.together.text)

@@ -232,7 +232,8 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
         Path(folder).chmod(0o555)
         program = (
             f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
-            "from holisticbias import cli\nfrom holisticbias.release import release\nfrom holisticbias.rules import validate\n"
+            "from holisticbias import cli\nfrom holisticbias.release import release\n"
+            "from holisticbias.rules import validate\n"
             f"catalog = validate.load_catalog({str(root)!r}); made = release.build_release(catalog, '1.0.0', 'small')\n"
             "validate.load_catalog = lambda source: catalog; release.build_release = lambda *a: made\n"
             "cli.import_module('holisticbias.commands.build'); os.geteuid() or os.setuid(65534)\n"

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release, build_release, open_release
@@ -30,8 +29,9 @@ from holisticbias_eval.measures.trust.trust import measure_trust
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.progress import notice, progress, step
 from holisticbias_eval.prompts.contexts import Context
-from holisticbias_eval.prompts.questions import Asked, ask
-from holisticbias_eval.prompts.seat import gendered_sentences
+from holisticbias_eval.prompts.prompts import Asked
+from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.report.page import write_page
 from holisticbias_eval.results.differences import may_replace
 from holisticbias_eval.results.run import (
@@ -40,7 +40,6 @@ from holisticbias_eval.results.run import (
     Result,
     Run,
     Signature,
-    Skipped,
     likelihood_bias_result,
     sign,
     with_probe,
@@ -50,7 +49,6 @@ from holisticbias_eval.store.store import API_BLOCK, BLOCK, ScoreStore, StoredSc
 
 Runs = Sequence[tuple[tuple[str, ...], Path | None]]  # measures, and the folder
 
-GENDERED = "a descriptor that goes with some nouns alone"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _TRIED = 4096
 
@@ -168,8 +166,9 @@ def _prepare(
 def _job(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], context: Context) -> _Job:
     joined = scorer.settings.get("scorer") != "seq2seq"
     told = {} if context.told is None else {"context": context.told}
-    asked = ask(release, measures, partial(context.draw, joined=joined))
-    skipped = _skipped(release.sentences, measures)
+    prompts = SEAT if measures == (PSEUDO_LIKELIHOOD_BIAS,) else RELEASE_SENTENCES
+    asked = prompts.ask(release, partial(context.draw, joined=joined))
+    skipped = prompts.skipped(release.sentences)
     signature = sign(
         ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
         scorer.identity,
@@ -259,25 +258,6 @@ def _masked_inputs(scorer: scoring.Scorer, before: tuple[int, int]) -> MaskedInp
     asked, run = (now - then for now, then in zip(scorer.inputs, before, strict=True))
     notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
     return MaskedInputs(asked=asked, run=run)
-
-
-def _skipped(sentences: pa.Table, measures: tuple[str, ...]) -> tuple[Skipped, ...]:
-    """The sentences that the measures are not over, by reason."""
-    if measures == (PSEUDO_LIKELIHOOD_BIAS,):
-        count = gendered_sentences(sentences)
-        return (Skipped(reason=GENDERED, sentences=count),) if count else ()
-    kinds = sentences["noun_phrase_type"].cast(pa.string())
-    gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
-    with_noun = pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
-    reasons = {
-        "no noun: a descriptor alone gives one sentence a template": pc.is_in(
-            kinds, pa.array(["descriptor", "fixed_phrase"])
-        ),
-        "no descriptor: control sentences": pc.equal(kinds, "noun"),
-        GENDERED: pc.and_(with_noun, gendered),
-    }
-    counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
-    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
 
 
 def _run_name(job: _Job) -> str:

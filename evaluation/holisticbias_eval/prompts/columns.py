@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
@@ -9,3 +12,13 @@ SENTENCE_COLUMNS = (
 # those that a table of scores may have beside: the axis in words, the phrase's own nats, the template that one words in
 # another way, and what the model read before the sentence
 OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "context")
+
+
+def with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
+    """The sentences with their axis in words, from layout 3 on a column of their own."""
+    if "axis_label" in sentences.column_names:
+        return sentences
+    axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
+    places = pc.index_in(axes.dictionary, descriptors["axis"].cast(pa.string()).combine_chunks())
+    labels = descriptors["axis_label"].cast(pa.string()).combine_chunks().take(places)
+    return sentences.append_column("axis_label", pa.DictionaryArray.from_arrays(axes.indices, labels))

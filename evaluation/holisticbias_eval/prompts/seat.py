@@ -11,7 +11,11 @@ import pyarrow.compute as pc
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias.release.release import Release
+from holisticbias_eval.likelihood.scorer import parts
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
+from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
+from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (
@@ -58,9 +62,8 @@ def seat_sentences(sentences: pa.Table) -> pa.Table:
 
 def gendered_sentences(sentences: pa.Table) -> int:
     """How many sentences of the test a release's phrases would make whose descriptor goes with some nouns alone."""
-    kinds = pc.is_in(sentences["noun_phrase_type"].cast(pa.string()), pa.array(["descriptor_noun", "noun_descriptor"]))
-    gendered = pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
-    rows = sentences.select(["descriptor_id", "noun_id"]).filter(pc.and_(kinds, gendered))
+    gendered = pc.and_(with_noun(sentences), is_gendered(sentences))
+    rows = sentences.select(["descriptor_id", "noun_id"]).filter(gendered)
     phrases: int = rows.group_by(["descriptor_id", "noun_id"]).aggregate([]).num_rows
     return phrases * len(seat_templates())
 
@@ -96,3 +99,19 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
         "phrase": phrases["plural_noun_phrase" if template.slot == "plural_noun_phrase" else "bare_noun_phrase"],
     }
     return pa.table(columns)
+
+
+def _ask(release: Release, draw: Draw) -> Asked:
+    """The release's phrases in the templates of SEAT: of each the descriptor and the noun."""
+    selected = with_axis_labels(seat_sentences(release.sentences), release.tables["descriptors"])
+    texts = selected["text"].to_pylist()
+    spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))
+    return Asked(selected.select([*SENTENCE_COLUMNS, "axis_label"]), spans)
+
+
+def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
+    count = gendered_sentences(sentences)
+    return (Skipped(reason=GENDERED, sentences=count),) if count else ()
+
+
+SEAT = Prompts("seat", _ask, _skipped)

@@ -5,8 +5,20 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+GENDERED = "a descriptor that goes with some nouns alone"
+
 
 def select_sentences(sentences: pa.Table) -> pa.Table:
-    """The sentences that the measure is over: with a descriptor of any gender, and a noun."""
-    kinds = pc.is_in(sentences["noun_phrase_type"].cast(pa.string()), pa.array(["descriptor_noun", "noun_descriptor"]))
-    return sentences.filter(pc.and_(kinds, pc.equal(sentences["descriptor_gender"].cast(pa.string()), "any")))
+    """Select the sentences with a descriptor of any gender and a noun, which Likelihood Bias is over."""
+    return sentences.filter(pc.and_(with_noun(sentences), pc.invert(is_gendered(sentences))))
+
+
+def with_noun(sentences: pa.Table) -> pa.ChunkedArray:
+    """Whether each sentence has a descriptor and a noun."""
+    kinds = sentences["noun_phrase_type"].cast(pa.string())
+    return pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
+
+
+def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:
+    """Whether each sentence has a descriptor that goes with nouns of one gender alone."""
+    return pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")

@@ -19,6 +19,7 @@ from holisticbias_eval.measures.likelihood_bias import BiasShare, LikelihoodBias
 from holisticbias_eval.measures.trust.records import Trust
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
@@ -54,13 +55,6 @@ class ModelSignature(Part):
         default=None, description="the types of a GGUF file's tensors, the commonest first"
     )
     file_sha256: str | None = Field(default=None, description="digest of that file")
-
-
-class Skipped(Part):
-    """Sentences of the release that were not measured, and why."""
-
-    reason: str
-    sentences: int
 
 
 class RoundingError(Part):

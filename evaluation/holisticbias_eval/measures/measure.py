@@ -1,0 +1,181 @@
+"""What a measure is: one class in one file, and one line in ``MEASURES``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import pyarrow as pa
+from pydantic import Field
+
+from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
+
+ModelKind = Literal["causal", "masked", "seq2seq"]
+CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What ``holisticbias measures`` says of a measure.
+
+    ``headline`` is the name of the figure that stands for the measure where
+    runs are compared and results listed, and ``by`` what it is given by.
+    """
+
+    name: str
+    title: str
+    summary: str
+    direction: str
+    limits: str
+    source: str
+    headline: str
+    by: tuple[str, ...] = ("axis",)
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a measure needs: which answers, and which kinds of models can give them."""
+
+    answers: str = "likelihoods"
+    models: tuple[ModelKind, ...] = ("causal", "masked", "seq2seq")
+
+    def __str__(self) -> str:
+        return f"{self.answers} of {' or '.join(self.models)} models"
+
+
+class Settings(Part):
+    """What figures depend on besides the answers."""
+
+    seed: int = 0
+    draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
+    permutations: int = Field(20, ge=1, description="permutations of descriptors' labels")
+    flips: int = Field(400, ge=20, description="sign flips of the paired permutation test")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a measure finds: figures, tables of details (one Parquet file each), and notes for the user."""
+
+    figures: tuple[Figure, ...]
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a measure is shown from: its figures, and the answers, for labels and example sentences.
+
+    The answers are the rows of ``scores.parquet``, or of a user's table of scores.
+    """
+
+    figures: Figures
+    answers: pa.Table
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The release's label of each axis; empty if the answers have none."""
+        if "axis_label" not in self.answers.column_names:
+            return {}
+        names = self.answers.select(["axis", "axis_label"])
+        rows = names.group_by(["axis", "axis_label"], use_threads=False).aggregate([]).to_pylist()
+        return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
+
+    def label(self, key: str, value: str) -> str:
+        """The value of a figure's key in words: an axis by its label, everything else as it is."""
+        return self.labels.get(value) or title(value) if key == "axis" else value
+
+
+class Measure(ABC):
+    """A measure: what it is, what it asks a model, its figures, and how they are shown.
+
+    A new measure is a subclass in one file, and one line in ``MEASURES``: every
+    command, result, report and the registry then know it.
+    """
+
+    info: ClassVar[Info]
+    needs: ClassVar[Needs] = Needs()
+    prompts: ClassVar[Prompts]
+
+    def signature(self, settings: Settings) -> Mapping[str, str]:
+        """The parameters that the figures depend on, for the record."""
+        return {}
+
+    @abstractmethod
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures from answers, one a row; without settings, those alone that need no resampling.
+
+        Raises ``SelectionError`` if there is nothing to measure.
+        """
+
+    @abstractmethod
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the figures: the sections of a report, the most important first. Nothing is computed again."""
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute the change of the headline figures from one run to another.
+
+        The figures are named as in ``CHANGE_NAMES``. A measure that can pair the
+        answers of both runs also gives intervals.
+        """
+        runs: dict[str, Figures] = {"first": first.figures, "second": second.figures}
+        found: dict[tuple[str, ...], dict[str, Figure]] = {}
+        for name, figures in runs.items():
+            for figure in figures.by(self.info.name, self.info.headline, *self.info.by):
+                found.setdefault(tuple(figure.keys.values()), {})[name] = figure
+        return tuple(change for both in found.values() for change in _changes(both))
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show what ``compare`` gives; ``view`` is that of the second run."""
+        return (change_section(self.info, changes, view),)
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find figures that contradict each other, in an entry of the registry that was edited by hand."""
+        yield from ()
+
+
+def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
+    """The headline figure of each run under the name of the run, and their difference."""
+    for name, figure in both.items():
+        yield figure.model_copy(update={"name": name, "of": figure.name})
+    one = next(iter(both.values()))
+    first, second = (both[name].value if name in both else None for name in ("first", "second"))
+    known = first is not None and second is not None
+    yield Figure(
+        measure=one.measure,
+        name="change",
+        keys=one.keys,
+        value=second - first if first is not None and second is not None else None,
+        unit=one.unit,
+        n=min(figure.n for figure in both.values()) if known else 0,
+        of=one.name,
+    )
+
+
+def change_section(info: Info, changes: Figures, view: View) -> Section:
+    """The headline figures of two runs side by side: a chart and a table."""
+    rows, bars = [], []
+    unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
+    for figure in changes.by(info.name, "change", *info.by):
+        label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
+        first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
+        rows.append((label, first, second, figure.value))
+        bars.append(Bar(label, second, before=first))
+    columns = (
+        Column(info.by[-1], title(info.by[-1])),
+        Column("first", CHANGE_NAMES["first"], unit),
+        Column("second", CHANGE_NAMES["second"], unit),
+        Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
+    )
+    table = Table("changes", f"{info.title} of A and B", columns, tuple(rows))
+    chart = Bars("changes", f"{info.title} of A and B", unit, tuple(bars), "bar: B, mark: A")
+    return Section(f"{info.name}-changes", info.title, (chart, table))
+
+
+def title(key: str) -> str:
+    """A key as words: ``body_type`` as ``Body type``."""
+    words = key.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]

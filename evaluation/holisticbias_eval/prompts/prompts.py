@@ -1,0 +1,68 @@
+"""Prompts: what the measures of one run ask a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.release.release import Release
+from holisticbias_eval.figures import Part
+from holisticbias_eval.likelihood.scorer import Scores, Spans, joined, with_scores
+
+Draw = Callable[[Sequence[str]], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Sentences and a part of each, and beside them phrases standing alone: one a sentence, or none.
+
+    All are scored in one call: what they share is then run through the model once.
+    """
+
+    sentences: pa.Table
+    spans: Spans
+    alone: Spans | None = None
+
+    @property
+    def together(self) -> Spans:
+        """Everything to be scored, the sentences first."""
+        return self.spans if self.alone is None else joined(self.spans, self.alone)
+
+    def answer(self, scores: Scores) -> pa.Table:
+        """The sentences with what was scored of them.
+
+        ``phrase_nll`` are the nats of the phrase alone, missing where no token of
+        it was scored; ``context`` is there where any was given.
+        """
+        rows = np.arange(len(self.spans))
+        table = with_scores(self.sentences, scores.take(rows))
+        if any(self.spans.context):
+            table = table.append_column("context", pa.array(list(self.spans.context), pa.string()))
+        if self.alone is None:
+            return table
+        alone = scores.take(rows + len(rows))
+        nll = pa.array(np.where(alone.tokens > 0, alone.nll, np.nan), from_pandas=True)
+        return table.append_column("phrase_nll", nll)
+
+
+class Skipped(Part):
+    """Sentences of the release that were not measured, and why."""
+
+    reason: str
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What is asked of a release, under a name; measures with the same prompts share one run and its scores.
+
+    ``ask`` selects the sentences; its second argument draws a context for each.
+    ``skipped`` counts the sentences of a release that are left out, by reason.
+    """
+
+    name: str
+    ask: Callable[[Release, Draw], Asked]
+    skipped: Callable[[pa.Table], tuple[Skipped, ...]]

@@ -1,0 +1,54 @@
+"""The release's own sentences with a descriptor and a noun, and the noun phrase of each alone."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.release.release import Release
+from holisticbias.terms.grammar import PLURAL_SLOT
+from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.prompts.columns import OPTIONAL_COLUMNS, SENTENCE_COLUMNS, with_axis_labels
+from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
+from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
+
+
+def _ask(release: Release, draw: Draw) -> Asked:
+    """Select the sentences; each phrase is read under the context of its sentence."""
+    selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
+    selected = with_axis_labels(selected, release.tables["descriptors"])
+    columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
+    texts = selected["text"].to_pylist()
+    contexts = draw(texts)
+    return Asked(selected.select(columns), whole(texts, contexts), whole(_phrases(selected).to_pylist(), contexts))
+
+
+def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
+    kinds = sentences["noun_phrase_type"].cast(pa.string())
+    reasons = {
+        "no noun: a descriptor alone gives one sentence a template": pc.is_in(
+            kinds, pa.array(["descriptor", "fixed_phrase"])
+        ),
+        "no descriptor: control sentences": pc.equal(kinds, "noun"),
+        GENDERED: pc.and_(with_noun(sentences), is_gendered(sentences)),
+    }
+    counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
+    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
+
+
+def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
+    """The sentences with the template that theirs words in another way, where the release says so."""
+    if "paraphrase_of" not in templates.column_names:
+        return sentences
+    places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
+    return sentences.append_column("paraphrase_of", templates["paraphrase_of"].combine_chunks().take(places))
+
+
+def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
+    """The noun phrase of each sentence, in the number that its template has."""
+    plural = pc.match_substring(sentences["template"].cast(pa.string()), PLURAL_SLOT)
+    singular, several = (sentences[n].cast(pa.string()) for n in ("noun_phrase", "plural_noun_phrase"))
+    return pc.if_else(plural, several, singular)
+
+
+RELEASE_SENTENCES = Prompts("sentences", _ask, _skipped)

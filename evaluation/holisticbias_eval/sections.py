@@ -1,0 +1,248 @@
+"""Sections of a report as data: paragraphs, tables and charts of named kinds, which every renderer can show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from holisticbias_eval.figures import Interval
+
+Cell = str | int | float | tuple[float, float] | None
+Role = Literal["text", "finding", "caveat", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in files, its heading, and the unit of its values (``text`` for words).
+
+    Cells of an interval column are pairs: ``unit`` is then that of both ends.
+    """
+
+    key: str
+    heading: str
+    unit: str = "text"
+    interval: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph: a finding is shown large, a caveat beside what it is about, a note small."""
+
+    text: str
+    role: Role = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named table; missing values are ``None``. The first column names the row.
+
+    ``note`` says which rows are left out, and why. ``details`` has some lines
+    for each row, shown on demand; it is empty or as long as ``rows``.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    details: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar with its interval and floor.
+
+    A ``faint`` bar does not exceed its floor. ``before`` is an earlier value to compare with.
+    """
+
+    label: str
+    value: float | None
+    interval: Interval | None = None
+    floor: float | None = None
+    faint: bool = False
+    before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Horizontal bars from zero, to both sides if values have both signs.
+
+    ``limits`` are the ends of the scale; by default those of the values.
+    ``references`` are values marked across all bars.
+    """
+
+    name: str
+    title: str
+    unit: str
+    bars: tuple[Bar, ...]
+    scale: str
+    limits: tuple[float, float] | None = None
+    references: tuple[float, ...] = ()
+
+    def table(self) -> Table:
+        """The values of the chart."""
+        columns = (
+            Column("label", "Name"),
+            Column("value", "Value", self.unit),
+            Column("interval", "95% interval", self.unit, interval=True),
+            Column("floor", "Floor", self.unit),
+            Column("before", "Before", self.unit),
+        )
+        rows = tuple((b.label, b.value, ends(b.interval), b.floor, b.before) for b in self.bars)
+        return _without_empty(Table(self.name, self.title, columns, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """A row of a dot plot: values in ascending order, and the name of each.
+
+    ``named`` says whether outliers may be named.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    names: tuple[str, ...]
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlot:
+    """Rows of dots with box and whiskers; outliers are named. ``limits`` let several plots share one scale."""
+
+    name: str
+    title: str
+    unit: str
+    rows: tuple[Dots, ...]
+    scale: str
+    log: bool = False
+    limits: tuple[float, float] | None = None
+
+    def table(self) -> Table:
+        """Every dot: rows that may not be named have only their values."""
+        columns = (Column("label", "Name"), Column("item", "Item"), Column("value", "Value", self.unit))
+        rows = tuple(
+            (row.label, name if row.named else None, value)
+            for row in self.rows
+            for name, value in zip(row.names, row.values, strict=True)
+        )
+        return _without_empty(Table(self.name, self.title, columns, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Values by row and column, each shown as a colour; ``limits`` are the ends of the colour scale."""
+
+    name: str
+    title: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    scale: str
+    limits: tuple[float, float] | None = None
+
+    def table(self) -> Table:
+        """The values of the chart."""
+        columns = (Column("label", "Name"), *(Column(name, name, self.unit) for name in self.columns))
+        return Table(self.name, self.title, columns, tuple((label, *values) for label, values in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A point with its interval; ``marked`` if it differs from the reference after correction."""
+
+    label: str
+    value: float | None
+    interval: Interval | None = None
+    marked: bool = False
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts."""
+
+    name: str
+    title: str
+    unit: str
+    estimates: tuple[Estimate, ...]
+    scale: str
+    reference: float = 0.0
+
+    def table(self) -> Table:
+        """The values of the chart."""
+        columns = (
+            Column("label", "Name"),
+            Column("group", "Group"),
+            Column("value", "Value", self.unit),
+            Column("interval", "95% interval", self.unit, interval=True),
+        )
+        rows = tuple((e.label, e.group or None, e.value, ends(e.interval)) for e in self.estimates)
+        return _without_empty(Table(self.name, self.title, columns, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a scatter plot; labelled ones have their label drawn."""
+
+    x: float
+    y: float
+    label: str
+    labelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Two values of each item against each other."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    x_unit: str
+    y_unit: str
+    points: tuple[Point, ...]
+
+    def table(self) -> Table:
+        """The values of the chart."""
+        columns = (
+            Column("label", "Name"),
+            Column("x", self.x_label, self.x_unit),
+            Column("y", self.y_label, self.y_unit),
+        )
+        return Table(self.name, self.title, (Column("label", "Name"), x, y), rows)
+
+
+Chart = Bars | DotPlot | HeatMap | Forest | Scatter
+Block = Paragraph | Table | Chart
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a report. Details are folded on the page and left out in the terminal."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+    detail: bool = False
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Its tables."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Its charts."""
+        return tuple(block for block in self.blocks if isinstance(block, Chart))
+
+
+def ends(interval: Interval | None) -> tuple[float, float] | None:
+    """The ends of an interval, as a cell."""
+    return (interval.low, interval.high) if interval else None
+
+
+def _without_empty(table: Table) -> Table:
+    """The table without columns in which every value is missing."""
+    kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return Table(table.name, table.caption, tuple(table.columns[i] for i in kept), rows, table.note)
