@@ -204,11 +204,8 @@ class Scatter:
 
     def table(self) -> Table:
         """The values of the chart."""
-        columns = (
-            Column("label", "Name"),
-            Column("x", self.x_label, self.x_unit),
-            Column("y", self.y_label, self.y_unit),
-        )
+        x, y = Column("x", self.x_label, self.x_unit), Column("y", self.y_label, self.y_unit)
+        rows = tuple((p.label, p.x, p.y) for p in self.points)
         return Table(self.name, self.title, (Column("label", "Name"), x, y), rows)
 
 

@@ -12,13 +12,13 @@ import pytest
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.trust.records import TrustSettings
 from holisticbias_eval.measures.trust.trust import measure_trust
+from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import (
     ModelSignature,
     ReleaseSignature,
     Result,
     Run,
     Signature,
-    Skipped,
     likelihood_bias_result,
     write_run,
 )
