@@ -14,6 +14,7 @@ from holisticbias.release.release import Release, build_release, open_release, w
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import read_run
 
