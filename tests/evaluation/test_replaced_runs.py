@@ -17,7 +17,7 @@ from holisticbias_eval.errors import RunError
 from holisticbias_eval.likelihood.probe import plain_sums
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.pipeline import evaluation
-from holisticbias_eval.results.differences import differences
+from holisticbias_eval.results.replacement import differences
 from holisticbias_eval.results.run import RESULT, Signature, read_result, read_run
 
 Refused = Callable[..., str]

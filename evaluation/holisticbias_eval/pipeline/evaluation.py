@@ -33,7 +33,7 @@ from holisticbias_eval.prompts.prompts import Asked
 from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.report.page import write_page
-from holisticbias_eval.results.differences import may_replace
+from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import (
     MaskedInputs,
     ReleaseSignature,

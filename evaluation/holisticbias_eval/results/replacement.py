@@ -1,4 +1,4 @@
-"""Tell one run from another: whether a new run may take the place of the one in a folder."""
+"""Decide whether a new run may replace the run in a folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.results.run import ModelSignature, ReleaseSignature, Signature, is_run, read_result
+from holisticbias_eval.results.run import is_run, read_signature
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
 
 def may_replace(folder: Path, signature: Signature, *, overwrite: bool) -> bool:
@@ -20,7 +21,7 @@ def may_replace(folder: Path, signature: Signature, *, overwrite: bool) -> bool:
         return True
     advice = "name another folder with --out, or replace the run with --overwrite"
     try:
-        old = read_result(folder).signature
+        old = read_signature(folder)
     except RunError as error:
         raise RunError(f"{error}; {advice}") from error
     found = differences(old, signature)
@@ -30,17 +31,22 @@ def may_replace(folder: Path, signature: Signature, *, overwrite: bool) -> bool:
 
 
 def differences(old: Signature, new: Signature) -> tuple[str, ...]:
-    """What tells one run from another, in words: never the machine, the packages or a model's folder.
+    """Say what tells one run from another, never the machine, the packages or a model's folder.
+
+    A run that measures more than the old one does not differ by that.
 
     Settings are listed only if release, model, precision and measure are the same: another model has others.
     """
     same = same_model(old.model, new.model)
+    kept = {*old.measures} <= {*new.measures}
     found = _unequal(
         {
             "release": (_release_name(old.release), _release_name(new.release)),
             "model": ("", "") if same else (_model_name(old.model), _model_name(new.model)),
             "precision": (old.model.dtype, new.model.dtype),
-            "measure": (", ".join(old.measures), ", ".join(new.measures)),
+            "measure": ("", "")
+            if {*old.measures} <= {*new.measures}
+            else (", ".join(old.measures), ", ".join(new.measures)),
         }
     )
     keys = sorted({*old.scoring, *new.scoring})
