@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.figures import Figure, Interval, Part
+from holisticbias_eval.figures import Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.shares.figures import Share, share_figures
 from holisticbias_eval.measures.shares.records import Trust
@@ -72,19 +72,10 @@ def read_earlier_entry(content: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a registry entry of the first form. Raises ``ValidationError``."""
     old = _Entry.model_validate(content)
     (measure,) = old.signature.measures
+    beside = {found.axis: {"interval": found.interval, "floor": found.floor} for found in old.by_axis}
     figures = tuple(
-        Figure(
-            measure=measure,
-            name="share",
-            keys={"axis": found.axis or ""},
-            value=found.share,
-            unit="share",
-            interval=found.interval,
-            floor=found.floor,
-            n=found.pairs,
-            missing=found.untested,
-        )
-        for found in old.by_axis
+        figure.model_copy(update=beside[figure.keys["axis"]]) if figure.name == "share" else figure
+        for figure in share_figures(measure, old.by_axis, (), (), None)
     )
     labels = {found.axis or "": found.label for found in old.by_axis}
     return {**old.model_dump(include={"contributor", "date", "note"}), "signature": old.signature,
