@@ -7,9 +7,12 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.compared import compared_sections
 from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.sections import Section
@@ -67,5 +70,13 @@ class ShareMeasure(Measure):
                 yield f"{axis}: its interval needs 0 <= low <= high <= 1"
 
     def sections(self, view: View) -> tuple[Section, ...]:
-        """Nothing yet."""
-        return ()
+        """Show the finding, the shares and how far they can be trusted."""
+        return share_sections(view, self.info.name, self.words)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute what changed each share; see ``share_changes``."""
+        return share_changes(self.info.name, first.answers, second.answers, self.words.column)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show how each share changed, and what changed it."""
+        return compared_sections(changes, view, self.info.name, self.words)

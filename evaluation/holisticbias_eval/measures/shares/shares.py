@@ -14,8 +14,8 @@ from holisticbias_eval.measures.shares.figures import Share
 from holisticbias_eval.measures.shares.pairs import by_pair
 from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.trust import measure_trust
-from holisticbias_eval.statistics.cells import Compared, cross
-from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
+from holisticbias_eval.statistics.cells import Compared, Crossing, cross
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests, pairs_of_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,13 @@ class Shares:
     note: str | None = None
 
 
+def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
+    """Test all pairs of descriptors of each cell, and count those that differ."""
+    with ThreadPoolExecutor() as workers:
+        tests = list(workers.map(lambda cell: pairs_of_rows(cell.values), crossing.cells))
+    return tests, tuple(map(count_cell, crossing.cells, tests))
+
+
 def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: Settings | None = None) -> Shares:
     """Count the pairs of descriptors that differ.
 
@@ -52,9 +59,7 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: S
     if not scores.num_rows:
         raise SelectionError("no sentence with a descriptor and a noun is left to measure")
     crossing = cross(scores, value)
-    with ThreadPoolExecutor() as workers:
-        tests = list(workers.map(lambda cell: pairs_of_rows(cell.values), crossing.cells))
-    cells = tuple(map(count_cell, crossing.cells, tests))
+    tests, cells = compare_descriptors(crossing)
     trust, effects, note = None, None, None
     if settings:
         try:
