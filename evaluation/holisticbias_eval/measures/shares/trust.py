@@ -1,4 +1,4 @@
-"""How far Likelihood Bias can be trusted: intervals, floors, corrections, effect sizes, confounds and robustness."""
+"""How far shares can be trusted: intervals, floors, corrections, effect sizes, confounds and robustness."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.measures.trust.pairs import PairFigures, by_pair, join
-from holisticbias_eval.measures.trust.ranks import rank_axes
-from holisticbias_eval.measures.trust.records import (
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.shares.pairs import PairFigures, join
+from holisticbias_eval.measures.shares.ranks import rank_axes
+from holisticbias_eval.measures.shares.records import (
+    NONCE,
     Confounds,
     Corrected,
     Effects,
@@ -20,21 +22,19 @@ from holisticbias_eval.measures.trust.records import (
     Robustness,
     ShareTrust,
     Trust,
-    TrustSettings,
 )
-from holisticbias_eval.measures.trust.resampled_cells import MeasuredCell, drawn_shares, measure_cell
-from holisticbias_eval.measures.trust.wordings import choose_wordings, worded_shares
-from holisticbias_eval.statistics.cells import Cell, Crossing, cross
+from holisticbias_eval.measures.shares.resampled_cells import MeasuredCell, drawn_shares, measure_cell
+from holisticbias_eval.measures.shares.wordings import choose_wordings, worded_shares
+from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
 from holisticbias_eval.statistics.effects import (
     LARGE,
     detectable_rank_biserial,
     smallest_significant_rank_biserial,
 )
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.shares import SIGNIFICANCE, median_of, middle_of, range_of, ratios, share_of
-
-NONCE = "nonce"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +46,30 @@ class _Axis:
     worded: Floats | None
 
 
-def measure_trust(scores: pa.Table, settings: TrustSettings | None = None) -> tuple[Trust, pa.Table]:
-    """What stands beside each figure of Likelihood Bias, see ``Trust``; and the figures of every pair of descriptors.
+def measure_trust(
+    crossing: Crossing, tests: Sequence[PairwiseTests], settings: Settings
+) -> tuple[Trust, tuple[PairFigures, ...]]:
+    """How far every share can be trusted, and the figures of the pairs of every cell.
 
-    The pairs' table is that of ``measures.pairs.by_pair``.
-
-    ``scores`` are those that ``measures.cells.cross`` takes. All of it is
-    computed from them: nothing is scored again.
+    ``tests`` are those of the cells. Everything is computed from the scores;
+    nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with
+    one descriptor.
     """
-    settings = settings or TrustSettings()
-    crossing = cross(scores)
+    if crossing.repeated:
+        raise SelectionError(crossing.repeated)
     seeds = np.random.SeedSequence(settings.seed).spawn(len(crossing.cells) + 1)
     rng = np.random.default_rng(seeds[0])
     nouns = noun_draws(len(crossing.nouns), settings.draws, rng)
     stances = noun_draws(len(crossing.stances), settings.draws, rng)
     places = {s: i for i, s in enumerate(crossing.stances)}
 
-    def measure(cell: Cell, seed: np.random.SeedSequence) -> MeasuredCell:
-        return measure_cell(cell, places[cell.stance], nouns, settings, seed)
+    def measure(cell: Cell, own: PairwiseTests, seed: np.random.SeedSequence) -> MeasuredCell:
+        return measure_cell(cell, own, places[cell.stance], nouns, settings, seed)
 
     with ThreadPoolExecutor() as pool:
-        tested = list(pool.map(measure, crossing.cells, seeds[1:]))
-    axes = _by_axis(crossing, tested, stances, choose_wordings(crossing, rng))
-    return _summarise(crossing, tested, axes, settings), by_pair([(t.cell, t.pairs) for t in tested])
+        measured = list(pool.map(measure, crossing.cells, tests, seeds[1:]))
+    axes = _by_axis(crossing, measured, stances, choose_wordings(crossing, rng))
+    return _summarise(crossing, measured, axes, settings), tuple(m.pairs for m in measured)
 
 
 def _by_axis(
@@ -83,7 +84,7 @@ def _by_axis(
 
 
 def _summarise(
-    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: TrustSettings
+    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: Settings
 ) -> Trust:
     ranks, flips = rank_axes({a: x.drawn for a, x in axes.items()}, {a: x.worded for a, x in axes.items()})
     nonce = axes[NONCE].drawn if NONCE in axes else None

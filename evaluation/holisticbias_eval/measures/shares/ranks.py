@@ -1,4 +1,4 @@
-"""Where each axis stands among the others, and how firmly."""
+"""The rank of each axis by its share, and how sure it is."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from itertools import pairwise
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.measures.trust.records import AxisRank, RankFlip
+from holisticbias_eval.measures.shares.records import AxisRank, RankFlip
 
 
 def rank_axes(
     drawn: Mapping[str, Floats], worded: Mapping[str, Floats | None]
 ) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
-    """The axes by their shares, the largest first, and how often neighbours change places.
+    """Rank the axes by their shares, the largest first, and count how often neighbours swap ranks.
 
     ``drawn`` has the shares of each axis over the bootstrap draws, their mean the
     share observed, and ``worded`` those over choices of wordings; shape
-    ``[draws]`` and ``[choices]``. An axis whose share is not known in every draw
-    has no place.
+    ``[draws]`` and ``[choices]``. An axis whose share is undefined in some draw
+    has no rank.
     """
-    # what differs by less than rounding is a tie
+    # shares that differ by rounding only are tied
     known = {a: np.round(shares, 12) for a, shares in drawn.items() if not np.isnan(shares).any()}
     observed = {a: round(float(shares.mean()), 9) for a, shares in known.items()}
     order = sorted(known, key=lambda a: -observed[a])

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.measures.trust.pairs import PairFigures, compare_pairs
-from holisticbias_eval.measures.trust.records import TrustSettings
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.shares.pairs import PairFigures, compare_pairs
 from holisticbias_eval.statistics.cells import Cell
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import (
     expansion,
     significant_when_permuted,
@@ -42,17 +43,17 @@ class MeasuredCell:
 
 
 def measure_cell(
-    cell: Cell, stance: int, nouns: Ints, settings: TrustSettings, seed: np.random.SeedSequence
+    cell: Cell, tests: PairwiseTests, stance: int, nouns: Ints, settings: Settings, seed: np.random.SeedSequence
 ) -> MeasuredCell:
-    """The figures of a cell; ``nouns`` are the draws, shape ``[draws, nouns]``."""
+    """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
     return MeasuredCell(
         cell=cell,
         stance=stance,
-        pairs=compare_pairs(cell, settings.flips, rng),
-        drawn=np.stack(significant_when_weighted(cell.perplexity, nouns)),
-        left_out=np.stack(significant_without_each_noun(cell.perplexity)),
-        permuted=np.stack(significant_when_permuted(cell.perplexity, settings.permutations, rng)),
+        pairs=compare_pairs(cell, tests, settings.flips, rng),
+        drawn=np.stack(significant_when_weighted(cell.values, nouns)),
+        left_out=np.stack(significant_without_each_noun(cell.values)),
+        permuted=np.stack(significant_when_permuted(cell.values, settings.permutations, rng)),
     )
 
 
