@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Spans
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import special_tokens
 
 AUTO, LEFT_OUT = "auto", "none"

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.likelihood.batches import in_batches
 from holisticbias_eval.likelihood.head import chosen_logits, log_normalisers
+from holisticbias_eval.likelihood.memory import in_batches
 from holisticbias_eval.likelihood.prefix_tree import Pack, Tree, cut_packs
-from holisticbias_eval.likelihood.scorer import Notice, Progress
+from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -8,7 +8,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Scores, Spans
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded
 
 

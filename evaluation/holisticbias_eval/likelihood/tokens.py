@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Bools, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Spans
+from holisticbias_eval.likelihood.spans import Spans
 
 _BATCH = 8192
 

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
-from holisticbias_eval.likelihood.scorer import Scores, Spans, joined, parts, whole, with_scores
+from holisticbias_eval.likelihood.scores import Scores, with_scores
+from holisticbias_eval.likelihood.spans import Spans, joined, parts, whole
 from holisticbias_eval.measures import PSEUDO_LIKELIHOOD_BIAS
 from holisticbias_eval.prompts.columns import OPTIONAL_COLUMNS, SENTENCE_COLUMNS
 from holisticbias_eval.prompts.seat import seat_sentences
