@@ -22,7 +22,9 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import score_spans, whole, with_scores
+from holisticbias_eval.likelihood.scorer import score_spans
+from holisticbias_eval.likelihood.scores import with_scores
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.measures.trust.floors import axes_above_floor

@@ -13,7 +13,7 @@ import pytest
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models import source
 from holisticbias_eval.models.loading import load_model
 
