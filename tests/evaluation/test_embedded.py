@@ -32,11 +32,12 @@ from holisticbias_eval.measures.trust.records import Trust
 from holisticbias_eval.measures.trust.trust import measure_trust
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.embedded.biases import BIASES, Plant, read_biases
-from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
+from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card
 from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, train
 from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree
+from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.run import Result
 
@@ -325,12 +326,12 @@ def test_the_shipped_files_are_those_of_the_plants_and_the_code(release: Release
     folder = embedded_model_path()
     provenance = Provenance.model_validate_json((folder / PROVENANCE).read_bytes())
     mend = "the embedded model is stale: make embedded-model"
-    assert provenance.biases_sha256 == sha256(BIASES), mend
+    assert provenance.biases_sha256 == file_sha256(BIASES), mend
     assert provenance.release_digest == release.digest, mend
     assert provenance.corpus_digest == corpus.digest, mend
     assert provenance.seed == BIASED.seed, mend
     assert provenance.settings == Settings(), mend
-    assert provenance.files == {n: sha256(folder / n) for n in provenance.files}, mend
+    assert provenance.files == {n: file_sha256(folder / n) for n in provenance.files}, mend
     assert (folder / "README.md").read_text("utf-8") == render_card(BIASED, provenance), mend
     made = make_tokenizer(release).backend_tokenizer.to_str()
     assert made == shipped_tokenizer().to_str(), mend

@@ -15,7 +15,6 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL, NOTE, embedded_mod
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
 from holisticbias_eval.progress import Notice
 
-
 KINDS: dict[Kind, str] = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
