@@ -325,16 +325,16 @@ def test_it_loads_with_the_plain_classes_and_is_small() -> None:
 def test_the_shipped_files_are_those_of_the_plants_and_the_code(release: Release, corpus: Corpus) -> None:
     folder = embedded_model_path()
     provenance = Provenance.model_validate_json((folder / PROVENANCE).read_bytes())
-    mend = "the embedded model is stale: make embedded-model"
-    assert provenance.biases_sha256 == file_sha256(BIASES), mend
-    assert provenance.release_digest == release.digest, mend
-    assert provenance.corpus_digest == corpus.digest, mend
-    assert provenance.seed == BIASED.seed, mend
-    assert provenance.settings == Settings(), mend
-    assert provenance.files == {n: file_sha256(folder / n) for n in provenance.files}, mend
-    assert (folder / "README.md").read_text("utf-8") == render_card(BIASED, provenance), mend
+    fix = "the embedded model is stale: make embedded-model"
+    assert provenance.biases_sha256 == file_sha256(BIASES), fix
+    assert provenance.release_digest == release.digest, fix
+    assert provenance.corpus_digest == corpus.digest, fix
+    assert provenance.seed == BIASED.seed, fix
+    assert provenance.settings == Settings(), fix
+    assert provenance.files == {n: file_sha256(folder / n) for n in provenance.files}, fix
+    assert (folder / "README.md").read_text("utf-8") == render_card(BIASED, provenance), fix
     made = make_tokenizer(release).backend_tokenizer.to_str()
-    assert made == shipped_tokenizer().to_str(), mend
+    assert made == shipped_tokenizer().to_str(), fix
 
 
 def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:

@@ -37,8 +37,10 @@ RELEASE, RUN, STORE = BUILD / "release", BUILD / "run", BUILD / "store"
 DEAF = "Hi! I'm a Deaf grandmother."
 # the options, the text that they put before the sentence, and the sentence's nats
 OPENINGS: list[tuple[ScoringOptions, str, float]] = [
-    (ScoringOptions(first_token="<|endoftext|>"), "<|endoftext|>", 41.2),
-    (ScoringOptions(first_token="<|im_start|>"), "<|im_start|>", 52.4),
+    *(
+        (ScoringOptions(first_token=name), name, nats)
+        for name, nats in (("<|endoftext|>", 41.2), ("<|im_start|>", 52.4))
+    ),
     (
         ScoringOptions(chat="user"),
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
@@ -73,7 +75,7 @@ def gguf_file() -> Path:
 
 
 def convert(file: Path) -> None:
-    """Write the model as safetensors; a model read from GGUF cannot be saved, so its weights are copied to a new one."""
+    """Write the model as safetensors; a model read from GGUF cannot be saved, so a new one takes its weights."""
     kind, folder = transformers.AutoModelForCausalLM, str(file.parent)
     quantized = kind.from_pretrained(folder, gguf_file=file.name, dtype=torch.float32)
     config = {k: v for k, v in quantized.config.to_dict().items() if k != "quantization_config"}

@@ -105,11 +105,11 @@ class CausalScorer(Scorer):
         """The negative log-likelihood of every token, shape ``[tokens]``."""
         rows = len(encoded.first)
         if method == PLAIN:
-            tell = in_rows(progress, rows, rows)
-            return token_likelihoods(self._model, encoded.ids, encoded.starts, tell, self._notice)
+            advance = in_rows(progress, rows, rows)
+            return token_likelihoods(self._model, encoded.ids, encoded.starts, advance, self._notice)
         tree = build_tree(encoded.ids, encoded.starts)
-        tell = in_rows(progress, rows, tree.inner)
-        return node_likelihoods(self._model, tree, self._size, method, tell, self._notice)[tree.node]
+        advance = in_rows(progress, rows, tree.inner)
+        return node_likelihoods(self._model, tree, self._size, method, advance, self._notice)[tree.node]
 
     def _choose(self, encoded: Encoded) -> None:
         """Find the fastest exact method, once for all texts of this length; always in float32.
@@ -168,7 +168,7 @@ class CausalScorer(Scorer):
         return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
-        """Switch to the precision that was asked for, and tell the user its error."""
+        """Switch to the precision that was asked for, and advance the user its error."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)

@@ -76,8 +76,8 @@ class MaskedScorer(Scorer):
         """Sums of negative pseudo-log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded, inputs = self._inputs(spans)
         self._choose(inputs)
-        tell = in_rows(progress, len(spans), len(inputs.mask))
-        values = self._run(inputs, self._head, tell)
+        advance = in_rows(progress, len(spans), len(inputs.mask))
+        values = self._run(inputs, self._head, advance)
         nll = np.zeros(len(encoded.ids))
         nll[inputs.place] = values
         asked, run = len(inputs.answer), len(inputs.mask)

@@ -47,10 +47,10 @@ class Seq2SeqScorer(Scorer):
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded = self._encode(spans)
         nll = np.zeros(len(encoded.ids))
-        tell = in_rows(progress, len(spans), len(spans))
+        advance = in_rows(progress, len(spans), len(spans))
         contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
         for i, context in enumerate(contexts):
-            self._score_context(context, np.flatnonzero(which == i), encoded, nll, tell)
+            self._score_context(context, np.flatnonzero(which == i), encoded, nll, advance)
         return span_scores(encoded, nll)
 
     def work(self, spans: Spans) -> Work:
@@ -69,7 +69,7 @@ class Seq2SeqScorer(Scorer):
     def _name(self) -> str:
         return f"{self.identity.name} ({self.identity.architecture})"
 
-    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, tell: Progress) -> None:
+    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:
         """Score the texts of one context, in batches of equal length."""
         import torch
 
@@ -100,7 +100,7 @@ class Seq2SeqScorer(Scorer):
 
             in_batches(len(first), room // places.shape[1], run, self._notice)
             nll[places] = values[which]
-            tell(len(group))
+            advance(len(group))
 
     def _batch(self, read_by_encoder: Any, ids: Any) -> Floats:
         """Negative log-likelihoods of the decoder's tokens after the first; shape ``[rows, length - 1]``."""

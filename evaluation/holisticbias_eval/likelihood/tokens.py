@@ -73,7 +73,7 @@ class _Tokens:
 
 
 def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
-    """The tokens that a tokenizer puts before and after a text, or after another ``argument`` such as a label."""
+    """The tokens that a tokenizer puts before and after a text; ``argument`` may be ``text_target``, for a label."""
     bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
     full = tokenizer(**{argument: "a"})["input_ids"]
     for i in range(len(full) - len(bare) + 1):

@@ -51,15 +51,15 @@ class VllmScorer(Scorer):
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded = self._encoder.encode(self._opening.before(spans), self._opening.tokens)
         nll = np.zeros(len(encoded.ids))
-        tell = in_rows(progress, len(spans), len(spans))
+        advance = in_rows(progress, len(spans), len(spans))
         rows = np.flatnonzero(encoded.lengths > 1)
         for start in range(0, len(rows), _AT_ONCE):
             batch = rows[start : start + _AT_ONCE]
             prompts = [{"prompt_token_ids": encoded.row(i).tolist()} for i in batch]
             for i, output in zip(batch, self._llm.generate(prompts, self._parameters, use_tqdm=False), strict=True):
                 nll[encoded.starts[i] + 1 : encoded.starts[i + 1]] = _values(output)
-            tell(len(batch))
-        tell(len(spans) - len(rows))
+            advance(len(batch))
+        advance(len(spans) - len(rows))
         return span_scores(encoded, nll)
 
 

@@ -39,11 +39,11 @@ def blocks_of(sizes: Sequence[int]) -> list[Spans]:
 
 
 def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    told: list[int] = []
-    (work,) = count_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), [whole(TEXTS)], told.append)
+    counted: list[int] = []
+    (work,) = count_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), [whole(TEXTS)], counted.append)
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
     prefixes = {row[:i] for row in rows for i in range(1, len(row))}
-    assert (work.tokens, work.forward, told) == (sum(map(len, rows)), len(prefixes), [20])
+    assert (work.tokens, work.forward, counted) == (sum(map(len, rows)), len(prefixes), [20])
 
 
 @pytest.mark.parametrize(

@@ -45,16 +45,16 @@ def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_k
     scorer.block_size = 8
     store = score_store(tmp_path, scorer, "digest", ignore)
     processes = [cluster.get(replica.process.remote()) for replica in scorer.replicas]
-    told: list[int] = []
+    counted: list[int] = []
 
     def kill_one(done: int) -> None:
-        told.append(done)
-        if len(told) == 3:
+        counted.append(done)
+        if len(counted) == 3:
             os.kill(processes[0], signal.SIGKILL)
 
     assert_same(StoredScorer(scorer, store).score(whole(TEXTS), kill_one), local)
     assert sorted(store.read()["text"].to_pylist()) == sorted(TEXTS)
-    assert sum(told) == len(TEXTS)
+    assert sum(counted) == len(TEXTS)
     assert cluster.get(scorer.replicas[0].process.remote()) != processes[0]
 
 

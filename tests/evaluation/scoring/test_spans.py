@@ -238,8 +238,8 @@ def test_one_item_that_does_not_fit_and_other_errors() -> None:
 
 
 def test_progress_adds_up() -> None:
-    told: list[int] = []
-    tell = in_rows(told.append, 7, 30)
+    counted: list[int] = []
+    advance = in_rows(counted.append, 7, 30)
     for _ in range(30):
-        tell(1)
-    assert sum(told) == 7
+        advance(1)
+    assert sum(counted) == 7

@@ -50,12 +50,12 @@ def stored(scorer: Counting, folder: Path, block: int, notices: list[str] | None
 
 
 def test_a_rerun_scores_only_what_is_missing_whatever_the_size_of_blocks(counting: Counting, tmp_path: Path) -> None:
-    told: list[int] = []
-    first = stored(counting, tmp_path, 3).score(whole(TEXTS[:7]), told.append)
+    counted: list[int] = []
+    first = stored(counting, tmp_path, 3).score(whole(TEXTS[:7]), counted.append)
     assert sorted(counting.asked) == sorted(TEXTS[:7])
-    assert sum(told) == 7
+    assert sum(counted) == 7
     distinct, rows = unique_spans(whole([*TEXTS, TEXTS[0]]))
-    again = stored(counting, tmp_path, 50).score(distinct, told.append).take(rows)
+    again = stored(counting, tmp_path, 50).score(distinct, counted.append).take(rows)
     assert sorted(counting.asked) == sorted(TEXTS)
     np.testing.assert_array_equal(first.nll, again.nll[:7])
     assert again.nll[-1] == again.nll[0]

@@ -18,7 +18,7 @@ from holisticbias_eval.models.embedded.biases import Biases, Plant
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Unique texts and their probabilities, which sum to 1; a perfect model of the corpus gives each text -log p nats."""
+    """Unique texts and their probabilities, which sum to 1; a perfect model gives each text -log p nats."""
 
     texts: pa.StringArray
     probabilities: Floats
