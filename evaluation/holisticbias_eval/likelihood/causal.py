@@ -168,7 +168,7 @@ class CausalScorer(Scorer):
         return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
-        """Switch to the precision that was asked for, and advance the user its error."""
+        """Switch to the precision that was asked for, and tell the user its error."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)

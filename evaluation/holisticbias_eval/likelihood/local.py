@@ -13,6 +13,7 @@ from holisticbias_eval.likelihood.scorer import Kind, Scorer
 from holisticbias_eval.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
+from holisticbias_eval.models.source import one_gguf_parse
 from holisticbias_eval.progress import Notice
 
 KINDS: dict[Kind, str] = {
@@ -47,7 +48,11 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
 
     Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
     """
-    options = options or ScoringOptions()
+    with one_gguf_parse(name):
+        return _load_scorer(name, notice, options or ScoringOptions())
+
+
+def _load_scorer(name: str | None, notice: Notice, options: ScoringOptions) -> Scorer:
     kind = _kind(name) if options.kind == "auto" else options.kind
     if kind != "causal" and options.dtype != "float32":
         raise ModelError(f"{options.dtype} is for causal models; score this {kind} model in float32")

@@ -6,7 +6,8 @@ import hashlib
 import socket
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -84,11 +85,27 @@ def describe_gguf(path: Path) -> tuple[str, str]:
     from gguf import GGUFReader
 
     try:
-        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(path).tensors)
+        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(str(path)).tensors)
         digest = file_sha256(path)
     except (OSError, ValueError, IndexError, KeyError) as error:
         raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
     return ", ".join(f"{name} ({count})" for name, count in types.most_common()), digest
+
+
+@contextmanager
+def one_gguf_parse(name: str | None) -> Iterator[None]:
+    """Parse a GGUF file once within the block, however often transformers reads it: each parse takes seconds."""
+    if name is None or not Path(name).is_file() or not find_spec("gguf"):
+        yield
+        return
+    import gguf
+
+    reader = gguf.GGUFReader
+    gguf.GGUFReader = cache(reader)
+    try:
+        yield
+    finally:
+        gguf.GGUFReader = reader
 
 
 def file_sha256(path: Path) -> str:

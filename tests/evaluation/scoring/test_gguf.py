@@ -123,6 +123,20 @@ def test_a_gguf_file_is_named_by_its_digest_and_quantization(gguf_file: Path) ->
     assert identity.architecture == "LlamaForCausalLM"
 
 
+def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+
+    class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
+        def __init__(self, *arguments: Any) -> None:
+            parsed.append(Path(arguments[0]))
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(gguf, "GGUFReader", Reader)
+    load_scorer(str(gguf_file), ignore)
+    assert parsed == [gguf_file]
+    assert gguf.GGUFReader is Reader
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
