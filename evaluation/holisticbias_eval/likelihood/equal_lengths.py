@@ -1,4 +1,4 @@
-"""Forward passes over whole sequences, in batches of one length: the way for models that cannot read a tree."""
+"""Score whole sequences in batches of equal length, for models that cannot read a prefix tree."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.likelihood.batches import in_batches
+from holisticbias_eval.likelihood.memory import in_batches
 from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
-from holisticbias_eval.likelihood.scorer import Notice, Progress
+from holisticbias_eval.progress import Notice, Progress
 
 MAX_LOGITS = 32_000_000
 
 
 def token_likelihoods(model: Any, ids: Int32s, starts: Ints, progress: Progress, notice: Notice) -> Floats:
-    """The negative log-likelihood of every token given those before it, in nats; shape ``[tokens]``.
+    """Negative log-likelihood of every token given the tokens before it, in nats; shape ``[tokens]``.
 
-    The first token of a sequence has none and is 0. Equal sequences are run
-    once. ``progress`` is told how many sequences were done, equal ones counted once.
+    The value of a sequence's first token is 0. Equal sequences are run once.
+    ``progress`` is called with the number of distinct sequences done.
     """
     nll = np.zeros(len(ids))
     distinct, which = distinct_sequences(ids, starts)
@@ -37,7 +37,7 @@ def token_likelihoods(model: Any, ids: Int32s, starts: Ints, progress: Progress,
 
 
 def _groups(rows: Ints, lengths: Ints) -> list[Ints]:
-    """Ints of one length, which need no padding; those without a token to score are left out."""
+    """Group rows by length, so that no padding is needed; rows without a token to score are left out."""
     rows = rows[lengths[rows] > 1]
     rows = rows[np.argsort(lengths[rows], kind="stable")]
     groups = np.split(rows, np.flatnonzero(np.diff(lengths[rows])) + 1)
@@ -45,13 +45,13 @@ def _groups(rows: Ints, lengths: Ints) -> list[Ints]:
 
 
 def _batch(model: Any, ids: Int32s) -> Floats:
-    """The likelihoods of all tokens but the first of sequences of one length; shape ``[rows, length - 1]``."""
+    """Negative log-likelihoods after the first token, of sequences of equal length; shape ``[rows, length - 1]``."""
     import torch
 
     inputs = torch.from_numpy(ids.astype(np.int64)).to(model.device)
     with torch.inference_mode():
         logits: Any = model(input_ids=inputs, use_cache=False).logits[:, :-1].float()
-        # cross_entropy sums the exponentials of a large vocabulary less exactly
+        # cross_entropy is less exact for a large vocabulary
         nll = logits.logsumexp(-1) - logits.gather(-1, inputs[:, 1:, None])[..., 0]
     values: Floats = nll.double().cpu().numpy()
     return values

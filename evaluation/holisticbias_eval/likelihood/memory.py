@@ -1,4 +1,4 @@
-"""Work done in batches that shrink when memory runs out, and told in another unit than it is done in."""
+"""Run a model in batches that are halved when memory runs out, and report its errors in one line."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Notice, Progress
+from holisticbias_eval.progress import Notice
 
 MEMORY_MESSAGES = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: Notice) -> None:
-    """Call ``run(start, stop)`` over ``0 .. total`` in runs of ``size``, halved whenever memory runs out.
+    """Call ``run(start, stop)`` on batches of ``size`` from 0 to ``total``; halve the size when memory runs out.
 
-    Raises ``ModelError`` where one item alone does not fit.
+    Raises ``ModelError`` if a single item does not fit.
     """
     start, size = 0, max(1, size)
     while start < total:
@@ -27,7 +27,7 @@ def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: N
             if stop - start == 1:
                 raise ModelError("out of memory, even with the smallest batch: use a larger machine") from error
             size = (stop - start) // 2
-            notice(f"out of memory: going on with batches of {size:,} instead of {stop - start:,}")
+            notice(f"out of memory: continuing with batches of {size:,} instead of {stop - start:,}")
             _release_memory()
         else:
             start = stop
@@ -35,7 +35,7 @@ def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: N
 
 @contextmanager
 def one_line_for_errors(name: str) -> Iterator[None]:
-    """What an architecture raises at plain texts as a ``ModelError``; where memory runs out, as it is."""
+    """Turn any error that a model raises on plain texts into a ``ModelError``, except running out of memory."""
     try:
         yield
     except ModelError:
@@ -48,7 +48,7 @@ def one_line_for_errors(name: str) -> Iterator[None]:
 
 
 def _out_of_memory(error: Exception) -> bool:
-    """Torch raises an error of its own on a GPU, and a plain ``RuntimeError`` where the machine's memory ends."""
+    """Whether memory ran out: torch has its own error for a GPU, and a plain ``RuntimeError`` for main memory."""
     text = str(error).lower()
     return isinstance(error, MemoryError) or any(message in text for message in MEMORY_MESSAGES)
 
@@ -58,17 +58,3 @@ def _release_memory() -> None:
 
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def in_rows(progress: Progress, rows: int, units: int) -> Progress:
-    """A progress to be told of ``units`` of work in all, that passes them on as shares of ``rows``."""
-    done = told = 0
-
-    def tell(count: int) -> None:
-        nonlocal done, told
-        done += count
-        now = rows * done // max(1, units)
-        progress(now - told)
-        told = now
-
-    return tell
