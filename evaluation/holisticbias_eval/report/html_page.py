@@ -1,0 +1,112 @@
+"""A report as one HTML page that needs no network and no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from typing import assert_never
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from holisticbias_eval.report.drawings import draw
+from holisticbias_eval.report.drawings.heat_map import heat_level, heat_limits, heat_scale, heat_text
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
+from holisticbias_eval.report.svg import render_inline
+from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, Section, Table
+
+LONG = 30
+"""A table with more rows can be searched and sorted."""
+
+
+def render_page(report: Report) -> str:
+    """The page. All text is escaped: anyone may name models and terms."""
+    ids = _section_ids(report.chapters)
+    chapters = [
+        (chapter.info, [(ids.pop(0), section) for section in chapter.sections]) for chapter in report.chapters
+    ]  # fmt: skip
+    return _environment().get_template("page.html.jinja").render(
+        report=report, chapters=chapters, script_digest=_script_digest()
+    )  # fmt: skip
+
+
+def render_blocks(blocks: Iterable[Block], key: str) -> Markup:
+    """Blocks one after the other, dot plots side by side; ``key`` makes the ids of their charts unique."""
+    return Markup("\n").join(_grouped(blocks, key))
+
+
+def _grouped(blocks: Iterable[Block], key: str) -> Iterator[Markup]:
+    numbered = enumerate(blocks, 1)
+    for side_by_side, group in groupby(numbered, key=lambda item: isinstance(item[1], DotPlot)):
+        parts = Markup("\n").join(render_block(block, f"{key}-{i}") for i, block in group)
+        yield Markup('<div class="charts">{}</div>').format(parts) if side_by_side else parts
+
+
+def render_block(block: Block, key: str) -> Markup:
+    """A block as HTML."""
+    match block:
+        case Paragraph():
+            return Markup('<p class="{}">{}</p>').format(_CLASSES[block.role], printable(block.text))
+        case Table():
+            return _macro("data_table", block, key)
+        case HeatMap():
+            return _macro("heat_map", block)
+        case Bars() | DotPlot() | Forest() | Scatter():
+            return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
+                render_inline(draw(block), key), printable(block.title)
+            )
+        case _:
+            assert_never(block)
+
+
+_CLASSES = {"text": "said", "finding": "finding", "caveat": "caveat", "note": "how"}
+
+
+def _macro(name: str, *arguments: object) -> Markup:
+    found: Markup = getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
+    return found
+
+
+@cache
+def _environment() -> Environment:
+    """Jinja as the page uses it: everything escaped, nothing undefined, no hidden characters."""
+    environment = Environment(
+        loader=PackageLoader("holisticbias_eval.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
+    )
+    environment.filters.update(shown=show, blocks=render_blocks, sentence=lambda text: text.rstrip(".") + ".")
+    environment.globals.update(
+        preferences=PREFERENCES, heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale,
+        heat_text=heat_text, long=LONG, words=WORDS,
+    )  # fmt: skip
+    return environment
+
+
+@cache
+def _script_digest() -> str:
+    """The one script that the page lets a browser run, as its content security policy names it."""
+    script = _environment().get_template("tables.js").render()
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _section_ids(chapters: tuple[Chapter, ...]) -> list[str]:
+    """An id for every section, readable in an address, and each different."""
+    ids: list[str] = []
+    for section in (section for chapter in chapters for section in chapter.sections):
+        name = _id(section)
+        ids.append(name if name not in ids else f"{name}-{len(ids)}")
+    return ids
+
+
+def _id(section: Section) -> str:
+    return "s-" + re.sub(r"[^a-z0-9]+", "-", section.name.lower()).strip("-")

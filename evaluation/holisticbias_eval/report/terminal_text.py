@@ -1,0 +1,99 @@
+"""A report in the terminal: the main sections, with the columns that fit."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from holisticbias_eval.report.as_text import text_blocks
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.sections import Paragraph, Role, Section, Table
+
+STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
+MOST_ROWS = 30
+FOLDED = 24
+"""A column of words may become this narrow before columns are left out."""
+PADDING = 2
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print what was measured, and the main sections of every measure."""
+    console = console or Console(highlight=False)
+    _say(report.title, console, "bold")
+    for name, run in zip("AB", report.runs, strict=False):
+        _say(f"{name}: {run}", console)
+    for words in report.measured:
+        _say(words, console)
+    for words in report.notes:
+        _say(words, console, "yellow")
+    for chapter in report.chapters:
+        if len(report.chapters) > 1:
+            console.print()
+            _say(chapter.info.title, console, "bold underline")
+        for section in chapter.sections:
+            if not section.detail:
+                print_section(section, console)
+
+
+def print_section(section: Section, console: Console) -> None:
+    """Print a section: paragraphs, and tables as far as they fit."""
+    for block in text_blocks(section):
+        if isinstance(block, Paragraph):
+            _say(block.text, console, STYLES[block.role])
+        else:
+            _print_table(block, console)
+
+
+def _say(text: str, console: Console, style: str = "") -> None:
+    console.print(Text(printable(text), style=style))
+
+
+def _print_table(table: Table, console: Console) -> None:
+    console.print()
+    if table.rows:
+        cells = [[show(c, k.unit) for c, k in zip(r, table.columns, strict=True)] for r in table.rows[:MOST_ROWS]]
+        shown = _columns_that_fit(table, cells, console.width)
+        console.print(_rich_table(table, cells, shown))
+        _say(_left_out(table, shown), console, "dim")
+    if table.note:
+        _say(table.note, console)
+
+
+def _columns_that_fit(table: Table, cells: list[list[str]], width: int) -> int:
+    """The number of columns from the left that fit the terminal, at least two."""
+    room = width - PADDING
+    for i, column in enumerate(table.columns):
+        heading = max(map(cell_len, column.heading.split()), default=0)
+        widest = max((cell_len(row[i]) for row in cells), default=0)
+        room -= PADDING + max(heading, min(widest, FOLDED) if column.unit in WORDS else widest)
+        if room < 0 and i >= 2:
+            return i
+    return len(table.columns)
+
+
+def _left_out(table: Table, shown: int) -> str:
+    """Which columns and rows the terminal has no room for."""
+    said = []
+    if rows := max(0, len(table.rows) - MOST_ROWS):
+        said.append(f"{rows:,} more rows")
+    if columns := table.columns[shown:]:
+        said.append(f"columns {', '.join(c.heading for c in columns)}")
+    return f"Not shown: {'; '.join(said)} (--format csv --part {table.name} has all)." if said else ""
+
+
+def _rich_table(table: Table, cells: list[list[str]], shown: int) -> RichTable:
+    rich = RichTable(
+        title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    for column in table.columns[:shown]:
+        heading = Text(printable(column.heading))
+        rich.add_column(heading, justify="left" if column.unit in WORDS else "right", overflow="fold")
+    for row in cells:
+        rich.add_row(*(Text(cell) for cell in row[:shown]))
+    return rich
