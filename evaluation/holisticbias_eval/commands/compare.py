@@ -22,21 +22,23 @@ def command(first: Path, second: Path, style: Literal["table", "json", "html"], 
     sentences (gone, changed, added) and the part of the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
-    from holisticbias_eval.report.comparison import print_comparison, render_comparison
-    from holisticbias_eval.results.compare import compare_runs, compared_sections
+    from holisticbias_eval.report.page import render_page
+    from holisticbias_eval.report.runs import comparison_report
+    from holisticbias_eval.report.terminal import print_report
+    from holisticbias_eval.results.compare import compare_runs
     from holisticbias_eval.results.run import read_run
 
     one, other = read_run(first), read_run(second)
     compared = compare_runs(one, other)
-    sections = tuple(compared_sections(compared, other))
+    report = comparison_report(compared, other)
 
     def as_text(page: bool) -> str:
-        return render_comparison(compared, sections) if page else compared.model_dump_json(indent=2)
+        return render_page(report) if page else compared.model_dump_json(indent=2)
 
     if out:
         write_file(out, (as_text(out.suffix.lower() in (".html", ".htm")) + "\n").encode())
     if style == "table":
-        print_comparison(compared, sections)
+        print_report(report)
         if out:
             click.echo(f"Comparison: {out}")
     else:

@@ -43,9 +43,9 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 )
 @click.option(
     "--measure",
-    default="likelihood_bias",
-    show_default=True,
-    help="Measures, separated by commas. Each measure has its own run.",
+    metavar="NAMES",
+    help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's sentences. "
+    "Measures that ask a model the same share one run.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option(
@@ -140,7 +140,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 def command(
     model: str | None,
     release: str | None,
-    measure: str,
+    measure: str | None,
     out: Path | None,
     overwrite: bool,
     kind: Kind | Literal["auto"],
@@ -176,6 +176,7 @@ def command(
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
+    from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
@@ -189,7 +190,7 @@ def command(
     )
     kept = None if no_store else store or default_folder("scores")
     drawn = read_context(context, context_file, context_seed)
-    runs = evaluation.runs_of([name.strip() for name in measure.split(",")], out)
+    runs = evaluation.runs_of([name.strip() for name in measure.split(",")] if measure else None, out)
     display = Display(Console(stderr=True))
     if dry_run:
         measures = [names for names, _ in runs]
@@ -198,5 +199,5 @@ def command(
         return
     made = evaluation.evaluate(model, release, runs, options, kept, drawn, display=display, overwrite=overwrite)
     for folder, run in made:
-        print_report(run)
+        print_report(run_report(run))
         click.echo(f"Report: {folder / 'report.html'}")

@@ -33,7 +33,7 @@ def command(
     """
     from holisticbias_eval.measures.measure import Settings
     from holisticbias_eval.pipeline.measurement import measure_file, write_measurement
-    from holisticbias_eval.report.report import measurement_report
+    from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
     found, tables, view = measure_file(measure, scores, Settings(seed=seed) if trust else None, corpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-class MeasureName(click.ParamType):
+class MeasureName(click.ParamType[str]):
     """The name of a measure; measures are looked up when the command runs, not when help is shown."""
 
     name = "measure"

@@ -21,9 +21,10 @@ from holisticbias_eval.pipeline.jobs import SETTINGS, Job, prepare_jobs
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
-from holisticbias_eval.report.page import write_page
+from holisticbias_eval.report.runs import run_report
+from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import MaskedInputs, Result, Run, write_run
+from holisticbias_eval.results.run import REPORT, MaskedInputs, Result, Run, write_run
 from holisticbias_eval.results.signature import with_probe
 
 Runs = Sequence[tuple[tuple[str, ...], Path | None]]
@@ -85,7 +86,7 @@ def evaluate(
             run = _run(job, display)
             with display.step("Writing the report"):
                 write_run(run, made)
-                write_page(run, made)
+                write_report(run_report(run), "html", None, made / REPORT)
         yield folder, run
 
 

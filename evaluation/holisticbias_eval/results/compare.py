@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -14,7 +13,6 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.alignment import SharedSentences, count_shared
 
 Difference = Literal["release", "model", "scoring"]
@@ -64,13 +62,6 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
         sentences=sentences,
         figures=tuple(figure for name in shared for figure in MEASURES[name].compare(*views)),
     )
-
-
-def compared_sections(compared: ComparedRuns, second: Run) -> Iterator[Section]:
-    """Show the changes of each measure."""
-    figures, view = Figures(compared.figures), _view(second)
-    for name in dict.fromkeys(figure.measure for figure in figures):
-        yield from MEASURES[name].compared_sections(figures, view)
 
 
 def _view(run: Run) -> View:

@@ -44,7 +44,7 @@ def differences(old: Signature, new: Signature) -> tuple[str, ...]:
             "release": (_release_name(old.release), _release_name(new.release)),
             "model": ("", "") if same else (_model_name(old.model), _model_name(new.model)),
             "precision": (old.model.dtype, new.model.dtype),
-            "measure": ("", "")
+            "measure": ("", "") if kept else (", ".join(old.measures), ", ".join(new.measures)),
             if {*old.measures} <= {*new.measures}
             else (", ".join(old.measures), ", ".join(new.measures)),
         }

@@ -35,7 +35,7 @@ SLOTS = (
 
 
 def share_sections(view: View, measure: str, words: Words) -> tuple[Section, ...]:
-    """Show the shares: the finding, the figures by axis, how far they can be trusted, by template, and what is missing."""
+    """Show the shares: the finding, by axis, how far they can be trusted, by template, and what is missing."""
     slug = measure.replace("_", "-")
     trusted = tuple(_trust(view, measure, words, slug)) if has_floors(view.figures, measure) else ()
     return (
@@ -161,7 +161,7 @@ def _missing(view: View, measure: str, words: Words) -> Iterator[Block]:
 
 def _method(words: Words) -> str:
     return (
-        "For every pair of descriptors of an axis, in every template, a two-sided Mann-Whitney U test (Mann and Whitney "
-        f"1947) asks whether the {words.values} of their {words.of}s over nouns differ. {words.bias} is the share of "
+        "For every pair of descriptors of an axis, in every template, a two-sided Mann-Whitney U test (Mann and "
+        f"Whitney 1947) asks whether the {words.values} of their {words.of}s over nouns differ. {words.bias} is the share of "
         f"pairs with p < 0.05. {words.how}"
     )
