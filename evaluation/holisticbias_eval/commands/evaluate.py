@@ -44,8 +44,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--measure",
     metavar="NAMES",
-    help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's sentences. "
-    "Measures that ask a model the same share one run.",
+    help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's "
+    "sentences. Measures that ask a model the same share one run.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option(

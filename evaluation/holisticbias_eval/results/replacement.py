@@ -45,8 +45,6 @@ def differences(old: Signature, new: Signature) -> tuple[str, ...]:
             "model": ("", "") if same else (_model_name(old.model), _model_name(new.model)),
             "precision": (old.model.dtype, new.model.dtype),
             "measure": ("", "") if kept else (", ".join(old.measures), ", ".join(new.measures)),
-            if {*old.measures} <= {*new.measures}
-            else (", ".join(old.measures), ", ".join(new.measures)),
         }
     )
     keys = sorted({*old.scoring, *new.scoring})

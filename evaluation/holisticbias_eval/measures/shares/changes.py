@@ -60,7 +60,7 @@ def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Cros
     known = first if "paraphrase_of" in first.column_names else second
     names = [name for name in CROSSED if name in known.column_names]
     one, other = (
-        pa.table({**{n: known[n] for n in names}, **{n: t[n] for n in {"perplexity", value}}}) for t in (first, second)
+        pa.table({n: known[n] for n in names} | {n: t[n] for n in ("perplexity", str(value))}) for t in (first, second)
     )
     return cross(one, value), cross(other, value)
 

@@ -162,6 +162,6 @@ def _missing(view: View, measure: str, words: Words) -> Iterator[Block]:
 def _method(words: Words) -> str:
     return (
         "For every pair of descriptors of an axis, in every template, a two-sided Mann-Whitney U test (Mann and "
-        f"Whitney 1947) asks whether the {words.values} of their {words.of}s over nouns differ. {words.bias} is the share of "
-        f"pairs with p < 0.05. {words.how}"
+        f"Whitney 1947) asks whether the {words.values} of their {words.of}s over nouns differ. {words.bias} is the "
+        f"share of pairs with p < 0.05. {words.how}"
     )
