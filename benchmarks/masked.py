@@ -1,17 +1,16 @@
 """Pseudo-log-likelihoods of SEAT's phrases: distinct masked inputs against every masked input.
 
-The model is a BERT of RoBERTa base's depth and vocabulary, with random weights and a narrower
-body. Against it stand one masked input a pass, as in the code of Nangia et al.
-(2020), and padded batches of 64 in the order of the texts; both compute the head
-at every position. A third has everything that the package does, but packs the
-distinct inputs into rows of 128, in which a mask keeps them apart, where the
-package puts those of one length side by side. All score the same phrases in turn,
-in one process; what is printed are ratios.
+The model is a BERT with RoBERTa base's depth and vocabulary, random weights and a narrower
+body. The package is compared with one masked input per pass, as in the code of
+Nangia et al. (2020), and with padded batches of 64 in the order of the texts; both
+compute the head at every position. A third method works like the package, but
+packs the distinct inputs into rows of 128 separated by a mask, instead of batches
+of equal length. All score the same phrases in turn, in one process; the output is
+ratios.
 
     python benchmarks/masked.py [--descriptors N] [--tokenizer FILE] [--json]
 
-On a machine that has other work to do, --threads 1 --clock cpu counts the
-process's own time alone.
+On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 """
 
 from __future__ import annotations
@@ -164,7 +163,7 @@ def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tup
 
 
 def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callable[[], float]) -> dict[str, float]:
-    """Every figure, by its key; the saving in tokens is that of the whole release as well."""
+    """Compute every figure, by its key; one is the saving in tokens over the whole release."""
     scorer = MaskedScorer(loaded, print)
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)
