@@ -88,10 +88,8 @@ def python(text: str) -> Iterator[Passage]:
 
 def blocks(text: str) -> Iterator[Passage]:
     """Comments of Python; those on consecutive lines are one passage."""
-    found: list[tuple[int, str]] = []
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            found.append((token.start[0], token.string.lstrip("# ")))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    found = [(token.start[0], token.string.lstrip("# ")) for token in tokens if token.type == tokenize.COMMENT]
     for _, block in groupby(enumerate(found), key=lambda item: item[1][0] - item[0]):
         lines = [line for _, line in block]
         yield Passage(lines[0][0], "\n".join(text for _, text in lines))
