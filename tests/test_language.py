@@ -72,7 +72,7 @@ def markdown(text: str) -> Iterator[Passage]:
 def python(text: str) -> Iterator[Passage]:
     """Strings of more than one word, first lines of docstrings as titles, and blocks of comments."""
     nodes = list(ast.walk(ast.parse(text)))
-    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    parts = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in nodes:
         match node:
             case ast.JoinedStr(values=values):
@@ -150,6 +150,7 @@ def test_a_phrase_matches_its_example_and_nothing_that_is_fine(rule: dict[str, s
         ("doc.md", "The key `mend` and ``is none``.\n```\n# anew\n```", [3]),  # inline code is not read, blocks are
         ("module.py", '"""Good."""\nx = ("is "\n     "none")', [2]),  # parts of a string
         ("module.py", 'x = f"{y} is none"', [1]),
+        ("module.py", "x = f\"{'it is none' if y else z}\"", [1]),
         ("module.py", 'x = {"mend": 1}', []),  # one word: a key
         ("module.py", "x = 1\n# what is\n# none\n", [2]),  # a block of comments
         ("module.py", 'def f():\n    """How it works."""', [2]),
