@@ -31,7 +31,8 @@ def read_scores(path: Path) -> pa.Table:
         raise ScoresError(f"{path} has no row: there is nothing to measure")
     columns = {name: _names(path, table[name], name) for name in NAMES}
     numbers = {n: _numbers(path, table[n], n) for n in ("perplexity", *NUMBERS) if n in table.column_names}
-    stances = {n: table[n].cast(pa.string()) for n in STANCES if n in table.column_names}
+    known = [n for n in STANCES if n in table.column_names]
+    stances = {n: table[n].cast(pa.string()) for n in known if "template_id" in known}
     ids = {"descriptor_id": columns["descriptor"], "noun_id": columns["noun"]}
     return pa.table({**columns, **ids, **numbers, **stances})
 
