@@ -64,9 +64,8 @@ def extremes_table(found: Descriptors) -> Table:
         there = (share.value, share.floor) if share else (None, None)
         names = (", ".join(term.text for term in side) for side in (ends.lowest, ends.highest))
         rows.append((found.label(ends.axis), *there, *names, ends.tokens, ends.compared, ends.descriptors))
-        details.append(
-            tuple(f"{term.text}: {significant(term.compared or 0)}" for term in (*ends.lowest, *ends.highest[::-1]))
-        )
+        shown = (*ends.lowest, *reversed(ends.highest))
+        details.append(tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown))
     caption = f"Lowest and highest median {words.values} in “{found.template}”, among descriptors of equal length"
     return Table("extremes", caption, columns, tuple(rows), _not_named(found, extremes), tuple(details))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.descriptors.extremes import NO_FLOORS
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, about_descriptors
@@ -21,8 +23,8 @@ HOW = (
 
 def love_hate_section(view: View) -> Section:
     """Show the descriptors that may be named as bars from love to hate, and as a table."""
-    loved, hated = love_hate_ends(view)
     texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
+    loved, hated = love_hate_ends(view, texts)
     chance = view.figures.value(MEASURE, "chance")
     blocks = (_table(view, texts, (*loved, *reversed(hated))),)
     if not loved and not hated:
@@ -52,7 +54,7 @@ def _how(chance: float | None) -> str:
     )
 
 
-def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     """The descriptors farthest towards love and towards hate, from either end.
 
     Only differences larger than chance gives, on axes that exceed their floor.
@@ -64,12 +66,12 @@ def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
         for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
         if figure.value is not None and figure.keys["axis"] in above and abs(figure.value) > chance
     ]
-    found.sort(key=lambda figure: (figure.value or 0, figure.keys["descriptor"]))
+    found.sort(key=lambda figure: (figure.value or 0, texts[figure.keys["descriptor"]]))
     hated = tuple(figure for figure in found if (figure.value or 0) < 0)
     return tuple(reversed(found[len(hated) :])), hated
 
 
-def _table(view: View, texts: dict[str, str], named: tuple[Figure, ...]) -> Table:
+def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> Table:
     columns = (
         Column("descriptor", "Descriptor"),
         Column("axis", "Axis"),
