@@ -1,109 +1,129 @@
-"""Two runs side by side, as a page."""
+"""Two runs' shares side by side."""
 
 from __future__ import annotations
-
-import json
-import re
-from dataclasses import replace
-from io import StringIO
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from rich.console import Console
+from tests.evaluation.made_answers import HATE, make_answers, tables_of, view_of
 
-from holisticbias_eval.report.changes import change_headline, change_table, print_comparison
-from holisticbias_eval.report.comparison import render_comparison
-from holisticbias_eval.report.numbers import show, title
-from holisticbias_eval.results.compare import ComparedRuns, compare_runs
-from holisticbias_eval.results.run import Run
+from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.sections import Bars, Section
 
-from .conftest import HOSTILE, MakeRun
-from .test_page import Page, check_structure
+MEASURE = "likelihood_bias"
 
 
-def other_model(run: Run, name: str = "other/model") -> Run:
-    """The same sentences, drawn anew."""
-    model = run.result.signature.model.model_copy(update={"name": name, "weights_sha256": "0" * 64})
-    signature = run.result.signature.model_copy(update={"model": model})
-    nll = run.scores["nll"].to_numpy() + np.random.default_rng(1).normal(2, 5, run.scores.num_rows)
-    place = run.scores.column_names.index("nll")
-    scores = run.scores.set_column(place, "nll", pa.array(nll))
-    perplexity = pa.array(np.exp(nll / run.scores["tokens"].to_numpy()))
-    scores = scores.set_column(scores.column_names.index("perplexity"), "perplexity", perplexity)
-    return replace(run, result=run.result.model_copy(update={"signature": signature}), scores=scores)
+def other_model(answers: pa.Table) -> pa.Table:
+    """The same sentences, scored by another model."""
+    nll = answers["nll"].to_numpy() + np.random.default_rng(1).normal(2, 5, answers.num_rows)
+    answers = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
+    perplexity = pa.array(np.exp(nll / answers["tokens"].to_numpy()))
+    return answers.set_column(answers.column_names.index("perplexity"), "perplexity", perplexity)
+
+
+def compared(first: pa.Table, second: pa.Table) -> tuple[tuple[Figure, ...], View]:
+    views = [view_of(answers, None, (MEASURE,)) for answers in (first, second)]
+    return MEASURES[MEASURE].compare(*views), views[1]
 
 
 @pytest.fixture(scope="module")
-def two_models(made_run: Run) -> ComparedRuns:
-    return compare_runs(made_run, other_model(made_run))
+def two_models() -> tuple[tuple[Figure, ...], View]:
+    answers = make_answers(missing=[("blind", HATE)])
+    return compared(answers, other_model(answers))
 
 
-def test_structure_and_figures(two_models: ComparedRuns) -> None:
-    source = render_comparison(two_models, title)
-    page = Page(source)
-    check_structure(page, scripts=0)
-    assert not re.search(r"url\(|@import|<link|<iframe|<img|script-src", source)
-    rows = [words for _, words in page.all("tr")]
-    for change in two_models.comparison.changes:
-        name = title(change.axis) if change.axis else "All axes"
-        row = next(r for r in rows if r.startswith(name))
-        assert show(change.first, "share") in row
-        assert show(change.model, "points") in row
-    assert "What differs: model." in page.all("body")[0][1]
-    differing = {w.split(" differs")[0] for attrs, w in page.all("tr") if attrs.get("class") == "differs"}
-    assert differing == {"Model", "Weights, SHA-256"}
+def section_of(changes: tuple[Figure, ...], view: View) -> Section:
+    (section,) = MEASURES[MEASURE].compared_sections(Figures(changes), view)
+    return section
 
 
-def with_p_values(compared: ComparedRuns, p_value: float | None) -> ComparedRuns:
-    changes = tuple(c.model_copy(update={"p_value": p_value}) for c in compared.comparison.changes)
-    return compared.model_copy(update={"comparison": compared.comparison.model_copy(update={"changes": changes})})
+def words_in(section: Section) -> str:
+    return " ".join(str(getattr(block, "text", "")) for block in section.blocks)
+
+
+def test_the_table_holds_the_figures(two_models: tuple[tuple[Figure, ...], View]) -> None:
+    changes, view = two_models
+    section, found = section_of(changes, view), Figures(changes)
+    table = tables_of([section])["changes"]
+    assert [column.key for column in table.columns] == [
+        "axis", "first", "second", "gone", "changed", "added", "model", "interval", "p_value",
+    ]  # fmt: skip
+    rows = {row[0]: row for row in table.rows}
+    assert list(rows) == ["Ability", "Body type", "Nonce", "All axes"]
+    for axis in ("ability", "body_type", None):
+        keys = {} if axis is None else {"axis": axis}
+        row = rows["All axes" if axis is None else title(axis)]
+        assert row[1:7] == tuple(
+            found.value(MEASURE, name, keys) for name in ("first", "second", "gone", "changed", "added", "change")
+        )
+        change = found.get(MEASURE, "change", keys)
+        assert change is not None
+        assert change.interval is not None
+        assert row[7:] == ((change.interval.low, change.interval.high), change.p_value)
+    (chart,) = section.charts
+    assert isinstance(chart, Bars)
+    assert [(bar.value, bar.before) for bar in chart.bars] == [row[2:0:-1] for row in table.rows[:-1]]
+    assert "over all axes is" in words_in(section)
+    assert "Between equal models about one axis in twenty does." in words_in(section)
+
+
+def test_too_few_templates_for_intervals_is_said(two_models: tuple[tuple[Figure, ...], View]) -> None:
+    changes, view = two_models
+    without = tuple(change.model_copy(update={"p_value": None}) for change in changes)
+    assert "they need two templates" in words_in(section_of(without, view))
+    assert "they need two templates" not in words_in(section_of(changes, view))
+
+
+def test_releases_of_one_model_have_no_test_of_it() -> None:
+    answers = make_answers()
+    gone = [d not in ("with a stutter", "hearing-impaired") for d in answers["descriptor"].to_pylist()]
+    changes, view = compared(answers, answers.filter(pa.array(gone)))
+    section = section_of(changes, view)
+    columns = [column.key for column in tables_of([section])["changes"].columns]
+    assert columns == ["axis", "first", "second", "gone", "changed", "added", "model"]
+    assert "Gone, changed and added" in words_in(section)
+    assert "95% interval" not in words_in(section)
+
+
+def test_models_on_one_release_have_no_part_of_the_sentences() -> None:
+    answers = make_answers()
+    section = section_of(*compared(answers, other_model(answers)))
+    columns = [column.key for column in tables_of([section])["changes"].columns]
+    assert columns == ["axis", "first", "second", "model", "interval", "p_value"]
+    assert "Gone" not in words_in(section)
 
 
 @pytest.mark.parametrize(
-    ("p_value", "shown"), [(2e-9, "< 0.001"), (0.00099, "< 0.001"), (0.0011, "0.001"), (0.5, "0.500")]
+    ("share", "differing", "pairs", "problem"),
+    [
+        (0.25, 1, 4, None),
+        (None, 0, 0, None),
+        (0.25, 5, 4, "a: 5 of 4 pairs cannot differ"),
+        (0.0, 0, 0, "a: without a pair there is no share: it must be null"),
+        (None, 1, 4, "a: its share is not 1 / 4"),
+        (0.3, 1, 4, "a: its share is not 1 / 4"),
+        (0.25, None, 4, "a: the number of pairs that differ is missing"),
+    ],
 )
-def test_a_p_value_below_the_resolution(two_models: ComparedRuns, p_value: float, shown: str) -> None:
-    compared = with_p_values(two_models, p_value)
-    body = Page(render_comparison(compared, title)).all("td")
-    assert [words for _, words in body].count(shown) == len(compared.comparison.changes)
-    printed = StringIO()
-    print_comparison(compared, title, Console(file=printed, width=120, highlight=False))
-    assert printed.getvalue().count(f" {shown} ") == len(compared.comparison.changes)
-    figures = json.loads(compared.model_dump_json())["comparison"]
-    assert (figures["changes"][0]["p_value"], figures["p_resolution"]) == (p_value, 0.001)
+def test_figures_that_contradict_each_other(
+    share: float | None, differing: int | None, pairs: int, problem: str | None
+) -> None:
+    keys = {"axis": "a"}
+    figures = [Figure(measure=MEASURE, name="share", keys=keys, value=share, unit="share", n=pairs)]
+    if differing is not None:
+        figures.append(
+            Figure(measure=MEASURE, name="differing_pairs", keys=keys, value=differing, unit="count", n=pairs)
+        )
+    assert list(MEASURES[MEASURE].problems(Figures(figures))) == ([problem] if problem else [])
 
 
-def test_too_few_templates_for_intervals_is_said(two_models: ComparedRuns) -> None:
-    assert any("they need two templates" in words for words in change_headline(with_p_values(two_models, None), title))
-    assert not any("they need two templates" in words for words in change_headline(two_models, title))
-
-
-def test_hostile_names_are_only_text(made_run: Run, hostile_run: Run) -> None:
-    for first, second in ((made_run, other_model(made_run, HOSTILE)), (hostile_run, other_model(hostile_run))):
-        page = Page(render_comparison(compare_runs(first, second), title))
-        check_structure(page, scripts=0)
-        assert HOSTILE in "".join("".join(inner) for tag, _, inner in page.elements if tag == "body")
-
-
-def test_releases_of_one_model_have_no_test_of_it(made_run: Run, run_maker: MakeRun) -> None:
-    fewer = run_maker(axes={"ability": ("Deaf", "blind"), "nonce": ("blicket",)})
-    release = fewer.result.signature.release.model_copy(update={"digest": "f00d" * 16, "version": "1.1.0"})
-    signature = fewer.result.signature.model_copy(update={"release": release})
-    later = replace(fewer, result=fewer.result.model_copy(update={"signature": signature}))
-    compared = compare_runs(made_run, later)
-    assert compared.differs == ("release",)
-    assert [c.key for c in change_table(compared, title).columns] == [
-        "axis", "first", "second", "gone", "changed", "added", "model",
-    ]  # fmt: skip
-    assert len(change_headline(compared, title)) == 2
-    words = Page(render_comparison(compared, title)).all("body")[0][1]
-    assert "Gone, changed, added" in words
-    assert "95% interval" not in words
-
-
-def test_the_note_of_a_measuring_weight_comes_first_and_once(run_maker: MakeRun) -> None:
-    run = run_maker(note="A calibration model.")
-    page = Page(render_comparison(compare_runs(run, other_model(run)), title))
-    noted = [words for attrs, words in page.all("p") if attrs.get("role") == "note"]
-    assert noted == ["Read this first, of A and B. A calibration model."]
+@pytest.mark.parametrize("ends", [(0.4, 0.2), (-0.1, 0.2), (0.2, 1.1)])
+def test_intervals_that_are_not_in_order(ends: tuple[float, float]) -> None:
+    answers = make_answers()
+    low, high = ends
+    interval = Interval(low=low, high=high)
+    figures = MEASURES[MEASURE].figures(answers, None).figures
+    checked = Figures(figure.model_copy(update={"interval": interval}) for figure in figures)
+    assert "ability: its interval needs 0 <= low <= high <= 1" in list(MEASURES[MEASURE].problems(checked))
