@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.measures.trust.trust import NONCE
+from holisticbias_eval.measures.shares.records import NONCE
 from holisticbias_eval.results.registry import Entry, published_digests, read_registry
 from holisticbias_eval.results.run import Result
 
