@@ -69,10 +69,10 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     assert code == 1
     assert out.splitlines() == [
         f"{BAD}:8:15 error schema [example.kind] position: Input should be 'before', 'after' or 'standalone'; "
-        "it is 'beside'. Mend: see schema/, or the examples beside this entry.",
-        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Mend: put the text between quotes.",
-        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not one that this place has. "
-        "Mend: correct or remove the key.",
+        "it is 'beside'. Fix: see schema/ and the other entries of the file.",
+        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Fix: quote the value.",
+        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not in the schema. "
+        "Fix: correct or remove the key.",
     ]
     assert err == "3 errors.\n"
 
@@ -95,7 +95,7 @@ def test_validate_as_annotations(invoke: Invoke) -> None:
     assert (code, err) == (1, "")
     assert out.splitlines()[2] == (
         f"::error file={BAD},line=19,col=13,title=unknown-key::[example.kind-3] "
-        "The key 'colour' is not one that this place has. Mend: correct or remove the key."
+        "The key 'colour' is not in the schema. Fix: correct or remove the key."
     )
     assert invoke("validate", "--format", "github") == (0, "", "")
 
@@ -115,7 +115,7 @@ def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms: Path, 
     ("path", "message"),
     [
         ("missing.yaml", "missing.yaml: no such file or folder"),
-        ("tools", "tools holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
+        ("tools", "tools has no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
     ],
 )
 def test_validate_cannot_run(invoke: Invoke, path: str, message: str) -> None:
@@ -158,7 +158,7 @@ def test_small_is_a_hundred_descriptors_over_all_axes(small_release: Release, re
         (("--version", "9.9.9"), "there is no version '9.9.9': releases/ has 1.0.0"),
         (("--version", "../1.0.0"), "there is no version '../1.0.0': releases/ has 1.0.0"),
         (("--version", ""), "there is no version '': releases/ has 1.0.0"),
-        (("--source", "tools"), "tools is no folder of terms: it needs descriptors/, nouns/ and templates/"),
+        (("--source", "tools"), "tools is not a folder of terms: it needs descriptors/, nouns/ and templates/"),
         (("--colour", "red"), "No such option '--colour'."),
     ],
 )
@@ -232,7 +232,8 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
         Path(folder).chmod(0o555)
         program = (
             f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
-            "from holisticbias import cli\nfrom holisticbias.release import release\nfrom holisticbias.rules import validate\n"
+            "from holisticbias import cli\nfrom holisticbias.release import release\n"
+            "from holisticbias.rules import validate\n"
             f"catalog = validate.load_catalog({str(root)!r}); made = release.build_release(catalog, '1.0.0', 'small')\n"
             "validate.load_catalog = lambda source: catalog; release.build_release = lambda *a: made\n"
             "cli.import_module('holisticbias.commands.build'); os.geteuid() or os.setuid(65534)\n"
@@ -341,8 +342,8 @@ def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
         (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
         (["xyzzy"], "has no term 'xyzzy'"),
         ([""], "has no term ''"),
-        (["Deaf", "--noun", "robot"], "'Deaf' goes with no noun 'robot', but with: woman, "),
-        (["Latina", "--noun", "man"], "'Latina' goes with no noun 'man', but with: woman, "),
+        (["Deaf", "--noun", "robot"], "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
+        (["Latina", "--noun", "man"], "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (["Deaf", "--version", ""], "there is no version ''"),
         (["Deaf", "--version", "0.0.1"], "there is no version '0.0.1'"),
     ],
@@ -361,7 +362,7 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("schema", "--check") == (0, "", "")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
     # eight kinds of source files; result, recipe and registry entry of the evaluation
-    assert (code, out.count("is stale: run holisticbias schema\n")) == (1, 8 + 3)
+    assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, 8 + 3)
     assert not (tmp_path / "new").exists()
     assert invoke("schema", "--out", tmp_path / "new")[0] == 0
     assert invoke("schema", "--check", "--out", tmp_path / "new") == (0, "", "")

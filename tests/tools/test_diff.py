@@ -202,7 +202,7 @@ def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
 def test_name_that_means_nothing(git_terms: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="is no version in releases/, no folder and no git revision"):
+    with pytest.raises(SourceError, match="is not a version in releases/, a folder, or a git revision"):
         open_revision(name, git_terms)
 
 

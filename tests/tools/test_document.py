@@ -1,4 +1,4 @@
-"""The reader: whatever bytes a file holds become data or findings, at the right place, and never an exception."""
+"""Reading documents: any bytes become data or findings, with their places, and never raise an exception."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.source.document import MAX_ALIKE, MAX_BYTES, MAX_DEPTH, parse_document, read_document
+from holisticbias.source.document import MAX_ALIKE, parse_document, read_document
+from holisticbias.source.reading_rules import MAX_BYTES, MAX_DEPTH
 
 DEEP = 10_000
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
@@ -48,7 +49,7 @@ HOSTILE = {
     "duplicate key in a list": (b"- {a: 1, 'a': 2}\n", [("duplicate-key", 1, 10)]),
     "object": (b"a: !!python/object:os.system {b: c}\n", [("yaml-syntax", 1, 4)]),
     "set": (b"a: !!set {b, c}\n", [("yaml-syntax", 1, 4)]),
-    "number that is none": (b"a: !!float b\n", [("ambiguous-scalar", 1, 4)]),
+    "not a number": (b"a: !!float b\n", [("ambiguous-scalar", 1, 4)]),
     "text as nothing": (b"a: !!null b\n", [("ambiguous-scalar", 1, 4)]),
     "two documents": (b"a: 1\n---\nb: 2\n", [("yaml-syntax", 2, 1)]),
     "nothing": (b"", [("yaml-syntax", 1, 1)]),

@@ -55,7 +55,7 @@ def whole(text: str) -> Difference:
     ("findings", "difference", "verdict"),
     [
         ((), NOTHING, "## No term, noun or template changes"),
-        ((FINDING,), NOTHING, "## Not ready yet: 1 to mend"),
+        ((FINDING,), NOTHING, "## Not ready yet: 1 to fix"),
         ((), replace(NOTHING, sentences=Count("all", 1, 0, 0)), "## Ready for review"),
     ],
 )
@@ -140,7 +140,7 @@ def test_reports_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_report_that_is_none(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "report.json"
     path.write_bytes(content)
-    with pytest.raises(SourceError, match=r"is no report of holisticbias|more than"):
+    with pytest.raises(SourceError, match=r"is not a report of holisticbias|more than"):
         read_findings(path)
     with pytest.raises(SourceError):
         read_difference(path)
@@ -154,6 +154,6 @@ def test_preview_of_terms_that_break_rules(terms_copy: Path, invoke: Callable[..
     path.write_text(path.read_text("utf-8") + entry, "utf-8")
     code, out, _ = invoke("preview", "2.0.0", terms_copy, "--source", terms_copy)
     assert code == 0
-    assert "## Not ready yet: 2 to mend" in out
+    assert "## Not ready yet: 2 to fix" in out
     assert "`article-stated`" in out
     assert "`published-added`" in out

@@ -15,8 +15,9 @@ from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
 from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, render_findings
-from holisticbias.source.folder import SINGLE_FILES, Kind, SourceFile, read_source
+from holisticbias.source.folder import SINGLE_FILES, SourceFile, read_source
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import Kind
 
 AXIS = b"""axis: example
 label: Example
@@ -131,7 +132,7 @@ def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
 
 
 def test_folder_without_terms_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is no folder of terms: it needs descriptors/, nouns/ and templates/"):
+    with pytest.raises(SourceError, match="is not a folder of terms: it needs descriptors/, nouns/ and templates/"):
         read_source(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Who owns what on GitHub: the repository, and ``CODEOWNERS``, generated from the data."""
+"""The repository on GitHub, and its ``CODEOWNERS`` file, generated from the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REPOSITORY = f"https://github.com/{ORGANISATION}/holisticbias"
 
 
 def code_owners(files: Iterable[SourceFile]) -> str:
-    """The content of ``.github/CODEOWNERS``: a team for each axis, the maintainers for all else."""
+    """The content of ``.github/CODEOWNERS``: one team per axis, and the maintainers for everything else."""
     lines = [
         "# Generated from the data by holisticbias generate",
         f"* {MAINTAINERS}",
@@ -28,5 +28,5 @@ def code_owners(files: Iterable[SourceFile]) -> str:
 
 
 def team(axis: str) -> str:
-    """The team that reviews an axis."""
+    """The GitHub team that reviews an axis."""
     return f"@{ORGANISATION}/reviewers-{axis.replace('_', '-')}"
