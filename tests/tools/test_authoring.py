@@ -1,4 +1,4 @@
-"""Adding entries and judgements, formatting, and forms: what is written is in its place, valid and canonical."""
+"""Adding entries and judgements, formatting, and issue forms."""
 
 from __future__ import annotations
 
@@ -295,6 +295,7 @@ def test_article_that_is_proposed(text: str, article: str | None) -> None:
         (["--text", "a<b", "--axis", "ability"], 2, "clean-text"),
         (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "--from: 'nobody-1999' is not one of"),
         (["--text", "kind", "--axis", "../x"], 2, "is not one of"),
+        (["--text", "blicketer", "--axis", "nonce"], 2, "--axis: 'nonce' is not one of ability, age,"),
         (["--axis", "ability"], 2, "--yes needs --text"),
         (["--kind", "template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
         (["--kind", "noun", "--text", "no", "--axis", "neutral"], 0, ""),
@@ -457,6 +458,12 @@ def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
 
 def test_generated_files_are_fresh(root: Path, invoke: Invoke) -> None:
     assert invoke("generate", "--check") == (0, "", "")
+
+
+def test_nobody_is_asked_to_review_made_up_words(root: Path) -> None:
+    owned = [line.split()[0] for line in (root / ".github" / "CODEOWNERS").read_text("utf-8").splitlines()]
+    assert "/descriptors/ability.yaml" in owned
+    assert "/descriptors/nonce.yaml" not in owned
 
 
 def test_forms_list_the_axes(catalog: Catalog) -> None:

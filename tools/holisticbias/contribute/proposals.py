@@ -13,14 +13,14 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, Position
 from holisticbias.terms.grammar import article, is_abbreviation, with_article
 
-MADE_UP = "nonce"
+MADE_UP = "nonce"  # the axis of control words without a meaning, which describe nobody
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
 def axes_for_proposals(catalog: Catalog) -> tuple[str, ...]:
-    """The axes that a term can be proposed for, which is all but the one of made-up control words."""
+    """The axes that describe people: all except the one of made-up control words."""
     return tuple(axis.axis for axis in catalog.axes if axis.axis != MADE_UP)
 
 
