@@ -27,6 +27,7 @@ from holisticbias.contribute.proposals import (
 )
 from holisticbias.errors import OutputError, SourceError
 from holisticbias.output import write_files
+from holisticbias.rules import RULES
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text, stale_files
@@ -247,7 +248,7 @@ def test_add_in_a_session(
     code: int,
     said: str,
 ) -> None:
-    """Whatever is answered, in the end an entry is there and valid, or nothing is."""
+    """After any answers, a valid entry was written or nothing was."""
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
     assert main(["add", *arguments, "--source", str(terms_copy)]) == code
@@ -362,7 +363,7 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     [
         ([], "no_data"),
         ([("accepted", None)], "reviewed"),
-        ([("accepted", "rv-1")], "no_data"),  # one person alone
+        ([("accepted", "rv-1")], "no_data"),  # a single person
         ([("accepted", "rv-1"), ("accepted", "rv-1")], "no_data"),
         ([("accepted", "rv-1"), ("accepted", "rv-2")], "reviewed"),
         ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
@@ -438,7 +439,7 @@ def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: 
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     code, _, err = invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)
     assert code == 2
-    assert "--yes" not in err  # an option that nobody gave
+    assert "--yes" not in err  # the user did not give this option
     assert err.isprintable() or "\n" in err
     assert "\u202e" not in err
     assert {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} == before
@@ -453,11 +454,12 @@ def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
     assert answers
 
 
-# what is generated
+# generate
 
 
-def test_generated_files_are_fresh(root: Path, invoke: Invoke) -> None:
+def test_generated_files_are_up_to_date(root: Path, invoke: Invoke) -> None:
     assert invoke("generate", "--check") == (0, "", "")
+    assert {path.stem for path in (root / "docs" / "rules").iterdir()} == {"README", *RULES}
 
 
 def test_nobody_is_asked_to_review_made_up_words(root: Path) -> None:

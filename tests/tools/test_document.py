@@ -21,7 +21,7 @@ BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
     b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 9)) for i in range(20)
 )
 
-# what a file holds, and the rule, line and column of each finding
+# the content of a file, and the rule, line and column of each finding
 HOSTILE = {
     "bomb of aliases": (BOMB, [("too-many-values", 1, 10)]),
     "list in itself": (b"&a [*a, *a]", [("too-deep", 1, 1)]),
@@ -53,7 +53,7 @@ HOSTILE = {
     "text as nothing": (b"a: !!null b\n", [("ambiguous-scalar", 1, 4)]),
     "two documents": (b"a: 1\n---\nb: 2\n", [("yaml-syntax", 2, 1)]),
     "nothing": (b"", [("yaml-syntax", 1, 1)]),
-    "comments alone": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
+    "only comments": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
     "alias to nothing": (b"a: *b\n", [("yaml-syntax", 1, 4)]),
     "unclosed quote": (b'a: "b\n', [("yaml-syntax", 2, 1)]),
 }
@@ -126,7 +126,7 @@ def test_long_key_is_not_repeated_in_full() -> None:
 
 
 def test_hostile_file_takes_little_memory() -> None:
-    """A process that may have 600 MB reads the worst of them; composing it would take more than a gigabyte."""
+    """A process limited to 600 MB reads the worst file; composing it would take more than a gigabyte."""
     code = (
         "from holisticbias.source.document import parse_document; "
         "print(parse_document(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"

@@ -1,4 +1,4 @@
-"""Every example file does what it says: the valid ones pass, the invalid ones break exactly the rules they name."""
+"""Examples of rules: valid files have no findings, and invalid files break exactly the rules they name."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def named(paths: Sequence[Path]) -> list[str]:
 
 
 def says(path: Path) -> list[tuple[str, int, int]]:
-    """What the second line of an invalid example says it breaks."""
+    """The findings that the second line of an invalid example announces."""
     header = path.read_text("utf-8").split("\n")[1]
     assert header.startswith("# breaks: "), f"{path} does not say what it breaks"
     return sorted(
@@ -65,7 +65,7 @@ def says(path: Path) -> list[tuple[str, int, int]]:
 
 @pytest.fixture(scope="module")
 def findings() -> dict[str, list[Finding]]:
-    """All examples' findings, by the file's folder and name."""
+    """The findings of all examples, by folder and name of the file."""
     found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
     for finding in validate_paths([*VALID, *INVALID]):
         found[folder_and_name(Path(finding.path))].append(finding)
@@ -119,7 +119,7 @@ def test_rule_without_example_is_tested_where_it_says(rule: str, module: str) ->
     assert f'"{rule}"' in Path(__file__).with_name(module).read_text("utf-8")
 
 
-def test_every_rule_in_the_packages_is_listed_under_an_id_of_its_own() -> None:
+def test_every_rule_is_listed_and_has_a_unique_id() -> None:
     modules = [import_module(m.name) for p in PACKAGES for m in pkgutil.iter_modules(p.__path__, f"{p.__name__}.")]
     found = {id(v): v for module in (*modules, *MODULES) for v in vars(module).values() if isinstance(v, Rule)}
     assert sorted(rule.id for rule in found.values()) == sorted(RULES)

@@ -1,8 +1,7 @@
-"""Rules that need several files, and the whole of validation on files changed at random."""
+"""Rules on several files together, and validation of randomly changed files."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
 from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, render_findings
-from holisticbias.source.folder import SINGLE_FILES, SourceFile, read_source
+from holisticbias.source.folder import SourceFile, read_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import Kind
 
@@ -75,14 +74,10 @@ def broken(findings: Sequence[Finding]) -> list[tuple[str, str, int, int]]:
 
 
 @pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The repository's terms in a folder of their own, which is the current one."""
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
-        shutil.copytree(root / name, tmp_path / name)
-    for name in SINGLE_FILES:
-        shutil.copy(root / f"{name}.yaml", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository's terms, as the current folder."""
+    monkeypatch.chdir(terms_copy)
+    return terms_copy
 
 
 def test_smallest_source_is_valid() -> None:
@@ -250,7 +245,7 @@ PIECES = [
 
 @st.composite
 def changed(draw: st.DrawFn) -> tuple[Kind, bytes]:
-    """One of the files with up to three pieces put somewhere in place of up to twenty bytes."""
+    """One of the files, in which up to three pieces replace up to twenty bytes each."""
     kind = draw(st.sampled_from(sorted(FILES)))
     content = FILES[kind]
     for _ in range(draw(st.integers(1, 3))):

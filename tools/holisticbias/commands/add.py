@@ -21,14 +21,22 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 
 
 @click.command()
-@click.option("--kind", type=click.Choice(["term", "noun", "template"]), default="term", show_default=True)
+@click.option(
+    "--kind", type=click.Choice(["term", "noun", "template"]), default="term", show_default=True, help="Kind of entry."
+)
 @click.option("--text", help="The term, noun or template, for example 'Deaf', 'with a stoma' or 'an amputee'.")
 @click.option("--axis", help="Axis of the term, gender of the noun, or family of the template.")
 @click.option("--bucket", help="Group within the axis.")
-@click.option("--position", type=click.Choice(["before", "after", "standalone"]))
+@click.option(
+    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
+)
 @click.option("--article", type=click.Choice(["a", "an"]), help="Only if it differs from the article by sound.")
 @click.option("--plural", help="The plural, if it differs.")
-@click.option("--noun-gender", type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]))
+@click.option(
+    "--noun-gender",
+    type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]),
+    help="Gender of the nouns it goes with.",
+)
 @click.option(
     "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
 )

@@ -12,10 +12,15 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
-@click.option("--judgement", type=click.Choice(["accepted", "dispreferred", "polarizing"]), prompt=True)
+@click.option(
+    "--judgement",
+    type=click.Choice(["accepted", "dispreferred", "polarizing"]),
+    prompt=True,
+    help="See docs/reviewing.md.",
+)
 @click.option("--reviewer", prompt=True, help="The reviewer's pseudonym, for example rv-0042.")
 @click.option("--community", help="The reviewer's community, named only with its consent.")
-@click.option("--locale", default="en-US", show_default=True)
+@click.option("--locale", default="en-US", show_default=True, help="Language and region of the judgement.")
 @click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
 @options.source
 def command(

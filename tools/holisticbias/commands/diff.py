@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("old")
 @click.argument("new", required=False)
-@click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "md", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
 @click.option(
     "--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of sentences to show."
 )

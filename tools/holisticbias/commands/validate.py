@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Check the terms against every rule.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
 def command(paths: tuple[Path, ...], style: Format) -> int:
     """Check files or folders of terms, by default all, and print all findings.
 

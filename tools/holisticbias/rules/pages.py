@@ -10,9 +10,7 @@ from pathlib import Path
 from holisticbias.rules import RULES
 from holisticbias.source.rule import Rule
 
-HEADER = (
-    2  # lines of comment at the top of an example that breaks a rule: what it shows, and where it breaks which rule
-)
+HEADER = 2  # comment lines at the top of an example that breaks a rule; the second one has the rules and places
 
 
 @dataclass(frozen=True, slots=True)
