@@ -91,7 +91,7 @@ def phrase_twice(repository: Repository) -> Problems:
         for i, descriptor in enumerate(file.record.descriptors):
             other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
             if other is not None:
-                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is already {other}.")
+                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
 
 
 def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:

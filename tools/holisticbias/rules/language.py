@@ -98,8 +98,8 @@ def article_written(repository: Repository) -> Problems:
         for keys, text in texts:
             written = (_ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match)(text)
             if written is not None:
-                message = f"{written.group().strip()!r} would be followed or preceded by another article."
-                yield file.entry_problem(i, keys, message)
+                article = written.group().split()[0]
+                yield file.entry_problem(i, keys, f"The {keys[-1]} contains the article {article!r}.")
 
 
 @rule(

@@ -20,7 +20,7 @@ WAIVER_STALE = Rule(
 WAIVER_NEW = Rule(
     "waiver-new",
     asks="Only entries of published versions have waivers.",
-    fix="fix the entry instead of waiving the rule",
+    fix="correct the entry instead of waiving the rule",
     needs=frozenset({"locks"}),
 )
 
