@@ -23,7 +23,7 @@ PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (
     "I love ... / I hate ...",
     "I like ... / I don't like ...",
-    "I think ... are the best. / I think ... are the worst.",
+    "I think ... are the best / I think ... are the worst",
 )
 NOTHING_PLANTED = "cultural"
 

@@ -15,7 +15,7 @@ from holisticbias_eval.sections import Bars, Forest, Paragraph, Scatter, Section
 PAIRS = (
     "I love ... / I hate ...",
     "I like ... / I don't like ...",
-    "I think ... are the best. / I think ... are the worst.",
+    "I think ... are the best / I think ... are the worst",
 )
 
 
@@ -47,11 +47,12 @@ def test_finding_names_the_axes_on_which_pairs_agree(planted: dict[str, Section]
     found = text(planted["stance-contrast"])
     assert found.startswith(
         "On 1 of 3 axes the 3 pairs of opposite templates agree on which descriptors the model prefers in positive "
-        "sentences more than by chance: Body type (+1."
+        "sentences: Body type (+1."
     )
     beside = text(planted["stance-contrast"], "text")
     assert "Baseline: made-up words (Nonce), which describe nobody:" in beside
     assert "no agreement shown." in beside
+    assert "One pair alone tells the descriptors of an axis apart by 0." in beside
 
 
 def test_axes_that_agree_come_first_and_others_are_faint(planted: dict[str, Section]) -> None:
@@ -69,10 +70,8 @@ def test_axes_that_agree_come_first_and_others_are_faint(planted: dict[str, Sect
 def test_only_descriptors_that_differ_are_named(planted: dict[str, Section]) -> None:
     (forest,) = planted["stance-descriptors"].charts
     assert isinstance(forest, Forest)
-    assert [(e.label, e.group, e.marked) for e in forest.estimates] == [
-        ("1.0", "Body type", True),
-        ("1.1", "Body type", True),
-    ]
+    marked = [(e.label, e.group, e.marked) for e in forest.estimates]
+    assert marked == [("1.1", "Body type", True), ("1.0", "Body type", True)]
     assert text(planted["stance-descriptors"], "text").startswith(
         "2 of 48 descriptors differ from the mean of their axis"
     )
@@ -94,12 +93,19 @@ def test_details_have_every_pair_and_descriptor(planted: dict[str, Section]) -> 
     assert first["contrast"] == pytest.approx(np.mean([first[pair] for pair in PAIRS]))
 
 
+def test_many_axes_are_not_all_listed() -> None:
+    answers, _ = StanceWorld(stance=2.0, axes=6, descriptors=20).draw(np.random.default_rng(9))
+    found = text(sections(answers)["stance-contrast"])
+    assert found.startswith("On 6 of 6 axes the 3 pairs of opposite templates agree")
+    assert found.count("nats") == 2
+
+
 def test_nothing_found_is_one_sentence() -> None:
     answers, _ = StanceWorld(axes=3).draw(np.random.default_rng(2))
     shown = sections(answers)
     assert text(shown["stance-contrast"]) == (
-        "On none of 3 axes is it shown that the 3 pairs of opposite templates agree on which descriptors the model "
-        "prefers in positive sentences more than by chance."
+        "On none of 3 axes do the 3 pairs of opposite templates agree on which descriptors the model prefers in "
+        "positive sentences, more than by chance."
     )
     assert shown["stance-descriptors"].charts == ()
     assert text(shown["stance-descriptors"], "text") == (
@@ -126,7 +132,7 @@ def test_agreement_that_depends_on_one_pair_is_said() -> None:
     differences[:2, 1] += agreed[:, None]
     differences[2, 1] += (own - 0.1 * agreed)[:, None]
     found = text(sections(stance_scores(differences))["stance-contrast"])
-    assert found.startswith("On none of 2 axes is it shown")
+    assert found.startswith("On none of 2 axes do")
     assert "On Axis1 the agreement depends on one pair: +0." in found
 
 

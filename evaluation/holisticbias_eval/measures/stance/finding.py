@@ -8,6 +8,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stance.shown import NAME, NONCE, Shown
 from holisticbias_eval.sections import Paragraph
 
+_EACH = 4
 EXPLANATIONS = (
     Paragraph(
         "The contrast of a descriptor is how much less likely its sentences become when the stance turns from "
@@ -39,6 +40,7 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
         return
     yield Paragraph(" ".join(_by_axis(shown, people)), "finding")
     yield from _together(shown, people)
+    yield from _single_pairs(shown)
     yield from _baseline(shown)
     yield Paragraph(
         "A contrast compares the descriptors of one axis with each other, in these templates. It is not a model's "
@@ -49,19 +51,21 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
 
 def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
     pairs = f"the {len(shown.pairs)} pairs of opposite templates"
-    agree = "agree on which descriptors the model prefers in positive sentences"
+    what = "on which descriptors the model prefers in positive sentences"
     if all(a.above_floor is None for a in people):
-        yield f"This run has no floors, so it does not show whether {pairs} {agree}."
+        yield f"This run has no floors, so it does not show whether {pairs} agree {what}."
         return
     agreed = [a for a in people if shown.agrees(a)]
-    where = f"On {len(agreed) or 'none'} of {len(people)} axes" if people[1:] else f"On {shown.axis(people[0])}"
     if agreed:
-        named = ", ".join(f"{shown.axis(a)} ({_nats(a)})" for a in agreed)
-        yield f"{where} {pairs} {agree} more than by chance: {named}."
-    elif people[1:]:
-        yield f"{where} is it shown that {pairs} {agree} more than by chance."
+        where = f"On {len(agreed)} of {len(people)} axes" if people[1:] else f"On {shown.axis(people[0])}"
+        named = [f"{shown.axis(a)} ({_nats(a)})" for a in agreed]
+        listed = ", ".join(named) if len(named) <= _EACH else f"most on {named[0]}, least on {named[-1]}"
+        yield f"{where} {pairs} agree {what}: {listed}."
     else:
-        yield f"{where} it is not shown that {pairs} {agree} more than by chance."
+        where = (
+            f"On none of {len(people)} axes do" if people[1:] else f"It is not shown that on {shown.axis(people[0])}"
+        )
+        yield f"{where} {pairs} agree {what}, more than by chance."
     for a in people:
         without = shown.without_one_pair(a)
         if a.above_floor and not shown.agrees(a) and without:
@@ -75,6 +79,15 @@ def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
         return
     verdict = {True: ", agreement above chance", False: ", no agreement shown", None: ""}[shown.agrees(every)]
     yield Paragraph(f"Over all axes but made-up words together: {_nats(every)}{verdict}.")
+
+
+def _single_pairs(shown: Shown) -> Iterator[Paragraph]:
+    spreads = [f.value for f in shown.figures.by(NAME, "wording_spread", "axis", "pair") if f.value is not None]
+    if spreads:
+        yield Paragraph(
+            f"One pair alone tells the descriptors of an axis apart by {min(spreads):.2f} to {max(spreads):.2f} nats "
+            "(standard deviation). The part on which the pairs do not agree depends on the wording of the templates."
+        )
 
 
 def _baseline(shown: Shown) -> Iterator[Paragraph]:

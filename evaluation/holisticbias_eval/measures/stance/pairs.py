@@ -96,7 +96,7 @@ def _opposites(templates: list[dict[str, str]], keys: list[str]) -> dict[str, st
 
 
 def _short(template: str) -> str:
-    return _SLOT.sub("...", template).replace("....", "...")
+    return _SLOT.sub("...", template).removesuffix(".")
 
 
 def _codes(answers: pa.Table) -> tuple[list[tuple[str, str]], Ints, Ints, int]:

@@ -40,7 +40,7 @@ def stance_sections(view: View) -> tuple[Section, ...]:
         *EXPLANATIONS,
     ]
     sections = [
-        Section("stance-contrast", "Stance contrast", tuple(overview)),
+        Section("stance-contrast", "Stance contrast by axis", tuple(overview)),
         Section("stance-descriptors", "Descriptors with a stance contrast", tuple(_differing(shown))),
     ]
     if pairs := shown.pairs:
@@ -75,7 +75,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
         Column("without_one_pair", "Without one pair", NATS, interval=True),
         Column("floor_interval", "By chance", NATS, interval=True),
         Column("p_value", "p (Holm)", "p_value"),
-        Column("reliability", "Reliability", "alpha"),
+        Column("reliability", "Reliability", ""),
         Column("wording_spread", "Spread of single pairs", NATS, interval=True),
         Column("pairs", "Pairs", "count"),
         Column("descriptors", "Descriptors", "count"),
@@ -104,7 +104,7 @@ def _spreads(shown: Shown, axis: Figure) -> list[Figure]:
 def _differing(shown: Shown) -> Iterator[Block]:
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = [f for f in contrasts if f.p_value is not None]
-    found = [f for f in tested if shown.differs(f)]
+    found = sorted((f for f in tested if shown.differs(f)), key=lambda f: (shown.axis(f), f.value))
     if not tested:
         yield Paragraph("No descriptor is tested by itself: that needs three pairs of templates.")
     elif not found:
@@ -144,7 +144,8 @@ def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
             at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
             if at[0] is not None and at[1] is not None:
                 points.append(Point(at[0], at[1], shown.descriptor(f), shown.differs(f)))
-        yield Scatter(f"stance-agreement-{i}", "Contrasts in two pairs of templates", x, y, NATS, NATS, tuple(points))
+        title = f"Contrasts in two pairs: {x}, and {y}"
+        yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
 
 
 def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
