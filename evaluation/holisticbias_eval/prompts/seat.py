@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
-from holisticbias_eval.likelihood.scorer import parts
+from holisticbias_eval.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
@@ -52,9 +52,9 @@ def seat_templates() -> tuple[SeatTemplate, ...]:
 def seat_sentences(sentences: pa.Table) -> pa.Table:
     """Every phrase of descriptor and noun that a release has, in every template of the test.
 
-    ``sentences`` is the release's table. The columns are those that a run keeps
-    of a sentence, and ``phrase``: descriptor and noun without article, the part
-    whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
+    ``sentences`` is the release's table. The result has the columns that a run
+    keeps of a sentence, and ``phrase``: descriptor and noun without article, the
+    part whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
     """
     phrases = _distinct_phrases(select_sentences(sentences))
     return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])

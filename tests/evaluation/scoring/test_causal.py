@@ -12,7 +12,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.likelihood.packed import PackSize
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 
 COMMON = {
     "vocab_size": 400,
@@ -167,7 +167,7 @@ def test_a_model_that_looks_ahead_is_refused(
     config: str, settings: dict[str, Any], make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
 ) -> None:
     scorer = CausalScorer(loaded(make_model(config, **settings), tokenizer), ignore)
-    with pytest.raises(ModelError, match=r"by the words after it too.*--kind masked"):
+    with pytest.raises(ModelError, match=r"uses the words after a word to predict it.*--kind masked"):
         scorer.score(whole(sentences), ignore)
 
 

@@ -1,0 +1,64 @@
+"""Sections for readers of text: charts become tables of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from holisticbias_eval.report.drawings.dot_plot import spread
+from holisticbias_eval.sections import (
+    Bars,
+    Chart,
+    Column,
+    DotPlot,
+    Forest,
+    HeatMap,
+    Paragraph,
+    Scatter,
+    Section,
+    Table,
+)
+
+
+def text_blocks(section: Section) -> Iterator[Paragraph | Table]:
+    """The blocks of a section, each chart as a table unless a table of the section has all its rows."""
+    for block in section.blocks:
+        if isinstance(block, (Paragraph, Table)):
+            yield block
+        elif not any(_covers(table, block) for table in section.tables):
+            yield chart_table(block)
+
+
+def chart_table(chart: Chart) -> Table:
+    """The values of a chart; for a dot plot the ends and the median of each row."""
+    match chart:
+        case DotPlot():
+            return _spreads(chart)
+        case Bars() | HeatMap() | Forest() | Scatter():
+            return chart.table()
+        case _:
+            assert_never(chart)
+
+
+def _covers(table: Table, chart: Chart) -> bool:
+    """Whether a table has a row for each bar, estimate or point of a chart."""
+    if isinstance(chart, (DotPlot, HeatMap)):
+        return False
+    named = {row[0] for row in table.rows}
+    return bool(named) and all(row[0] in named for row in chart.table().rows)
+
+
+def _spreads(chart: DotPlot) -> Table:
+    columns = (
+        Column("label", "Name"),
+        Column("values", "Values", "count"),
+        Column("lowest", "Lowest", chart.unit),
+        Column("median", "Median", chart.unit),
+        Column("highest", "Highest", chart.unit),
+    )
+    rows = []
+    for row in chart.rows:
+        found = spread(row, log=chart.log)
+        ends = (found.values[0], found.box[1], found.values[-1]) if found else (None, None, None)
+        rows.append((row.label, len(row.values), *ends))
+    return Table(chart.name, chart.title, columns, tuple(rows))

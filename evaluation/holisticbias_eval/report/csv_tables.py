@@ -1,0 +1,34 @@
+"""A table, or the values of a chart, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from holisticbias_eval.sections import Cell, Chart, Column, Table
+
+
+def render_csv(part: Table | Chart) -> str:
+    """The columns' keys as header, numbers unrounded, missing values empty, an interval in two columns."""
+    table = part if isinstance(part, Table) else part.table()
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(key for column in table.columns for key in _keys(column))
+    for row in table.rows:
+        writer.writerow(p for cell, column in zip(row, table.columns, strict=True) for p in _cells(cell, column))
+    return file.getvalue()
+
+
+def _keys(column: Column) -> tuple[str, ...]:
+    return (f"{column.key}_low", f"{column.key}_high") if column.interval else (column.key,)
+
+
+def _cells(cell: Cell, column: Column) -> tuple[Cell, ...]:
+    if isinstance(cell, tuple):
+        return tuple(map(_known, cell))
+    return (_known(cell),) * (2 if column.interval else 1)
+
+
+def _known(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and math.isnan(cell) else cell

@@ -1,0 +1,63 @@
+"""Estimates with their intervals, one below the other, beside a reference line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holisticbias_eval.report.drawings.bars import ALONE, BESIDE_BRIEF, brief_interval
+from holisticbias_eval.report.drawings.scales import Scale, finite, linear
+from holisticbias_eval.report.drawings.shapes import (
+    FOOT,
+    MARGIN,
+    WIDTH,
+    Dot,
+    Drawing,
+    Line,
+    Shape,
+    Text,
+    label,
+    upright,
+)
+from holisticbias_eval.report.units import show
+from holisticbias_eval.sections import Estimate, Forest, ends
+
+ROW = 30
+GROUP_ROW = 26
+
+
+def draw_forest(chart: Forest) -> Drawing:
+    """Every estimate as a dot on its interval; marked ones are coloured. A new group starts with its name."""
+    values = [v for e in chart.estimates for v in (e.value, *(ends(e.interval) or ()))]
+    scale = linear((chart.reference, *values), chart.unit)
+    shapes: list[Shape] = []
+    y, group = 0.0, ""
+    for estimate in chart.estimates:
+        if estimate.group != group:
+            group = estimate.group
+            shapes.append(Text("group", MARGIN, y + 18, group))
+            y += GROUP_ROW
+        shapes.extend(_row(estimate, y, scale, chart))
+        y += ROW
+    shapes.extend(scale.foot(y, chart.scale))
+    said = "; ".join(_in_words(estimate, chart.unit) for estimate in chart.estimates)
+    return Drawing(chart.title, said, y + FOOT, tuple(shapes))
+
+
+def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[Shape]:
+    kind = " marked" if estimate.marked else ""
+    brief = brief_interval(ends(estimate.interval), chart.unit) if estimate.interval else ""
+    yield from label(estimate.label, y + 14, BESIDE_BRIEF if brief else ALONE)
+    yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), brief)
+    yield from scale.grid(y + 18, y + 29)
+    yield upright("reference", scale.place(chart.reference), y + 17, y + 30)
+    low, high = ends(estimate.interval) or (None, None)
+    if low is not None and high is not None and len(finite((low, high))) == 2:
+        yield Line(f"estimate{kind}", scale.place(low), y + 23.5, scale.place(high), y + 23.5)
+    for value in finite((estimate.value,)):
+        yield Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
+
+
+def _in_words(estimate: Estimate, unit: str) -> str:
+    interval = f" ({show(ends(estimate.interval), unit)})" if estimate.interval else ""
+    group = f"{estimate.group}: " if estimate.group else ""
+    return f"{group}{estimate.label} {show(estimate.value, unit)}{interval}{', marked' if estimate.marked else ''}"

@@ -1,0 +1,104 @@
+"""A drawing as shapes, before it becomes SVG.
+
+Places from left to right are in units of a drawing 340 wide. A fluid drawing is
+as wide as the text around it: its places become shares of the width, and its
+letters keep their size. Other drawings keep their proportions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holisticbias_eval.report.plain_text import shorten
+
+WIDTH = 340
+WIDE = 720
+MARGIN = 6
+SPAN = WIDTH - 2 * MARGIN
+FOOT = 34
+LETTER = 6.4
+"""Pixels a letter of 12 px takes, more or less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line of text; ``brief`` stands before it in small letters, ``shift`` moves it by pixels."""
+
+    kind: str
+    x: float
+    y: float
+    text: str
+    brief: str = ""
+    shift: float = 0
+    upright: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line."""
+
+    kind: str
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A dot; ``label`` is shown when it is pointed at."""
+
+    kind: str
+    x: float
+    y: float
+    radius: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Many dots as one path, for drawings that are not fluid: places as pairs."""
+
+    kind: str
+    places: tuple[tuple[float, float], ...]
+
+
+Shape = Text | Rect | Line | Dot | Dots
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing: its title, what it shows in words, its size in pixels by itself, and its shapes."""
+
+    title: str
+    description: str
+    height: float
+    shapes: tuple[Shape, ...]
+    width: float = WIDE
+    fluid: bool = True
+
+
+def upright(kind: str, x: float, top: float, bottom: float) -> Line:
+    """A vertical line."""
+    return Line(kind, x, top, x, bottom)
+
+
+def label(text: str, y: float, narrow: int, wide: int = 60) -> tuple[Text, ...]:
+    """A label on the left, shorter on a narrow screen: at most so many letters there, and on a wide one."""
+    if len(text) <= narrow:
+        return (Text("", MARGIN, y, text),)
+    return (
+        Text("wide-only", MARGIN, y, shorten(text, wide)),
+        Text("narrow-only", MARGIN, y, shorten(text, narrow)),
+    )

@@ -1,0 +1,109 @@
+"""A report as data: its frame, and the sections that each measure gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, Table
+
+CHARTS = (Bars, DotPlot, HeatMap, Forest, Scatter)
+
+SCOPE = (
+    (
+        "A difference is not a verdict.",
+        "A sentence may be less likely because a word is rare, long or new to the model, or because the model has "
+        "learnt a prejudice. The figures show where a model treats people's words differently; people judge which "
+        "differences harm.",
+    ),
+    (
+        "Significant is not large.",
+        "A test says that a difference is more than chance, however small it is; effect sizes say how large it is. "
+        "Tests that pair the same nouns call differences significant that nobody would notice.",
+    ),
+    (
+        "The words are American English,",
+        "gathered with people who use them, and never complete. No result here holds for another language or place.",
+    ),
+    (
+        "What communities prefer to be called is theirs to say.",
+        "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
+        "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
+        "write them and models learn from that.",
+    ),
+)
+"""Scope and limits of every figure: a lead, and what follows it."""
+
+PREFERENCES = {
+    "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
+    "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
+    "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
+    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
+}
+"""Community preferences: the name and the meaning of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What a report shows of a measure."""
+
+    info: Info
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report of a run, or of two runs in comparison, which ``runs`` then names.
+
+    ``measured`` says what was measured, a sentence each, and ``notes`` what must
+    be read before the figures. ``signature`` has a row for each property: its
+    name, and its value in each run. ``preferences`` says whether the report shows
+    community preferences, and so has to explain them. ``scope`` is shown if the
+    report has one.
+    """
+
+    title: str
+    chapters: tuple[Chapter, ...]
+    signature: tuple[tuple[str, ...], ...] = ()
+    measured: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    preferences: bool = False
+    scope: tuple[tuple[str, str], ...] = SCOPE
+
+
+Part = Section | Table | Chart
+
+
+def tables(report: Report) -> dict[str, Table | Chart]:
+    """Everything that can be written as CSV, by name: tables, and charts whose names are not those of tables."""
+    return dict(_named(report, (Table, CHARTS)))  # type: ignore[arg-type] # no section is asked for
+
+
+def drawables(report: Report) -> dict[str, Part]:
+    """Everything that can be drawn, by name: charts, then tables and sections with other names."""
+    return dict(_named(report, (CHARTS, Table, Section)))
+
+
+Kinds = tuple[type | tuple[type, ...], ...]
+
+
+def _named(report: Report, kinds: Kinds) -> Iterator[tuple[str, Part]]:
+    """The parts of these kinds; a name that an earlier measure uses is preceded by the measure's."""
+    used: set[str] = set()
+    for chapter in report.chapters:
+        own: dict[str, Part] = {}
+        for kind in kinds:
+            for part in _parts(chapter):
+                if isinstance(part, kind):
+                    own.setdefault(part.name, part)
+        for name, part in own.items():
+            yield f"{chapter.info.name}.{name}" if name in used else name, part
+        used.update(own)
+
+
+def _parts(chapter: Chapter) -> Iterator[Part]:
+    for section in chapter.sections:
+        yield section
+        yield from (block for block in section.blocks if isinstance(block, (Table, *CHARTS)))

@@ -1,0 +1,61 @@
+"""What a run measured and what its figures depend on, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holisticbias_eval.measures.measure import title
+from holisticbias_eval.report.plain_text import model_title
+from holisticbias_eval.results.signature import ModelSignature, Signature
+
+
+def run_title(signature: Signature) -> str:
+    """A run as its model and release."""
+    release = signature.release
+    subset = f", subset “{release.subset}”" if release.subset else ""
+    return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
+
+
+def architecture(model: ModelSignature) -> str:
+    """The kind of model, its size if known, and its precision."""
+    size = "size not known" if model.parameters is None else f"{model.parameters:,} parameters"
+    return f"{model.architecture}, {size}, {model.dtype}"
+
+
+def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
+    """What the figures depend on, by name."""
+    model, release = signature.model, signature.release
+    yield "Model", model.name
+    yield "Architecture", architecture(model)
+    if rounding := signature.rounding:
+        off = f"{rounding.largest:.2g} nats off at most, {rounding.mean:.2g} on average"
+        yield "Rounding", f"{rounding.dtype} instead of float32: on {rounding.texts} texts tried {off}"
+    if (exact := signature.exactness) and exact.error is not None and exact.plain_error is not None:
+        yield (
+            "Exactness",
+            f"{exact.method}: at most {exact.error:.2g} nats from float64 on {exact.texts} texts; one text at a time, "
+            f"at most {exact.plain_error:.2g}",
+        )
+    yield "Revision", model.revision or "not recorded"
+    yield "Weights, SHA-256", model.weights_sha256 or "not recorded"
+    if model.quantization:
+        yield "Quantization", model.quantization
+    if model.file_sha256:
+        yield "File, SHA-256", model.file_sha256
+    yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
+    yield "Release, digest of the rows", release.digest
+    yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
+    for name, value in signature.scoring.items():
+        yield title(name), value
+    yield "Measures", ", ".join(signature.measures)
+    for measure, parameters in signature.measuring.items():
+        yield title(measure), "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in parameters.items())
+    yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
+    yield "Machine", signature.machine
+    yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
+
+
+def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:
+    """What the figures of two runs depend on: a row for each property of either."""
+    one, other = dict(signature_rows(first)), dict(signature_rows(second))
+    return tuple((name, one.get(name, "none"), other.get(name, "none")) for name in {**one, **other})

@@ -1,0 +1,108 @@
+"""Values as people read them, by their units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from holisticbias_eval.figures import P_RESOLUTION
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import PREFERENCES
+from holisticbias_eval.sections import Cell
+
+MISSING = "not defined"
+DIFFERENCE = " difference"
+POINTS = " points"
+WORDS = ("text", "preference")
+
+
+def show(value: Cell, unit: str = "text") -> str:
+    """A cell as text: a missing number is shown as not defined, an interval by both ends."""
+    if isinstance(value, str):
+        return PREFERENCES[value][0] if unit == "preference" and value in PREFERENCES else printable(value)
+    if isinstance(value, tuple):
+        return _interval(value, unit)
+    if value is None or math.isnan(value):
+        return "" if unit in WORDS else MISSING
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return _formatter(unit)(value)
+
+
+def tick(value: float, unit: str) -> str:
+    """A value of a scale: short, and exact for round values."""
+    if unit in ("share", "probability"):
+        return f"{100 * value:.6g}%"
+    if unit == f"share{DIFFERENCE}":
+        return f"{100 * value:+.6g}" if value else "0"
+    if abs(value) >= 1e6:
+        return f"{value:.6g}".replace("e+0", "e+")
+    return f"{value:+,.6g}" if unit.endswith(DIFFERENCE) and value else f"{value:,.6g}"
+
+
+def _interval(ends: tuple[float, float], unit: str) -> str:
+    """Both ends; what follows the number, as a percent sign or a unit, stands once if both have it."""
+    low, high = (show(end, unit) for end in ends)
+    for suffix in (POINTS, f" {unit}"):
+        if low.endswith(suffix) and high.endswith(suffix):
+            low = low.removesuffix(suffix)
+    return f"{low} to {high}"
+
+
+def _formatter(unit: str) -> Callable[[float], str]:
+    if unit in _FORMATS:
+        return _FORMATS[unit]
+    if unit.startswith("nats"):
+        return _signed if unit.endswith(DIFFERENCE) else _number
+    if unit.endswith(DIFFERENCE):
+        return _signed
+    return lambda value: f"{_number(value)} {printable(unit)}".rstrip()
+
+
+def _number(value: float) -> str:
+    """Three digits or so, for values of any size."""
+    size = abs(value)
+    if size >= 1e7:
+        return f"{value:.2e}"
+    if size >= 10:
+        return f"{value:,.1f}"
+    if size >= 0.1 or not value:
+        return f"{value:z.2f}"
+    return f"{value:.3f}" if size >= 0.0005 else f"{value:.0e}"
+
+
+def _signed(value: float) -> str:
+    """A difference, with its sign."""
+    return f"{value:+z.2f}" if abs(value) < 1e7 else f"{value:+.2e}"
+
+
+def _perplexity(value: float) -> str:
+    if value >= 1e7:
+        return f"{value:.2e}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def _count(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
+
+
+def _p_value(value: float) -> str:
+    return f"{value:.3f}" if value >= P_RESOLUTION else f"< {P_RESOLUTION:g}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"
+
+
+_FORMATS: dict[str, Callable[[float], str]] = {
+    "share": _share,
+    "probability": _share,
+    f"share{DIFFERENCE}": lambda value: f"{100 * value:+z.1f}{POINTS}",
+    "perplexity": _perplexity,
+    "count": _count,
+    "tokens": lambda value: f"{value:,g}",
+    "rank": _count,
+    "rank-biserial": _number,
+    "p_value": _p_value,
+    "text": lambda value: f"{value:,g}",
+}

@@ -1,0 +1,57 @@
+"""A report in any format: the whole as a page or Markdown, or a part of it as CSV, SVG or PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from holisticbias.output import write_file
+from holisticbias_eval.errors import ReportError
+from holisticbias_eval.report.csv_tables import render_csv
+from holisticbias_eval.report.drawings import draw
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.report import Report, drawables, tables
+from holisticbias_eval.report.svg import render_png, render_svg
+from holisticbias_eval.sections import Section
+
+Form = Literal["html", "md", "csv", "svg", "png"]
+T = TypeVar("T")
+
+
+def write_report(report: Report, form: Form, part: str | None, out: Path) -> Path:
+    """Write the report, or with csv, svg and png a part of it; the path of the file.
+
+    Raises ``ReportError`` for a part that does not exist, and ``OutputError`` if the file cannot be written.
+    """
+    write_file(out, render(report, form, part))
+    return out
+
+
+def render(report: Report, form: Form, part: str | None = None) -> bytes:
+    """The content of the file that ``write_report`` writes."""
+    if form in ("csv", "svg", "png"):
+        return render_part(report, form, part)
+    if part is not None:
+        raise ReportError(f"--part is for csv, svg and png: {form} has the whole report")
+    return (render_page(report) if form == "html" else render_markdown(report)).encode()
+
+
+def render_part(report: Report, form: Literal["csv", "svg", "png"], part: str | None = None) -> bytes:
+    """A part by name; by default the first table as csv, the first chart as svg or png."""
+    if form == "csv":
+        return render_csv(_pick(tables(report), part)).encode()
+    found = _pick(drawables(report), part)
+    blocks = found.blocks if isinstance(found, Section) else (found,)
+    heading = (report.title, *report.runs, *report.notes)
+    svg = render_svg([draw(block) for block in blocks], heading)
+    return svg.encode() if form == "svg" else render_png(svg)
+
+
+def _pick(parts: Mapping[str, T], name: str | None) -> T:
+    if not parts:
+        raise ReportError("the report has no table and no chart")
+    if name is not None and name not in parts:
+        raise ReportError(f"there is no part {name!r}; there are: {', '.join(parts)}")
+    return parts[name] if name is not None else next(iter(parts.values()))
