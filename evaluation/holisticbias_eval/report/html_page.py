@@ -58,8 +58,8 @@ def render_block(block: Block, key: str) -> Markup:
         case HeatMap():
             return _macro("heat_map", block)
         case Bars() | DotPlot() | Forest() | Scatter():
-            return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
-                render_inline(draw(block), key), printable(block.title)
+            return Markup("<figure><figcaption>{}</figcaption>{}</figure>").format(
+                printable(block.title), render_inline(draw(block), key)
             )
         case _:
             assert_never(block)

@@ -83,7 +83,7 @@ def _left_out(table: Table, shown: int) -> str:
         said.append(f"{rows:,} more rows")
     if columns := table.columns[shown:]:
         said.append(f"columns {', '.join(c.heading for c in columns)}")
-    return f"Not shown: {'; '.join(said)} (--format csv --part {table.name} has all)." if said else ""
+    return f"Not shown: {'; '.join(said)}." if said else ""
 
 
 def _rich_table(table: Table, cells: list[list[str]], shown: int) -> RichTable:

@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from importlib import resources
+
+import pytest
+
+from holisticbias_eval.report.html_page import LONG, render_page
+from holisticbias_eval.report.report import SCOPE, Chapter
+from holisticbias_eval.report.svg import light_colours
+from holisticbias_eval.sections import Paragraph, Section
+
+from .html_reader import HtmlReader, check_structure
+from .invented import HOSTILE, INFO, every_block, heat_map, invented_report, table
+
+
+@pytest.fixture(scope="module")
+def source() -> str:
+    return render_page(invented_report(*every_block(), rows=LONG + 1))
+
+
+@pytest.fixture(scope="module")
+def page(source: str) -> HtmlReader:
+    return HtmlReader(source)
+
+
+def test_nothing_comes_from_a_network(source: str, page: HtmlReader) -> None:
+    assert not re.search(r"url\(|@import|<link|<iframe|<img|<object|<embed", source)
+    for tag, attrs, _ in page.elements:
+        assert "src" not in attrs
+        target = attrs.get("href") or "#"
+        assert target.startswith("#") or (tag == "a" and re.match(r"https://(aclanthology|doi)\.org/", target))
+
+
+def test_only_the_one_script_may_run(source: str, page: HtmlReader) -> None:
+    policy = next(attrs["content"] or "" for attrs, _ in page.all("meta") if "http-equiv" in attrs)
+    script = source.partition("<script>")[2].partition("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy.startswith("default-src 'none';")
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_links_within_the_page_lead_somewhere(page: HtmlReader) -> None:
+    ids = {attrs["id"] for _, attrs, _ in page.elements if "id" in attrs}
+    inner = {(attrs["href"] or "")[1:] for attrs, _ in page.all("a") if (attrs["href"] or "").startswith("#")}
+    assert inner == {"figures", "s-keenness", "s-more", "s-given", "scope", "method"}
+    assert inner <= ids
+
+
+def test_tables_have_captions_and_can_be_scrolled_to(page: HtmlReader) -> None:
+    assert len(page.all("table")) == len(page.all("caption")) == 5
+    assert all(words for _, words in page.all("caption"))
+    assert {attrs.get("scope") for attrs, _ in page.all("th")} == {"col", "row"}
+    boxes = page.classed("scroll")
+    assert len(boxes) == 5
+    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box, _ in boxes)
+
+
+def test_charts_speak(page: HtmlReader) -> None:
+    charts = page.all("svg")
+    assert len(charts) == 3 + 2 + 4
+    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs, _ in charts)
+    words = [words for _, words in page.all("desc")]
+    assert words[0] == (
+        "Ability 62.0% (52.0 to 72.0%, floor 15.0%); Age 21.0% (11.0 to 31.0%, at floor 15.0%); "
+        "Nonce not defined (floor 15.0%)"
+    )
+    assert "Age: from 5.00 to 700, median 19.5" in words[3], "the names of this row may not be said"
+
+
+def test_sections_stand_in_order_and_details_are_folded(source: str, page: HtmlReader) -> None:
+    order = [
+        "some/model on HolisticBias 2.0.0</bdi>", "1,200 sentences about people.", "A calibration model.", ">Zeal<",
+        'id="s-keenness"', "The model is keen on 2 of 3 axes.", "<nav", 'id="s-more"',
+        "<details><summary><h3>In detail", 'id="s-given"', "What the community preferences mean",
+        "Scope and limits</h2>", 'id="method"', "c0ffee",
+    ]  # fmt: skip
+    places = [source.index(part) for part in order]
+    assert places == sorted(places)
+    assert page.classed("note") == [({"class": "note", "role": "note"}, "A calibration model.")]
+    assert next(words for _, words in page.classed("folded")).startswith("In detail")
+
+
+def test_what_a_report_lacks_is_not_mentioned() -> None:
+    bare = replace(invented_report(), notes=(), preferences=False, scope=(), signature=())
+    page = HtmlReader(render_page(bare))
+    check_structure(page)
+    words = page.all("body")[0][1]
+    assert not re.search("Scope and limits|community preferences|Signature", words)
+    assert not page.classed("note")
+    assert SCOPE[0][0] in HtmlReader(render_page(invented_report())).all("body")[0][1]
+
+
+def test_the_roles_of_paragraphs_differ(page: HtmlReader) -> None:
+    assert [words for _, words in page.classed("finding")] == [
+        "The model is keen on 2 of 3 axes.",
+        "The model is keen.",
+    ]
+    assert [words for _, words in page.classed("caveat")] == ["Keen is not good."]
+    assert "A note." in [words for _, words in page.classed("how")]
+
+
+def test_values_stand_as_numbers_beside_their_words() -> None:
+    page = HtmlReader(render_page(invented_report(table(), heat_map())))
+    rows = [words for _, words in page.all("tr")]
+    assert "term 1 An example of term 1. Age 50.0% 10.0% to 50.0% 1,000 Reviewed".replace(" ", "") in [
+        row.replace(" ", "") for row in rows
+    ]
+    cells = [(attrs.get("data-value"), words) for attrs, words in page.all("td")]
+    assert ("0.5", "50.0%") in cells
+    assert (None, "not defined") in cells
+    coloured = [(attrs["class"], words) for attrs, words in page.all("td") if "heat" in (attrs.get("class") or "")]
+    assert coloured[:2] == [("heat-9", "+50"), ("heat-n5", "-25")]
+    assert (None, "none") in cells
+
+
+def test_long_tables_have_a_filter_and_short_ones_do_not(page: HtmlReader) -> None:
+    assert len(page.all("form")) == len(page.classed("sortable")) == 1
+    assert not HtmlReader(render_page(invented_report(rows=LONG))).all("form")
+
+
+def test_chapters_may_have_sections_of_the_same_name() -> None:
+    section = Section("keenness", "Keenness", (Paragraph("Again."),))
+    other = Chapter(replace(INFO, name="zest", title="Zest"), (section, replace(section, name="Keenness!")))
+    report = invented_report()
+    page = HtmlReader(render_page(replace(report, chapters=(*report.chapters, other))))
+    check_structure(page)
+    contents = [words for attrs, words in page.all("nav")]
+    assert contents == ["Zeal: KeennessIn detail Zest: KeennessKeenness Scope and limitsMethod and signature"]
+
+
+def test_a_comparison_names_both_runs_and_marks_what_differs() -> None:
+    rows = (("Model", "some/model", "other/model"), ("Release", "2.0.0", "2.0.0"), ("Revision", "x", HOSTILE))
+    compared = replace(invented_report(), runs=("some/model", HOSTILE), signature=rows)
+    page = HtmlReader(render_page(compared))
+    check_structure(page)
+    assert [words.split(" differs")[0] for _, words in page.classed("differs")] == ["Model", "Revision"]
+    assert page.classed("kicker")[0][1] == "HolisticBias comparison"
+    assert [words for _, words in page.all("dd")][1] == " ".join(HOSTILE.split())
+
+
+def test_a_page_of_the_papers_size_stays_small() -> None:
+    many = table(620)
+    assert len(render_page(invented_report(many))) < 500_000
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def palettes() -> dict[str, dict[str, str]]:
+    palette = resources.files("holisticbias_eval.report").joinpath("templates", "palette.css").read_text("utf-8")
+    light, dark, printed = (
+        dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", part)) for part in palette.split("@media")
+    )
+    assert light == light_colours()
+    assert "@media screen and (prefers-color-scheme: dark)" in palette, "a page is printed light"
+    return {"light": light, "dark": dark, "print": {**light, **printed}}
+
+
+@pytest.mark.parametrize("name", ["light", "dark", "print"])
+def test_colours_have_the_contrast_that_wcag_asks_for(name: str) -> None:
+    colours = palettes()[name]
+    assert set(colours) == set(palettes()["light"])
+    for text in ("ink", "muted", "accent", "low", "high", "reference"):
+        for ground in ("paper", "surface", "note") if text == "ink" else ("paper", "surface"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    for level in (f"{sign}{i}" for sign in ("", "n") for i in range(10)):
+        assert contrast(colours[f"heat-{level}"], colours[f"heat-ink-{level}"]) >= 4.5, level
+    for drawn in ("bar", "dots", "low", "high", "reference", "note-line"):
+        assert contrast(colours[drawn], colours["paper"]) >= 3, drawn
+
+
+def test_contrast_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

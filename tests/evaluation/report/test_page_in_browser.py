@@ -1,0 +1,124 @@
+"""The page in a real browser: no sideways scrolling on a phone, and what its script does."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holisticbias_eval.report.html_page import render_page
+
+from .invented import awkward_blocks, every_block, invented_report, table
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+
+START = """
+const page = document.querySelector("iframe");
+page.addEventListener("load", () => {
+  const inner = page.contentDocument;
+  const shown = (query) => [...inner.querySelectorAll(query)].filter((e) => e.getBoundingClientRect().width > 0).length;
+"""
+END = """
+  document.body.dataset.found = JSON.stringify(found);
+});
+"""
+OPEN = 'for (const fold of inner.querySelectorAll("details")) fold.open = true;'
+WIDTHS = f"""{START}{OPEN}
+  const {{ scrollWidth: width, clientWidth: room }} = inner.documentElement;
+  const found = {{ width, room, wide: shown(".wide-only"), narrow: shown(".narrow-only") }};{END}"""
+TABLE = f"""{START}{OPEN}
+  const form = inner.querySelector(".filter");
+  const rows = () => [...inner.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
+    .map((row) => row.querySelector("summary").textContent);
+  const choose = (field, value) => {{
+    field.value = value;
+    form.dispatchEvent(new Event("input"));
+    return rows();
+  }};
+  const found = {{ hidden: form.hidden, all: rows().length }};
+  found.searched = choose(form.elements.text, "EXAMPLE OF TERM 31");
+  choose(form.elements.text, "");
+  const axis = form.querySelector("select");
+  found.axes = [...axis.options].map((option) => option.value);
+  found.axis = choose(axis, "Age").length;
+  found.counted = form.querySelector("output").textContent;
+  choose(axis, "");
+  const headings = [...inner.querySelectorAll(".sortable thead th")];
+  const click = (i) => (headings[i].querySelector("button").click(), rows());
+  found.ascending = click(2);
+  found.sort = headings[2].getAttribute("aria-sort");
+  found.descending = click(2);
+  found.byInterval = click(3)[0];
+  found.byName = click(0).slice(0, 3);{END}"""
+FIRST_SCREEN = f"""{START}
+  const ends = (query) => inner.querySelector(query).getBoundingClientRect();
+  const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
+  const found = {{
+    title: ends("h1").bottom, finding: ends(".finding").bottom, chart: ends(".fluid").top, end: ends(".fluid").bottom,
+    wide: ends(".fluid").width, text: ends(".finding").width, scrolling: boxes.length,
+    shadows: boxes.filter((box) => page.contentWindow.getComputedStyle(box).backgroundImage !== "none").length,
+  }};{END}"""
+
+
+def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
+    """What a script finds in a page of this width."""
+    (folder / "phone.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:{height}px;border:0" '
+        f'srcdoc="{html.escape(page)}"></iframe><script>{probe}</script>',
+        "utf-8",
+    )
+    done = subprocess.run(
+        [
+            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
+            (folder / "phone.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    match = re.search(r'data-found="([^"]*)"', done.stdout)
+    assert match, done.stderr
+    found: dict[str, Any] = json.loads(html.unescape(match[1]))
+    return found
+
+
+def test_every_block_is_as_narrow_as_a_phone(tmp_path: Path) -> None:
+    report = replace(invented_report(*every_block(), *awkward_blocks(), rows=40), runs=("one", "other"))
+    found = browse(render_page(report), WIDTHS, tmp_path)
+    assert found["width"] == found["room"] <= 360
+    assert found["wide"] == 0 < found["narrow"]
+
+
+def test_a_wide_screen_shows_whole_labels(tmp_path: Path) -> None:
+    found = browse(render_page(invented_report(*every_block())), WIDTHS, tmp_path, 1400)
+    assert found["narrow"] == 0 < found["wide"]
+
+
+def test_a_long_table_can_be_searched_and_sorted(tmp_path: Path) -> None:
+    found = browse(render_page(invented_report(table(3), rows=45)), TABLE, tmp_path)
+    assert (found["hidden"], found["all"]) == (False, 45)
+    assert found["searched"] == ["term 31"]
+    assert found["axes"] == ["", "Ability", "Age"]
+    assert (found["axis"], found["counted"]) == (22, "22 of 45 rows")
+    by_share = [f"term {i}" for i in range(44, -1, -1) if i != 2]
+    assert (found["sort"], found["ascending"]) == ("ascending", [*by_share, "term 2"])
+    assert found["descending"] == [*by_share[::-1], "term 2"], "a missing value comes last in both orders"
+    assert found["byName"] == ["term 0", "term 1", "term 10"]
+    assert found["byInterval"] == "term 0"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_the_first_screen_has_the_title_the_finding_and_the_chart(tmp_path: Path, width: int, height: int) -> None:
+    found = browse(render_page(invented_report(table())), FIRST_SCREEN, tmp_path, width, height)
+    assert 0 < found["title"] < found["finding"] < found["chart"] < found["end"] < height - 120
+    assert found["wide"] == found["text"], "the chart is as wide as the text"
+    assert found["shadows"] == found["scrolling"]
+    assert (found["scrolling"] > 0) == (width < 500)

@@ -1,0 +1,159 @@
+"""Reports in the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.report.as_text import chart_table, text_blocks
+from holisticbias_eval.report.listing import models_table
+from holisticbias_eval.report.markdown_text import render_markdown
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.terminal_text import print_report
+from holisticbias_eval.sections import Column, Paragraph, Section, Table
+
+from .invented import HOSTILE, INFO, bars, dot_plot, every_block, heat_map, invented_report, table
+
+
+def printed(report: Report, width: int = 100, *, terminal: bool = False) -> str:
+    file = io.StringIO()
+    print_report(report, Console(file=file, width=width, force_terminal=terminal, highlight=False))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", [36, 60, 80, 160])
+def test_no_line_is_wider_than_the_terminal_and_no_value_is_cut(width: int) -> None:
+    text = printed(invented_report(*every_block()), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert "62.0%" in text
+    assert "…" not in text
+
+
+def test_columns_without_room_are_left_out_and_named() -> None:
+    text = printed(invented_report(table()), 40)
+    assert "Community preference" not in text.split("Not shown:")[0]
+    assert "Not shown: columns 95% interval, Answers, Community preference." in " ".join(text.split())
+    assert "Not shown" not in printed(invented_report(table()), 100)
+
+
+def test_rows_beyond_thirty_are_left_out_and_counted() -> None:
+    text = printed(invented_report(table(45)))
+    assert "term 29" in text
+    assert "term 30" not in text
+    assert "Not shown: 15 more rows." in text
+
+
+def test_details_are_left_out_of_the_terminal_alone() -> None:
+    report = invented_report()
+    assert "Keenness by term" not in printed(report)
+    assert "Keenness by term" in render_markdown(report)
+
+
+def test_a_pipe_gets_plain_text_and_a_terminal_styles() -> None:
+    assert "\x1b" not in printed(invented_report())
+    assert "\x1b[1m" in printed(invented_report(), terminal=True)
+
+
+def test_markup_of_names_sets_no_style() -> None:
+    report = replace(invented_report(Paragraph("[red]x[/red]")), title="[b]y[/b] \x1b[2J")
+    said = printed(report)
+    assert "[red]x[/red]" in said
+    assert "[b]y[/b] \ufffd[2J" in said
+
+
+def test_what_was_measured_and_the_notes_come_first() -> None:
+    report = replace(invented_report(), runs=("one", "two"))
+    head = [
+        "some/model on HolisticBias 2.0.0",
+        "A: one",
+        "B: two",
+        "1,200 sentences about people.",
+        "A calibration model.",
+    ]
+    assert printed(report).splitlines()[:5] == head
+    markdown = render_markdown(report)
+    for line in (
+        "# some/model on HolisticBias 2.0.0",
+        "- A: one",
+        "1,200 sentences about people.",
+        "> A calibration model.",
+    ):
+        assert line in markdown.splitlines()
+
+
+def test_chapters_are_named_if_there_are_several() -> None:
+    report = invented_report()
+    assert "Zeal" not in printed(report)
+    assert "Zeal" in printed(replace(report, chapters=report.chapters * 2))
+
+
+def test_a_chart_is_a_table_unless_a_table_has_all_its_rows() -> None:
+    names = ("Ability", "Age", "Nonce")
+    columns = (Column("axis", "Axis"),)
+    whole = Table("by-axis", "By axis", columns, tuple((name,) for name in (*names, "All axes")))
+    part = replace(whole, rows=whole.rows[:2])
+    for found, shown in (
+        (whole, ["by-axis"]),
+        (part, ["keenness", "by-axis"]),
+        (replace(whole, rows=()), ["keenness", "by-axis"]),
+    ):
+        assert [b.name for b in text_blocks(Section("s", "S", (bars(), found))) if isinstance(b, Table)] == shown
+    assert [b.name for b in text_blocks(Section("s", "S", (heat_map(), whole))) if isinstance(b, Table)] == [
+        "map",
+        "by-axis",
+    ]
+
+
+def test_a_dot_plot_in_words_has_the_ends_and_the_median_of_each_row() -> None:
+    assert chart_table(dot_plot()).rows == (
+        ("Ability", 22, 1.0, 19.5, 900.0),
+        ("Age", 22, 5.0, 19.5, 700.0),
+        ("Nonce", 0, None, None, None),
+    )
+
+
+def test_markdown_has_every_part() -> None:
+    text = render_markdown(invented_report(table()))
+    for line in (
+        "## Zeal", "### Keenness", "**The model is keen on 2 of 3 axes.**",
+        "| Name | Value | 95% interval | Floor |", "| --- | ---: | ---: | ---: |",
+        "| Ability | 62.0% | 52.0% to 72.0% | 15.0% |", "| Nonce | not defined | not defined | 15.0% |",
+        "Terms of fewer than two answers are left out.", "## Scope and limits", "- Model: some/model",
+    ):  # fmt: skip
+        assert line in text.splitlines(), line
+    assert "- **Polarizing** (`polarizing`): " in text
+    assert "## What" not in render_markdown(replace(invented_report(), preferences=False))
+
+
+def test_a_comparison_as_markdown_has_both_signatures() -> None:
+    rows = (("Model", "some/model", HOSTILE),)
+    text = render_markdown(replace(invented_report(), runs=("one", "two"), signature=rows))
+    assert "| Property | A | B |\n| --- | --- | --- |\n| Model | some/model | \\<" in text
+
+
+def figure(axis: str, value: float | None, interval: Interval | None = None) -> Figure:
+    return Figure(
+        measure="zeal", name="keenness", keys={"axis": axis}, value=value, unit="share", interval=interval, n=5
+    )
+
+
+def test_models_side_by_side() -> None:
+    models = [
+        ("one", Figures([figure("age", 0.5, Interval(low=0.25, high=0.75)), figure("nonce", None)])),
+        ("two", Figures([figure("body_type", 0.1)])),
+    ]
+    found = models_table(INFO, "Zeal on 2.0.0", models, lambda key, value: f"{key} {value}")
+    assert [column.heading for column in found.columns] == ["Axis", "one", "two"]
+    assert found.rows == (
+        ("axis age", "50.0% [25.0% to 75.0%]", "not measured"),
+        ("axis nonce", "not defined", "not measured"),
+        ("axis body_type", "not measured", "10.0%"),
+    )
+    report = Report("Results", (Chapter(INFO, (Section("zeal", "Zeal", (found,)),)),), scope=())
+    assert "50.0% [25.0% to 75.0%]" in printed(report)
+    assert "| axis age | 50.0% \\[25.0% to 75.0%\\] | not measured |" in render_markdown(report)
