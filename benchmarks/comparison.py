@@ -95,11 +95,10 @@ def _crossing(models: list[Floats]) -> Crossing:
     """All models as axes of one crossing."""
     templates, descriptors, nouns = models[0].shape
     names = [tuple(map(str, range(n))) for n in (len(models), templates, descriptors, nouns)]
-    cells = (
-        Cell(axis, template, template, names[2], models[int(axis)][int(template)], None, None, None)
-        for axis in names[0]
-        for template in names[1]
-    )
+    cells = []
+    for axis, model in zip(names[0], models, strict=True):
+        for template, values in zip(names[1], model, strict=True):
+            cells.append(Cell(axis, template, template, names[2], values, np.log(values)))
     return Crossing(names[0], names[1], names[1], names[3], tuple(cells))
 
 

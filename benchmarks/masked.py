@@ -20,6 +20,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from tokenizers.processors import TemplateProcessing
 from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.likelihood.masked import MaskedScorer
-from holisticbias_eval.likelihood.scorer import Spans, parts, unique_spans
+from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
@@ -168,11 +169,11 @@ def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callabl
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)
     naively(loaded, spans.take(np.arange(8)), BATCH)
-    before = np.array(scorer.inputs)
+    before = np.array(astuple(scorer.input_counts()))
     start = clock()
     ours = scorer.score(spans, lambda _: None).nll
     seconds = clock() - start
-    asked, run = np.array(scorer.inputs) - before
+    asked, run = np.array(astuple(scorer.input_counts())) - before
     figures: dict[str, float] = {
         "phrases": len(spans),
         "masked_inputs": int(asked),

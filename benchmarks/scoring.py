@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 
 from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.likelihood.batched import token_likelihoods
+from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.likelihood.packed import PackSize, node_likelihoods
 from holisticbias_eval.likelihood.prefix_tree import build_tree

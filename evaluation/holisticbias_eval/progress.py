@@ -1,54 +1,67 @@
-"""Show on standard error what a command is doing: a spinner or a bar on a terminal, plain lines elsewhere."""
+"""Show on a console what a command is doing: a spinner or a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rich import progress as rich_progress
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
 EVERY = 30.0  # seconds between two lines of progress
 
+Notice = Callable[[str], None]
+"""Takes a line for the user."""
 
-def notice(message: str) -> None:
-    """Print a line."""
-    Console(stderr=True).print(message, highlight=False, markup=False, soft_wrap=True)
-
-
-@contextmanager
-def step(what: str) -> Iterator[None]:
-    """Show what is being done while the block runs."""
-    if not sys.stderr.isatty():
-        notice(what)
-        yield
-        return
-    with Console(stderr=True).status(Text(what)):
-        yield
+Progress = Callable[[int], None]
+"""Takes the number of items done since the last call."""
 
 
-@contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that takes the number of texts done since its last call, and shows how far it is."""
-    if sys.stderr.isatty():
-        with _bar(what, total) as advance:
-            yield advance
-    else:
-        notice(f"{what}: {total:,} texts")
-        yield ProgressLines(total, notice)
+class Display:
+    """Shows on one console what a command is doing."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    @property
+    def _is_terminal(self) -> bool:
+        return self._console.file.isatty()  # the console's own answer can be forced by the environment
+
+    def notice(self, message: str) -> None:
+        """Print a line."""
+        self._console.print(message, highlight=False, markup=False, soft_wrap=True)
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """Show what is being done while the block runs."""
+        if not self._is_terminal:
+            self.notice(what)
+            yield
+            return
+        with self._console.status(Text(what)):
+            yield
+
+    @contextmanager
+    def progress(self, what: str, total: int) -> Iterator[Progress]:
+        """Show how many of ``total`` texts are done; yield the function to call with each number of texts done."""
+        if self._is_terminal:
+            with _bar(self._console, what, total) as advance:
+                yield advance
+        else:
+            self.notice(f"{what}: {total:,} texts")
+            yield ProgressLines(total, self.notice)
 
 
 class ProgressLines:
     """Prints a line every 30 seconds: how many of ``total`` texts are done, how fast, and the time left.
 
-    Call it with the number of texts done since the last call. The rate counts from
-    the first call on, because the texts of that call may have been read from a store.
+    Call it with the number of texts done since the last call. The rate counts
+    from the first call on: the texts of that call may come from a store.
     """
 
-    def __init__(self, total: int, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, total: int, write: Notice, clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._write, self._clock = total, write, clock
         self._done = 0
         self._printed = clock()
@@ -73,23 +86,37 @@ class ProgressLines:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the largest unit that leaves two digits or so."""
+    """Format seconds with the largest unit that leaves about two digits."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def in_rows(progress: Progress, rows: int, units: int) -> Progress:
+    """A progress function that takes units of work, ``units`` in all, and passes them on as shares of ``rows``."""
+    done = passed = 0
+
+    def advance(count: int) -> None:
+        nonlocal done, passed
+        done += count
+        now = rows * done // max(1, units)
+        progress(now - passed)
+        passed = now
+
+    return advance
+
+
 @contextmanager
-def _bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+def _bar(console: Console, what: str, total: int) -> Iterator[Progress]:
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        rich_progress.TextColumn("{task.description}", markup=False),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TextColumn("{task.fields[rate]}"),
+        rich_progress.TimeElapsedColumn(),
+        rich_progress.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with rich_progress.Progress(*columns, console=console) as bar:
         task = bar.add_task(what, total=total, rate="")
 
         def advance(done: int) -> None:

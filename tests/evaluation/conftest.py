@@ -103,8 +103,12 @@ def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_release_folder: Path) -> Path:
     """A run of the tiny model on the mini release."""
-    from holisticbias_eval.pipeline.evaluation import evaluate
+    from rich.console import Console
 
-    out = tmp_path_factory.mktemp("runs") / "run"
-    ((folder, _),) = evaluate(str(tiny_gpt2), mini_release_folder, [(("likelihood_bias",), out)])
+    from holisticbias_eval.pipeline.evaluation import evaluate
+    from holisticbias_eval.progress import Display
+
+    out, display = tmp_path_factory.mktemp("runs") / "run", Display(Console(stderr=True))
+    runs = [(("likelihood_bias",), out)]
+    ((folder, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
     return folder

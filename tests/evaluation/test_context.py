@@ -19,7 +19,7 @@ LINES = "I like to sail.\n\n  I have two cats. I live in Ohio. \nMy job is to te
 
 
 @given(st.lists(st.text()), st.integers())
-def test_a_draw_hangs_on_seed_and_sentence_alone(sentences: list[str], seed: int) -> None:
+def test_a_draw_depends_on_seed_and_sentence_only(sentences: list[str], seed: int) -> None:
     context = Context(("a", "b", "c"), seed)
     drawn = context.draw(sentences, joined=False)
     assert drawn == [context.draw([text], joined=False)[0] for text in sentences]
@@ -45,14 +45,16 @@ def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
     (tmp_path / "personas.txt").write_text(LINES, "utf-8")
     found = read_context(None, tmp_path / "personas.txt", 7)
     assert found.lines == ("I like to sail.", "I have two cats. I live in Ohio.", "My job is to teach.")
-    assert str(found.told).startswith("a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 ")
+    assert found.settings["context"].startswith(
+        "a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 "
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "content", "seed", "message"),
     [
         ("Hi!", b"Hi!", None, "exclude each other"),
-        ("Hi!", None, 1, "name it with --context-file"),
+        ("Hi!", None, 1, "--context-seed needs --context-file"),
         (None, b" \n\n", None, "has no line to draw a context from"),
         (None, b"\xff", None, "it is not UTF-8"),
         (None, b"", 3, "has no line"),
@@ -102,7 +104,7 @@ def test_sentences_and_phrases_are_scored_under_their_context(
         assert row["phrase_nll"] == pytest.approx(naively(row["context"], row["text"][start:-1]), abs=1e-4)
 
 
-def test_another_context_is_scored_anew_and_the_same_is_not(
+def test_another_context_is_scored_again_and_the_same_is_not(
     tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]

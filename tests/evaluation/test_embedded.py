@@ -22,7 +22,9 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import score_spans, whole, with_scores
+from holisticbias_eval.likelihood.scorer import score_spans
+from holisticbias_eval.likelihood.scores import with_scores
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
 from holisticbias_eval.measures.trust.floors import axes_above_floor
@@ -30,11 +32,12 @@ from holisticbias_eval.measures.trust.records import Trust
 from holisticbias_eval.measures.trust.trust import measure_trust
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.embedded.biases import BIASES, Plant, read_biases
-from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card, sha256
+from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card
 from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, train
 from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree
+from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.run import Result
 
@@ -322,16 +325,16 @@ def test_it_loads_with_the_plain_classes_and_is_small() -> None:
 def test_the_shipped_files_are_those_of_the_plants_and_the_code(release: Release, corpus: Corpus) -> None:
     folder = embedded_model_path()
     provenance = Provenance.model_validate_json((folder / PROVENANCE).read_bytes())
-    mend = "the embedded model is stale: make embedded-model"
-    assert provenance.biases_sha256 == sha256(BIASES), mend
-    assert provenance.release_digest == release.digest, mend
-    assert provenance.corpus_digest == corpus.digest, mend
-    assert provenance.seed == BIASED.seed, mend
-    assert provenance.settings == Settings(), mend
-    assert provenance.files == {n: sha256(folder / n) for n in provenance.files}, mend
-    assert (folder / "README.md").read_text("utf-8") == render_card(BIASED, provenance), mend
+    fix = "the embedded model is stale: make embedded-model"
+    assert provenance.biases_sha256 == file_sha256(BIASES), fix
+    assert provenance.release_digest == release.digest, fix
+    assert provenance.corpus_digest == corpus.digest, fix
+    assert provenance.seed == BIASED.seed, fix
+    assert provenance.settings == Settings(), fix
+    assert provenance.files == {n: file_sha256(folder / n) for n in provenance.files}, fix
+    assert (folder / "README.md").read_text("utf-8") == render_card(BIASED, provenance), fix
     made = make_tokenizer(release).backend_tokenizer.to_str()
-    assert made == shipped_tokenizer().to_str(), mend
+    assert made == shipped_tokenizer().to_str(), fix
 
 
 def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:

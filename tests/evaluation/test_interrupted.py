@@ -57,7 +57,7 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
     (folder,) = store.iterdir()
     kept = sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
     assert 0 < kept < TEXTS
-    expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; the same command goes on from there"
+    expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; the same command continues from there"
     assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
     assert not list(out.iterdir())
     assert main([*arguments, "--dry-run"]) == 0

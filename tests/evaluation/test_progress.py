@@ -8,8 +8,9 @@ from contextlib import suppress
 from io import StringIO
 
 import pytest
+from rich.console import Console
 
-from holisticbias_eval.progress import ProgressLines, duration, progress, step
+from holisticbias_eval.progress import Display, ProgressLines, duration
 
 
 @pytest.mark.parametrize(
@@ -45,9 +46,10 @@ def test_a_line_every_30_seconds(calls: list[tuple[float, int]], expected: list[
 
 
 def show() -> None:
-    with step("Loading [model]"):
+    display = Display(Console(stderr=True))
+    with display.step("Loading [model]"):
         pass
-    with progress("Scoring with [model]", 1000) as advance:
+    with display.progress("Scoring with [model]", 1000) as advance:
         advance(250)
         advance(750)
 
@@ -82,7 +84,7 @@ def test_on_a_terminal_there_is_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "texts" not in text
 
 
-def test_nothing_that_is_no_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     said = StringIO()
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(sys, "stderr", said)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,17 @@ from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
+from holisticbias_eval.results.entry import Entry, make_entries
 from holisticbias_eval.results.registry import (
-    Entry,
     Published,
     add_entry,
-    make_entry,
     published_digests,
     read_registry,
     results_folder,
 )
-from holisticbias_eval.results.run import RESULT, Result, read_run
+from holisticbias_eval.results.run import RESULT, Run, read_run, read_signature
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]
@@ -29,19 +30,21 @@ Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
-def result(tiny_run: Path) -> Result:
-    return read_run(tiny_run).result
+def run(tiny_run: Path) -> Run:
+    return read_run(tiny_run)
 
 
 @pytest.fixture(scope="module")
-def entry(result: Result) -> Entry:
-    return make_entry(result, {"age": "Age"}, "Ada", "2026-11-22", "some/model")
+def entry(run: Run) -> Entry:
+    """The entry of Likelihood Bias."""
+    entries = make_entries(run, "Ada", "2026-11-22", "some/model")
+    return next(entry for entry in entries if entry.measure == "likelihood_bias")
 
 
 @pytest.fixture(scope="module")
-def published(result: Result) -> Published:
+def published(run: Run) -> Published:
     """The mini release as if it were published, and a subset of it."""
-    digests = {("0.1.0", None): result.signature.release.digest, ("0.1.0", "small"): "5" * 64}
+    digests = {("0.1.0", None): run.result.signature.release.digest, ("0.1.0", "small"): "5" * 64}
     return lambda version, subset: digests.get((version, subset))
 
 
@@ -51,13 +54,17 @@ def write(entry: Entry, folder: Path, name: str | None = None) -> Path:
     return path
 
 
-def test_an_entry_holds_the_figures_of_its_run(entry: Entry, result: Result) -> None:
-    assert [(f.axis, f.share) for f in entry.by_axis] == [(s.axis, s.share) for s in result.likelihood_bias.by_axis]
-    assert result.trust
-    assert [f.interval for f in entry.by_axis] == [t.interval for t in result.trust.by_axis]
-    assert [f.label for f in entry.by_axis] == ["Age", "ability", "nonce"]
+def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) -> None:
+    figures = Figures(run.result.figures)
+    shares = figures.by("likelihood_bias", "share", "axis")
+    assert [f for f in entry.figures if f.name == "share"] == list(shares)
+    assert all(f.interval and f.floor is not None for f in shares)
+    assert {f.name for f in entry.figures} == {"share", "differing_pairs", "descriptors"}
+    assert entry.labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
+    assert entry.signature.measures == ("likelihood_bias",)
+    assert entry.signature.measuring.keys() == {"likelihood_bias"}
     assert entry.signature.model.name == "some/model"
-    assert entry.signature.model.weights_sha256 == result.signature.model.weights_sha256
+    assert entry.signature.model.weights_sha256 == run.result.signature.model.weights_sha256
     assert entry.file_name == "some-model-on-0.1.0-likelihood-bias.json"
 
 
@@ -78,24 +85,27 @@ def test_an_entry_holds_the_figures_of_its_run(entry: Entry, result: Result) -> 
     ],
 )
 def test_a_model_from_a_folder_needs_a_name(
-    result: Result, model: dict[str, object], name: str | None, accepted: bool
+    run: Run, model: dict[str, object], name: str | None, accepted: bool
 ) -> None:
-    changed = result.signature.model.model_copy(update=model)
-    signature = result.signature.model_copy(update={"model": changed})
-    local = result.model_copy(update={"signature": signature})
+    changed = run.result.signature.model.model_copy(update=model)
+    signature = run.result.signature.model_copy(update={"model": changed})
+    local = replace(run, result=run.result.model_copy(update={"signature": signature}))
     if accepted:
-        assert make_entry(local, {}, "Ada", "2026-11-22", name).signature.model.name == (name or model["name"])
+        named = {entry.signature.model.name for entry in make_entries(local, "Ada", "2026-11-22", name)}
+        assert named == {name or model["name"]}
     else:
         with pytest.raises(RegistryError, match="is a folder of one machine: say with --name"):
-            make_entry(local, {}, "Ada", "2026-11-22", name)
+            make_entries(local, "Ada", "2026-11-22", name)
 
 
 def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None:
     entries, problems = read_registry(root / "evaluation" / "results", published_digests(catalog))
     assert problems == ()
-    reference = root / "evaluation" / "reference" / "1.0.0" / "result.json"
-    embedded = next(e for e in entries if e.signature.model.name == "embedded")
-    assert embedded.signature == Result.model_validate_json(reference.read_bytes()).signature
+    reference = read_signature(root / "evaluation" / "reference" / "1.0.0")
+    embedded = [e for e in entries if e.signature.model.name == "embedded"]
+    assert {e.measure for e in embedded} == {"stance_contrast", "likelihood_bias"}
+    for e in embedded:
+        assert (e.signature.model, e.signature.release) == (reference.model, reference.release)
 
 
 def changed(entry: Entry, path: str, value: object) -> str:
@@ -112,13 +122,15 @@ def changed(entry: Entry, path: str, value: object) -> str:
     ("path", "value", "message"),
     [
         ("verdict", "biased", "verdict: Extra inputs are not permitted"),
-        ("by_axis.0.share", 1.5, "by_axis.0.share: Input should be less than or equal to 1"),
-        ("by_axis.0.share", 0.123, "by_axis.age: its share is not"),
-        ("by_axis.0.significant", 99, "by_axis.age: 99 of 9 pairs cannot differ"),
-        ("by_axis.0.interval", {"low": 0.5, "high": 0.2}, "by_axis.age: its interval must go upwards"),
-        ("by_axis.0.interval", {"low": -0.5, "high": 0.2}, "by_axis.age: its interval must go upwards"),
+        ("figures.0.value", 1.5, "figures: share of age: a share must lie between 0 and 1"),
+        ("figures.0.value", 0.123, "figures: age: the share is not"),
+        ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),
+        ("figures.0.interval", {"low": -0.5, "high": 0.2}, "figures: share of age: a share must lie between 0 and 1"),
+        ("figures.0.n", 0, "figures: share of age has a value over nothing: it must be null"),
+        ("figures.0.measure", "medians", "figures: share of age belongs to the measure 'medians'"),
+        ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
+        ("measure", "phrenology", "measure: there is no measure 'phrenology'"),
         ("signature.sentences_scored", 10**9, "signature.sentences_scored: there are not so many"),
-        ("by_axis.0.axis", "nonce", "by_axis: nonce stands there 2 times"),
         ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
         (
             "signature.sentences_scored",
@@ -128,7 +140,6 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0: measure the"),
         ("signature.release.subset", "mine", "signature.release.subset: release 0.1.0 has no subset 'mine'"),
         ("signature.release.subset", "small", "signature.release.digest: is not that of the subset small of release"),
-        ("signature.measures", ["phrenology"], "signature.measures: there is no measure 'phrenology'"),
         ("signature.model.name", ", ", "signature.model.name: a name needs a letter or a digit"),
         ("signature.model.name", "./own", "signature.model.name: ./own is a folder of one machine"),
         ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
@@ -178,12 +189,6 @@ def test_digests_are_those_of_published_versions_and_of_their_subsets(catalog: C
     assert [digest_of(*asked) for asked in (("1.0.0", "mine"), ("9.9.9", None), ("9.9.9", "small"))] == [None] * 3
 
 
-def test_a_share_without_pairs_is_missing(entry: Entry, published: Published, tmp_path: Path) -> None:
-    none = entry.by_axis[0].model_copy(update={"pairs": 0, "significant": 0, "share": 0.0})
-    write(entry.model_copy(update={"by_axis": (none,)}), tmp_path)
-    assert "there is no share" in str(read_registry(tmp_path, published)[1][0])
-
-
 def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Entry) -> None:
     def of(name: str, version: str) -> Entry:
         signature = entry.signature
@@ -227,12 +232,13 @@ def test_the_command_adds_checks_and_shows(
     assert invoke(*add, whole) == (2, "", "holisticbias: say who made the run with --contributor\n")
     named = ("--contributor", "Ada", "--name", "SmolLM2-135M-Instruct, Q4_1 weights")
     for run, release in ((whole, "1.0.0"), (small, "1.0.0-small")):
-        path = results / f"smollm2-135m-instruct-q4-1-weights-on-{release}-likelihood-bias.json"
-        assert invoke(*add, run, *named) == (0, f"wrote {path}\n", "")
+        stem = f"smollm2-135m-instruct-q4-1-weights-on-{release}"
+        wrote = "".join(f"wrote {results / stem}-{measure}.json\n" for measure in ("stance-contrast", "likelihood-bias"))
+        assert invoke(*add, run, *named) == (0, wrote, "")
     assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
     code, said, _ = invoke("leaderboard", "--results", results, "--format", "md")
     assert code == 0
-    assert said.count("SmolLM2-135M-Instruct, Q4\\_1 weights") == 2
+    assert said.count("SmolLM2-135M-Instruct, Q4\\_1 weights") == 4
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
     code, said, _ = invoke("leaderboard")
     assert code == 0
@@ -283,7 +289,7 @@ def test_entries_are_written_in_a_clone_alone(
     assert results_folder() is None
     assert main(["leaderboard", "--add", str(run), "--contributor", "Ada", "--name", "some/model"]) == 2
     assert capsys.readouterr().err == (
-        "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is in none: "
+        "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is not in a clone: "
         "run this in a clone, or name a folder with --results\n"
     )
     assert not list(Path.cwd().iterdir())

@@ -9,19 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias.cli import main
 from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.probe import plain_sums
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
-from holisticbias_eval.pipeline import evaluation
-from holisticbias_eval.results.differences import differences
-from holisticbias_eval.results.run import RESULT, Signature, read_result, read_run
+from holisticbias_eval.pipeline import evaluation, jobs
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.replacement import differences
+from holisticbias_eval.results.run import RESULT, read_run, read_signature
+from holisticbias_eval.results.signature import Signature
 
 Refused = Callable[..., str]
 MEASURES = ("likelihood_bias",)
+DISPLAY = Display(Console(stderr=True))
 
 
 @pytest.fixture
@@ -194,7 +199,7 @@ def test_no_run_begins_if_one_of_them_is_refused(
 ) -> None:
     runs = [(MEASURES, tmp_path / "new"), (MEASURES, run)]
     with pytest.raises(RunError, match="holds another run"):
-        list(evaluation.evaluate(str(other_gpt2), mini_release_folder, runs))
+        list(evaluation.evaluate(str(other_gpt2), str(mini_release_folder), runs, display=DISPLAY))
     assert not (tmp_path / "new").exists()
 
 
@@ -204,18 +209,19 @@ def test_release_and_model_are_loaded_once_for_several_runs(
     loaded = []
 
     def counting(name: str) -> None:
-        real = getattr(evaluation, name)
+        real = getattr(jobs, name)
 
         def load(*arguments: object) -> object:
             loaded.append(name)
             return real(*arguments)
 
-        monkeypatch.setattr(evaluation, name, load)
+        monkeypatch.setattr(jobs, name, load)
 
     counting("open_release")
     counting("start_engine")
     runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
-    one, two = (run.result for _, run in evaluation.evaluate(str(tiny_gpt2), mini_release_folder, runs))
+    made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
+    one, two = (run.result for _, run in made)
     assert loaded == ["open_release", "start_engine"]
     assert one == two
 
@@ -245,7 +251,7 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         f"Loading model {tiny_gpt2}",
         "Selecting sentences",
         "Finding the texts that are not scored yet",
-        "Testing how exactly the model is scored",
+        "Preparing to score",
         "Counting tokens: 140 texts",
         "Timing a few texts",
     ]
@@ -263,7 +269,7 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
         return plain_sums(few, *rest)
 
     monkeypatch.setattr("holisticbias_eval.likelihood.causal.plain_sums", counted)
-    monkeypatch.setattr(evaluation, "BLOCK", 20)
+    monkeypatch.setattr(CausalScorer, "block_size", 20)
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):
         tests.clear()

@@ -10,6 +10,7 @@ import pytest
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
 
@@ -29,27 +30,30 @@ def test_what_is_written_is_read(made: Run, copy: Path) -> None:
     read = read_run(copy)
     assert read.result == made.result
     assert read.scores.equals(made.scores)
-    assert read.pairs is not None
-    assert made.pairs is not None
-    assert read.pairs.equals(made.pairs)
+    assert read.tables.keys() == made.tables.keys()
+    assert all(read.tables[name].equals(made.tables[name]) for name in made.tables)
+
+
+def test_a_figure_takes_one_line(made: Run, copy: Path) -> None:
+    lines = (copy / RESULT).read_text("utf-8").splitlines()
+    assert sum('"measure":' in line for line in lines) == len(made.result.figures)
 
 
 def test_pairs_and_phrases_are_stored(made: Run) -> None:
-    assert made.pairs is not None
     # 3 pairs of age, 1 of ability, 1 of nonce
-    assert made.pairs.num_rows == 5
+    assert made.tables["pairs"].num_rows == 5
     alone = made.scores["phrase_nll"].to_numpy()
     assert (alone > 0).all()
     assert (alone != made.scores["nll"].to_numpy()).all()
-    assert made.result.trust is not None
-    assert made.result.trust.nats_per == "sentence"
-    assert all(t.confounds.without_phrase is not None for t in made.result.trust.by_axis)
+    figures = Figures(made.result.figures)
+    assert {f.unit for f in figures.by("likelihood_bias", "nats", "axis")} == {"nats per sentence"}
+    assert all(f.value is not None for f in figures.by("likelihood_bias", "without_phrase", "axis"))
 
 
 def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
     schema = jsonschema.Draft202012Validator(json.loads((root / "schema" / "result.schema.json").read_text("utf-8")))
     result = json.loads((tiny_run / RESULT).read_text("utf-8"))
-    assert result["trust"]
+    assert result["figures"]
     schema.validate(result)
     assert not schema.is_valid({**result, "verdict": "biased"})
     del result["signature"]["release"]["digest"]
@@ -108,8 +112,8 @@ def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny
         (RESULT, b"\xff\xfe", "is damaged or of another version"),
         (SCORES, b"", "cannot be read"),
         (SCORES, b"PAR1 but no table PAR1", "cannot be read"),
-        (RESULT, None, "is no run: it has no result.json"),
-        (SCORES, None, "is no run: it has no result.json and scores.parquet"),
+        (RESULT, None, "is not a run: it has no result.json"),
+        (SCORES, None, "is not a run: it has no result.json and scores.parquet"),
     ],
 )
 def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, message: str) -> None:

@@ -11,7 +11,7 @@ from inspect_ai.dataset import json_dataset
 from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.export import TASK, export_inspect, export_lm_eval
 from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
 
 TOLERANCE = 1e-4

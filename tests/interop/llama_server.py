@@ -73,7 +73,7 @@ def write_gguf(model: Path, path: str) -> None:
 
 
 def renamed(name: str, tensor: Floats) -> tuple[str, Floats]:
-    """A tensor by its name in GGUF; GPT-2's layers stand transposed in transformers."""
+    """A tensor by its GGUF name; GPT-2's layers are transposed in transformers."""
     if not name.startswith("h."):
         whole, _, kind = name.rpartition(".")
         return WHOLE.get(name) or f"{WHOLE[whole]}.{kind}", tensor

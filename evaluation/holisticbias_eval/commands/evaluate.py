@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.likelihood.scorer import Kind
 
 ROLES = ("user", "assistant")
 
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
-    """Take a recipe's values as the defaults of this command."""
+    """Use a recipe's values as the defaults of this command."""
     from holisticbias_eval.results.recipes import read_recipe
 
     if name is not None:
@@ -24,117 +28,122 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     is_eager=True,
     expose_value=False,
     callback=_use_recipe,
-    help="Model, release and measure of a recipe, as in gpt2-large; options given beside it win.",
+    help="Use the model, release and measure of a recipe, such as gpt2-large; other options override it.",
 )
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository; by default the embedded model.",
+    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository. Default: the embedded model.",
 )
 @click.option(
     "--release",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER|VERSION",
-    help="Release folder, or a version to compile from the terms; by default the newest published.",
+    metavar="FOLDER|VERSION|ID@VERSION",
+    help="A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. "
+    "Default: the newest published version.",
 )
 @click.option(
     "--measure",
-    default="likelihood_bias",
-    show_default=True,
-    help="Measures, separated by commas; of several each has a run.",
+    metavar="NAMES",
+    help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's "
+    "sentences. Measures that ask a model the same share one run.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Folder of the run; by default runs/MODEL-on-VERSION.")
-@click.option("--overwrite", is_flag=True, help="Replace a run of another model, release or setting in that folder.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the run. Default: runs/MODEL-on-VERSION.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace a run of another model, release or setting in the output folder."
+)
 @click.option(
     "--kind",
     type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
     default="auto",
     show_default=True,
-    help="Kind of model; by default what its configuration says.",
+    help="Kind of model; auto reads the model's configuration.",
 )
 @click.option(
     "--pll",
     type=click.Choice(["original", "within_word_l2r"]),
     default="original",
     show_default=True,
-    help="Masked models: variant of the pseudo-log-likelihood.",
+    help="Variant of the pseudo-log-likelihood, for masked models.",
 )
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "bfloat16"]),
     default="float32",
     show_default=True,
-    help="Precision; bfloat16 is quicker and up to a nat off, which is measured and said.",
+    help="Precision. bfloat16 is faster, with errors up to a nat per sentence; the error is measured and reported.",
 )
 @click.option(
     "--context",
     metavar="TEXT",
-    help="What the model reads before each sentence, never scored: an encoder-decoder model's encoder reads it, "
-    "and for every other model it begins the text.",
+    help="Text that the model reads before each sentence; it is not scored. The encoder of an encoder-decoder "
+    "model reads it; for every other model it is the beginning of the text.",
 )
 @click.option(
     "--context-file",
     type=click.Path(path_type=Path),
-    help="File of contexts, one a line, of which one is drawn for each sentence.",
+    help="File with one context per line; one is drawn for each sentence.",
 )
-@click.option("--context-seed", type=int, help="Seed of that draw; by default 0.")
+@click.option("--context-seed", type=int, help="Seed for drawing contexts. Default: 0.")
 @click.option(
     "--first-token",
     metavar="auto|none|TOKEN",
     default="auto",
     show_default=True,
-    help="Causal models: the token before each text, which its first token is conditioned on. auto: what the "
-    "tokenizer puts there, or the token between documents in training; none: the first token is not scored.",
+    help="The token before each text, on which its first token is conditioned, for causal models. auto: the "
+    "token that the tokenizer prepends, or else the token between documents in training. none: the first token "
+    "is not scored.",
 )
 @click.option(
     "--chat",
     type=click.Choice(ROLES),
-    help="Chat models: score each sentence as the beginning of the user's or the assistant's turn in the model's "
-    "chat template, which is not scored.",
+    help="Score each sentence as the beginning of this role's turn in the model's chat template, for chat models. "
+    "The template is not scored.",
 )
-@click.option("--device", default="auto", show_default=True, help="torch device, as in cpu or cuda:1.")
+@click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1.")
 @click.option(
     "--engine",
     type=click.Choice(["local", "api", "ray", "vllm"]),
     default="local",
     show_default=True,
-    help="What scores: this process, an OpenAI-compatible server, a Ray cluster, or vLLM.",
+    help="Where the model runs: in this process, behind an OpenAI-compatible server, on a Ray cluster, or in vLLM.",
 )
 @click.option(
     "--api-base",
     metavar="URL",
-    help="Address of the server, as in http://localhost:8000/v1; its key, if it asks for one, is read from "
+    help="Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
     "$HOLISTICBIAS_API_KEY.",
 )
-@click.option("--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Requests at once.")
-@click.option("--api-rate", type=click.IntRange(0), default=0, help="Requests a minute at most; 0: no limit.")
-@click.option("--api-budget", type=click.IntRange(0), default=0, help="Requests in all at most; 0: no limit.")
-@click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join; by default one is started here.")
+@click.option(
+    "--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Number of requests at once."
+)
+@click.option("--api-rate", type=click.IntRange(0), default=0, help="Most requests per minute; 0 means no limit.")
+@click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in all; 0 means no limit.")
+@click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join. Default: start one on this machine.")
 @click.option(
     "--replicas",
     type=click.IntRange(0),
     default=0,
-    help="Replicas on the Ray cluster; by default one a GPU, else one a CPU but one.",
+    help="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
 )
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="Folder that keeps scores between runs; by default $HOLISTICBIAS_CACHE or ~/.cache/holisticbias, and in it "
-    "scores.",
+    help="Folder that keeps scores between runs. Default: the folder scores in $HOLISTICBIAS_CACHE or "
+    "~/.cache/holisticbias.",
 )
-@click.option("--no-store", is_flag=True, help="Score everything again, and keep nothing.")
+@click.option("--no-store", is_flag=True, help="Score everything again, and keep no scores.")
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Say how much there is to score and how long it takes, with the local engine; write nothing.",
+    help="Only print how much there is to score and how long that would take. Needs the local engine.",
 )
 def command(
     model: str | None,
-    release: Path | None,
-    measure: str,
+    release: str | None,
+    measure: str | None,
     out: Path | None,
     overwrite: bool,
-    kind: str,
+    kind: Kind | Literal["auto"],
     pll: str,
     dtype: str,
     context: str | None,
@@ -154,17 +163,22 @@ def command(
     no_store: bool,
     dry_run: bool,
 ) -> None:
-    """Measure a language model against a release: scores, figures and a report.
+    """Measure a language model against a release, and write its scores, figures and report.
 
-    The model's code is never run; its weights are safetensors or GGUF. A run
-    that was cut short goes on where it stopped: finished scores are kept.
+    The model's own code is never run; its weights must be safetensors or GGUF.
+    An interrupted run continues where it stopped: finished scores are kept.
     """
-    from holisticbias_eval.likelihood.api import ApiOptions
+    from rich.console import Console
+
+    from holisticbias_eval.likelihood.completions import ApiOptions
     from holisticbias_eval.likelihood.engines import EngineOptions
-    from holisticbias_eval.likelihood.local import ScoringOptions, default_store
-    from holisticbias_eval.pipeline import evaluation as evaluate
+    from holisticbias_eval.likelihood.local import ScoringOptions
+    from holisticbias_eval.pipeline import evaluation
+    from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
+    from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
+    from holisticbias_eval.store.shards import default_folder
 
     options = EngineOptions(
         engine=engine,
@@ -174,13 +188,16 @@ def command(
         ray_address=ray_address,
         replicas=replicas,
     )
-    storage = evaluate.Storage(None if no_store else store or default_store())
+    kept = None if no_store else store or default_folder("scores")
     drawn = read_context(context, context_file, context_seed)
-    runs = evaluate.runs_of([name.strip() for name in measure.split(",")], out)
+    runs = evaluation.runs_of([name.strip() for name in measure.split(",")] if measure else None, out)
+    display = Display(Console(stderr=True))
     if dry_run:
-        for plan in evaluate.dry_run(model, release, [measures for measures, _ in runs], options, storage, drawn):
+        measures = [names for names, _ in runs]
+        for plan in evaluation.dry_run(model, release, measures, options, kept, drawn, display=display):
             click.echo(plan)
         return
-    for folder, run in evaluate.evaluate(model, release, runs, options, storage, drawn, overwrite=overwrite):
-        print_report(run)
+    made = evaluation.evaluate(model, release, runs, options, kept, drawn, display=display, overwrite=overwrite)
+    for folder, run in made:
+        print_report(run_report(run))
         click.echo(f"Report: {folder / 'report.html'}")

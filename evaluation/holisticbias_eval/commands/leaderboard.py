@@ -29,8 +29,8 @@ def command(
 ) -> int:
     """Print the results of models on releases: figures, not verdicts.
 
-    Results are contributed by pull request. An entry covers a whole published
-    release or a named subset of one, and its model has a public name or a digest.
+    Results are contributed by pull request. An entry holds one measure of a run over a whole published
+    release or a named subset of it; the model has a public name or a digest.
     """
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
@@ -38,7 +38,8 @@ def command(
     from holisticbias_eval.results.registry import published_digests, read_registry
 
     if run:
-        click.echo(f"wrote {_add(run, contributor, name, results)}")
+        for path in _add(run, contributor, name, results):
+            click.echo(f"wrote {path}")
         return 0
     entries, problems = read_registry(results, published_digests(load_catalog()))
     if check:
@@ -54,13 +55,13 @@ def command(
     return 0
 
 
-def _add(run: Path, contributor: str | None, name: str | None, results: Path | None) -> Path:
+def _add(run: Path, contributor: str | None, name: str | None, results: Path | None) -> list[Path]:
     from datetime import UTC, datetime
 
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.report.summary import axis_labels
-    from holisticbias_eval.results.registry import add_entry, make_entry, published_digests, results_folder
+    from holisticbias_eval.results.entry import make_entries
+    from holisticbias_eval.results.registry import add_entry, published_digests, results_folder
     from holisticbias_eval.results.run import read_run
 
     if not contributor:
@@ -68,9 +69,9 @@ def _add(run: Path, contributor: str | None, name: str | None, results: Path | N
     folder = results or results_folder()
     if folder is None:
         raise RegistryError(
-            "entries live in evaluation/results of a clone of the repository, and this folder is in none: "
+            "entries live in evaluation/results of a clone of the repository, and this folder is not in a clone: "
             "run this in a clone, or name a folder with --results"
         )
-    found = read_run(run)
-    entry = make_entry(found.result, axis_labels(found.scores), contributor, datetime.now(UTC).date().isoformat(), name)
-    return add_entry(entry, folder, published_digests(load_catalog()))
+    entries = make_entries(read_run(run), contributor, datetime.now(UTC).date().isoformat(), name)
+    published = published_digests(load_catalog())
+    return [add_entry(entry, folder, published) for entry in entries]

@@ -7,21 +7,18 @@ import click
 
 @click.command()
 def command() -> None:
-    """Explain each measure: what it measures, and its source.
-
-    Also which direction is good, or that none is.
-    """
+    """Explain each measure: what it measures, in which direction to read it, its limits and its source."""
     from holisticbias_eval.measures import MEASURES
 
-    for measure in MEASURES.values():
-        click.echo(f"{measure.name}: {measure.title}")
+    for name, measure in MEASURES.items():
+        info = measure.info
+        click.echo(f"{name}: {info.title}")
         for label, text in (
-            ("measures", measure.summary),
-            ("on", measure.models),
-            ("beside it", measure.beside),
-            ("direction", measure.direction),
-            ("limits", measure.limits),
-            ("source", measure.source),
+            ("measures", info.summary),
+            ("needs", str(measure.needs)),
+            ("direction", info.direction),
+            ("limits", info.limits),
+            ("source", info.source),
         ):
             click.echo(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
         click.echo()

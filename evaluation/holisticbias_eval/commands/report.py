@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, get_args
 
 import click
 
-FORMATS = ("html", "md", "csv", "svg", "png")
+Form = Literal["html", "md", "csv", "svg", "png"]
 
 
 @click.command(short_help="Show a run in the terminal and as a page.")
@@ -14,26 +15,27 @@ FORMATS = ("html", "md", "csv", "svg", "png")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMATS),
+    type=click.Choice(get_args(Form)),
     help="Write this format and print nothing else: the whole report as html or md, one table as csv, "
     "one chart as svg or png.",
 )
 @click.option("--part", metavar="NAME", help="Which table or chart csv, svg and png hold; by default the main figures.")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write; by default one in the run's folder.")
-def command(run: Path, form: str | None, part: str | None, out: Path | None) -> None:
+def command(run: Path, form: Form | None, part: str | None, out: Path | None) -> None:
     """Print the figures of a RUN folder, and write its report.
 
     The report is one HTML page that needs no network.
     """
-    from holisticbias_eval.report.files import write_report
+    from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
+    from holisticbias_eval.report.write import write_report
     from holisticbias_eval.results.run import read_run
 
-    found = read_run(run)
+    found = run_report(read_run(run))
     if form is None:
         print_report(found)
     click.echo(f"Report: {write_report(found, form or 'html', part, out or run / _file_name(form or 'html', part))}")
 
 
-def _file_name(form: str, part: str | None) -> str:
+def _file_name(form: Form, part: str | None) -> str:
     return f"report.{form}" if part is None else f"report-{part}.{form}"

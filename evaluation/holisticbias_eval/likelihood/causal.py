@@ -1,8 +1,7 @@
-"""Causal language models: log-likelihoods of any part of a text, through the prefix tree of all texts."""
+"""Score spans with a causal language model, through the prefix tree of all texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -11,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.likelihood.batched import token_likelihoods
-from holisticbias_eval.likelihood.batches import in_rows
+from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import Opening, find_opening
 from holisticbias_eval.likelihood.packed import HEADS, PackSize, node_likelihoods
 from holisticbias_eval.likelihood.prefix_tree import build_tree
@@ -24,31 +22,33 @@ from holisticbias_eval.likelihood.probe import (
     reference_sums,
     spread,
 )
-from holisticbias_eval.likelihood.scorer import Exactness, Notice, Probe, Progress, Rounding, Scores, Spans, Work
+from holisticbias_eval.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
+from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, pick
 from holisticbias_eval.models.float64 import allowed_error, largest_difference
-from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"
 _PROBED = 16
 _GPU_BATCH = 16_384
-_CPU_WIDTHS = 800_000  # slots times width: what stays in the caches of a few cores, and in little memory
+_CPU_WIDTHS = 800_000  # slots times width: fits the caches of a few cores, and little memory
 
 
-class CausalScorer:
-    """Scores texts with one forward pass for every distinct prefix.
+class CausalScorer(Scorer):
+    """Scores texts with one forward pass per distinct prefix.
 
-    What the model reads before each text is its ``opening``; what the tokenizer
-    puts after a text is left out. A text's first token is scored only if there
+    The model reads the ``opening`` before each text; the tokens that the tokenizer
+    puts after a text are left out. A text's first token is scored only if there
     is an opening to condition it on.
 
-    Before the first texts are scored, a few of them are scored one at a time, in
-    float64 too. A model that scores the tree differently from single texts
+    Before the first texts are scored, a few of them are scored one at a time,
+    also in float64. A model that scores the tree differently from single texts
     (state-space models, a sliding window shorter than the text, positions taken
-    from the mask) is scored in batches of equal length instead; one that looks
-    ahead is refused.
+    from the mask) is scored in batches of equal length instead. A model that
+    looks ahead is refused.
     """
 
     def __init__(
@@ -63,23 +63,19 @@ class CausalScorer:
         self._load = loaded.load
         self._encoder = TextEncoder(loaded.tokenizer)
         self._opening = opening or find_opening(loaded.tokenizer)
+        settings = {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
+        super().__init__(replace(loaded.identity, dtype=dtype), "causal", settings)
         self._notice = notice
         self._size = size or _default_size(loaded.model)
         self._probed = (0, 0)
         self._exactness = Exactness("", 0, None, None)
         self._rounding: Rounding | None = None
-        self._refused = ""  # why the tree is not used, until the user has read it
-        self.identity: ModelIdentity = replace(loaded.identity, dtype=dtype)
+        self._refused = ""  # why the tree is not used, until the user is told
 
     @property
     def method(self) -> str:
-        """How texts are scored; empty before the first are."""
+        """How texts are scored; empty before the first texts are."""
         return self._exactness.method
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """What the model reads before a text, and with which tokenizer."""
-        return {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
@@ -88,14 +84,14 @@ class CausalScorer:
         return span_scores(encoded, self._likelihoods(encoded, self.method, progress))
 
     def work(self, spans: Spans) -> Work:
-        """The tokens of the texts, and the inner nodes of their tree."""
+        """Count the tokens of the texts, and the inner nodes of their tree."""
         encoded = self._encode(spans)
         self._say_why_slow(encoded)
         tokens = len(encoded.ids)
         return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
 
     def probe(self, spans: Spans) -> Probe:
-        """How exact the method is, and what the precision costs, found on some of the spans."""
+        """Test on some of the spans how exact the method is, and the error of the precision."""
         self._encode(spans)
         return Probe(self._exactness, self._rounding)
 
@@ -109,17 +105,17 @@ class CausalScorer:
         """The negative log-likelihood of every token, shape ``[tokens]``."""
         rows = len(encoded.first)
         if method == PLAIN:
-            tell = in_rows(progress, rows, rows)
-            return token_likelihoods(self._model, encoded.ids, encoded.starts, tell, self._notice)
+            advance = in_rows(progress, rows, rows)
+            return token_likelihoods(self._model, encoded.ids, encoded.starts, advance, self._notice)
         tree = build_tree(encoded.ids, encoded.starts)
-        tell = in_rows(progress, rows, tree.inner)
-        return node_likelihoods(self._model, tree, self._size, method, tell, self._notice)[tree.node]
+        advance = in_rows(progress, rows, tree.inner)
+        return node_likelihoods(self._model, tree, self._size, method, advance, self._notice)[tree.node]
 
     def _choose(self, encoded: Encoded) -> None:
-        """Find the quickest exact method, once for all texts of this length; always in float32.
+        """Find the fastest exact method, once for all texts of this length; always in float32.
 
-        The few texts stand among as many as fill whole packs: what an
-        architecture does by slots, and not by positions, shows in those alone.
+        The few texts are scored among enough others to fill whole packs: some
+        architectures go wrong by slot and not by position, which only full packs show.
         """
         filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
         known = self._probed[0] >= len(filling) and self._probed[1] >= longest
@@ -135,7 +131,7 @@ class CausalScorer:
             self._round(few, plain)
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
-        """The first method whose error is that of rounding, and both errors; see ``probe``."""
+        """The first method whose error is no more than rounding, with both errors; see ``probe``."""
         reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
@@ -158,7 +154,7 @@ class CausalScorer:
         return partial(self._likelihoods, method=method)
 
     def _say_why_slow(self, encoded: Encoded) -> None:
-        """Say once what replaces the tree, and how many times as many tokens are read."""
+        """Tell the user once what replaces the tree, and how much slower that is."""
         if self._refused:
             times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
             self._notice(
@@ -172,7 +168,7 @@ class CausalScorer:
         return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
-        """Go on in the precision that was asked for, and say what it costs."""
+        """Switch to the precision that was asked for, and tell the user its error."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)

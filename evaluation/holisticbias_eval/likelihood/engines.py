@@ -1,22 +1,22 @@
-"""The engine that scores: this process, a server, a Ray cluster, or vLLM."""
+"""Start the engine that scores: this process, a server, a Ray cluster, or vLLM."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
+from holisticbias_eval.likelihood.api import ApiScorer
+from holisticbias_eval.likelihood.completions import ApiOptions
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.ray_engine import RayScorer
-from holisticbias_eval.likelihood.scorer import Notice, Scorer
+from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.vllm_engine import VllmScorer
-
-ENGINES = ("local", "api", "ray", "vllm")
+from holisticbias_eval.progress import Notice
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """Which engine, how a model is scored there, and what only one of them needs."""
+    """The engine, how it scores a model, and the options that only one engine takes."""
 
     engine: str = "local"
     scoring: ScoringOptions = field(default_factory=ScoringOptions)
@@ -27,18 +27,18 @@ class EngineOptions:
 
 
 def start_engine(model: str | None, notice: Notice, options: EngineOptions | None = None) -> Scorer:
-    """The scorer of a model on an engine; ``EvaluationError`` where it cannot be had."""
+    """Start the scorer of a model; raises ``EvaluationError`` if the options do not fit the engine."""
     options = options or EngineOptions()
     if options.engine == "api":
         if options.scoring.opens_texts:
             raise EvaluationError("--first-token and --chat are not for the api engine: the server makes the tokens")
         if model is None or options.api_base is None:
-            raise EvaluationError("the api engine needs --model, the server's name for it, and --api-base")
+            raise EvaluationError("the api engine needs --api-base, and --model as the server names it")
         return ApiScorer(model, options.api_base, notice, options.api)
     if options.engine == "ray":
         return RayScorer(model, options.scoring, notice, options.ray_address, options.replicas)
     if options.engine == "vllm":
         if model is None:
             raise EvaluationError("the vllm engine needs --model, a folder or a Hub repository")
-        return VllmScorer(model, options.scoring, notice)
+        return VllmScorer(model, options.scoring)
     return load_scorer(model, notice, options.scoring)

@@ -1,4 +1,4 @@
-"""The output head on many hidden states, in tiles of the vocabulary: no table of logits ever stands in memory."""
+"""Compute the output head on many hidden states in tiles of the vocabulary, without a table of all logits."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TILE = 2048
 
 
 def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None, tile: int = TILE) -> Tensor:
-    """The logarithm of the sum of the exponentials of all logits of each state, in float32; shape ``[states]``.
+    """Log-sum-exp of all logits of each state, in float32; shape ``[states]``.
 
     ``hidden`` has shape ``[states, width]``, ``weight`` ``[vocabulary, width]``.
-    Online over tiles: the running sum is rescaled when a larger logit turns up.
+    The running sum over tiles is rescaled whenever a larger logit is found.
     """
     import torch
 

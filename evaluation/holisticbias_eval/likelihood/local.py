@@ -1,37 +1,36 @@
-"""The scorer of a model by its name and the options of a run."""
+"""The local engine: load a model in this process, and choose the scorer of its kind."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
-from pathlib import Path
+from typing import Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.masked import MaskedScorer
 from holisticbias_eval.likelihood.opening import AUTO, find_opening
-from holisticbias_eval.likelihood.scorer import Notice, Scorer
+from holisticbias_eval.likelihood.scorer import Kind, Scorer
 from holisticbias_eval.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
+from holisticbias_eval.models.source import one_gguf_parse
+from holisticbias_eval.progress import Notice
 
-
-def default_store() -> Path:
-    """``$HOLISTICBIAS_CACHE`` or ``~/.cache/holisticbias``, and in it ``scores``."""
-    return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / "scores"
-
-
-KINDS = {"causal": "AutoModelForCausalLM", "masked": "AutoModelForMaskedLM", "seq2seq": "AutoModelForSeq2SeqLM"}
+KINDS: dict[Kind, str] = {
+    "causal": "AutoModelForCausalLM",
+    "masked": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How a model is scored: which kind of model it is (``auto`` reads its configuration), and where.
+    """How a model is scored: its kind (``auto`` reads its configuration), its precision and its device.
 
-    ``first_token`` and ``chat`` are for causal models; see ``opening.find_opening``.
+    ``pll`` is for masked models; ``first_token`` and ``chat`` are for causal models, see ``opening.find_opening``.
     """
 
-    kind: str = "auto"
+    kind: Kind | Literal["auto"] = "auto"
     dtype: str = "float32"
     device: str = "auto"
     pll: str = "original"
@@ -45,14 +44,18 @@ class ScoringOptions:
 
 
 def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None = None) -> Scorer:
-    """The scorer of a language model: a folder, a GGUF file, a Hub repository, or by default the embedded model.
+    """Load a folder, a GGUF file, a Hub repository or by default the embedded model, and make its scorer.
 
-    Raises ``ModelError`` for a model that cannot be loaded.
+    Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
     """
-    options = options or ScoringOptions()
+    with one_gguf_parse(name):
+        return _load_scorer(name, notice, options or ScoringOptions())
+
+
+def _load_scorer(name: str | None, notice: Notice, options: ScoringOptions) -> Scorer:
     kind = _kind(name) if options.kind == "auto" else options.kind
     if kind != "causal" and options.dtype != "float32":
-        raise ModelError(f"{options.dtype} is for causal models: score a {kind} model in float32")
+        raise ModelError(f"{options.dtype} is for causal models; score this {kind} model in float32")
     if kind != "causal" and options.opens_texts:
         raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
     loaded = _on_device(_load(name, KINDS[kind]), options.device)
@@ -64,8 +67,8 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
     return CausalScorer(loaded, notice, dtype=options.dtype, opening=opening)
 
 
-def _kind(name: str | None) -> str:
-    """The kind of a model by what its configuration says; causal where it says nothing."""
+def _kind(name: str | None) -> Kind:
+    """The kind of a model, from its configuration; causal if that does not say."""
     if name is None or name == EMBEDDED_MODEL:
         return "causal"
     config = load_config(name)
@@ -89,4 +92,4 @@ def _on_device(loaded: LoadedModel, device: str) -> LoadedModel:
     try:
         return replace(loaded, model=loaded.model.to(chosen))
     except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"the model cannot go to the device {chosen!r}: {str(error).splitlines()[0]}") from error
+        raise ModelError(f"the model cannot be moved to the device {chosen!r}: {str(error).splitlines()[0]}") from error

@@ -1,8 +1,7 @@
-"""Masked language models: the pseudo-log-likelihood of any part of a text, each distinct masked input run once."""
+"""Score spans with a masked language model: pseudo-log-likelihoods, each distinct masked input run once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,16 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.batches import in_batches, in_rows, one_line_for_errors
+from holisticbias_eval.likelihood.memory import in_batches, one_line_for_errors
 from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
-from holisticbias_eval.likelihood.scorer import Notice, Progress, Scores, Spans, Work
+from holisticbias_eval.likelihood.scorer import InputCounts, Scorer, Work
+from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, special_tokens
 from holisticbias_eval.models.float64 import allowed_error, exactly, largest_difference
-from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,12 +30,12 @@ _SLOTS = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Inputs:
-    """Distinct masked inputs, and which of them answers for each scored token.
+    """Distinct masked inputs, and the input that answers each scored token.
 
     ``ids`` and ``starts`` are the inputs, one after the other; ``mask``, shape
-    ``[inputs]``, the position in its input that is asked for. ``answer``, shape
-    ``[scored tokens]``, is the input of each scored token, ``target`` its id and
-    ``place`` its position among the tokens of the texts.
+    ``[inputs]``, is the position of the scored mask in each input. ``answer``,
+    shape ``[scored tokens]``, is the input of each scored token, ``target`` its id
+    and ``place`` its position among the tokens of the texts.
     """
 
     ids: Int32s
@@ -45,22 +46,21 @@ class _Inputs:
     place: Ints
 
 
-class MaskedScorer:
-    """Pseudo-log-likelihood: the sum of the log-likelihoods of the span's tokens, each masked in turn.
+class MaskedScorer(Scorer):
+    """Scores pseudo-log-likelihoods: the log-likelihoods of a span's tokens, each masked in turn, summed.
 
     ``original`` masks one token at a time (Salazar et al. 2020);
-    ``within_word_l2r`` masks the rest of its word as well, so that the pieces of
-    a long word do not give each other away (Kauf and Ivanova 2023). Texts that
-    are equal but for the masked token are one input, whose answers are read off
-    together, and the head is computed at the masks alone. ``inputs`` counts the
-    masked inputs that were asked for since the beginning, and those that were run.
+    ``within_word_l2r`` also masks the rest of its word, so that the pieces of a
+    long word do not reveal each other (Kauf and Ivanova 2023). Texts that differ
+    only in the masked token are one input, and the head is computed at the masks
+    only.
     """
 
     def __init__(self, loaded: LoadedModel, notice: Notice, variant: str = "original") -> None:
         if variant not in VARIANTS:
             raise ModelError(f"there is no variant {variant!r} of pseudo-log-likelihood; there are {VARIANTS}")
         if loaded.tokenizer.mask_token_id is None:
-            raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is no masked model")
+            raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is not a masked model")
         self._model = loaded.model
         self._encoder = TextEncoder(loaded.tokenizer)
         self._mask: int = loaded.tokenizer.mask_token_id
@@ -68,27 +68,28 @@ class MaskedScorer:
         self._variant = variant
         self._notice = notice
         self._head: str = ""
-        self.inputs = (0, 0)
-        self.identity: ModelIdentity = loaded.identity
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """Which variant, and with which tokenizer."""
-        return {"scorer": "masked", "pll": self._variant, "tokenizer_sha256": self._encoder.digest}
+        self._counts = InputCounts()
+        settings = {"scorer": "masked", "pll": variant, "tokenizer_sha256": self._encoder.digest}
+        super().__init__(loaded.identity, "masked", settings)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative pseudo-log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded, inputs = self._inputs(spans)
         self._choose(inputs)
-        tell = in_rows(progress, len(spans), len(inputs.mask))
-        values = self._run(inputs, self._head, tell)
+        advance = in_rows(progress, len(spans), len(inputs.mask))
+        values = self._run(inputs, self._head, advance)
         nll = np.zeros(len(encoded.ids))
         nll[inputs.place] = values
-        self.inputs = (self.inputs[0] + len(inputs.answer), self.inputs[1] + len(inputs.mask))
+        asked, run = len(inputs.answer), len(inputs.mask)
+        self._counts = InputCounts(self._counts.asked + asked, self._counts.run + run)
         return span_scores(encoded, nll)
 
+    def input_counts(self) -> InputCounts:
+        """The masked inputs so far."""
+        return self._counts
+
     def work(self, spans: Spans) -> Work:
-        """Each scored token masked once, against the tokens of the distinct inputs."""
+        """Count the tokens of one masked input per scored token, and those of the distinct inputs."""
         encoded, inputs = self._inputs(spans)
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
         return Work(int((encoded.lengths[row] + len(self._around[0]) + len(self._around[1])).sum()), len(inputs.ids))
@@ -96,7 +97,7 @@ class MaskedScorer:
     def _inputs(self, spans: Spans) -> tuple[Encoded, _Inputs]:
         encoded = self._encoder.encode(spans, first_is_scored=True, words=self._variant != "original")
         if self._variant != "original" and encoded.word is None:
-            raise ModelError("the tokenizer does not tell words: use the original pseudo-log-likelihood")
+            raise ModelError("the tokenizer does not mark words: use the original pseudo-log-likelihood")
         head, tail = (np.array(side, np.int32) for side in self._around)
         refuse_long(self._model, encoded, spans, added=len(head) + len(tail))
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
@@ -122,7 +123,7 @@ class MaskedScorer:
         return encoded, _merge(ids, starts, mask, encoded.ids[place], place)
 
     def _choose(self, inputs: _Inputs) -> None:
-        """Whether the model's head can be computed at the masks alone: tried on a few inputs."""
+        """Test on a few inputs whether the model's head can be computed at the masks only."""
         if self._head:
             return
         few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
@@ -152,7 +153,7 @@ class MaskedScorer:
     def _run_group(
         self, inputs: _Inputs, group: Ints, answers: tuple[Ints, Ints], head: str, nll: Floats, progress: Progress
     ) -> None:
-        """Inputs of one length, which need no padding."""
+        """Run inputs of equal length, which need no padding."""
         import torch
 
         by_input, bounds = answers
@@ -197,7 +198,7 @@ class MaskedScorer:
 
 
 def _ranges(first: Ints, counts: Any) -> Ints:
-    """``first[i] .. first[i] + counts[i] - 1``, one after the other."""
+    """The ranges ``first[i] .. first[i] + counts[i] - 1``, one after the other."""
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     places: Ints = np.arange(total) - np.repeat(ends - counts, counts) + np.repeat(first, counts)
@@ -205,7 +206,7 @@ def _ranges(first: Ints, counts: Any) -> Ints:
 
 
 def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:
-    """Equal inputs with the mask asked for at the same position, put together."""
+    """Merge equal inputs whose scored mask is at the same position."""
     key = np.insert(ids, starts[:-1], mask.astype(np.int32)).astype(np.int32)
     distinct, answer = distinct_sequences(key, starts + np.arange(len(starts)))
     lengths = np.diff(starts)[distinct]
@@ -216,7 +217,7 @@ def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -
 
 
 def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
-    """Some of the inputs, each with one of its answers."""
+    """Select inputs by position, each with one of its answers."""
     lengths = np.diff(inputs.starts)[rows]
     answers = np.array([np.flatnonzero(inputs.answer == row)[0] for row in rows], np.int64)
     return _Inputs(

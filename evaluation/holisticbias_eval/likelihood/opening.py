@@ -1,4 +1,4 @@
-"""What a causal model reads before each text: a first token, or the opening of a turn in its chat template."""
+"""The opening that a causal model reads before each text: a first token, or the start of a turn in a chat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Spans
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import special_tokens
 
 AUTO, LEFT_OUT = "auto", "none"
@@ -18,9 +18,9 @@ _CONTENT = "Content of this turn"
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Token ids before each text, or text before each text; neither is scored.
+    """Token ids or text to put before each text; neither is scored.
 
-    ``settings`` is what a run's signature says of it.
+    ``settings`` is the opening's entry in a run's signature.
     """
 
     tokens: tuple[int, ...] = ()
@@ -28,17 +28,17 @@ class Opening:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, spans: Spans) -> Spans:
-        """The spans with the opening text at the start of their contexts."""
+        """Put the opening text at the start of the spans' contexts."""
         return replace(spans, context=[self.text + context for context in spans.context]) if self.text else spans
 
 
 def find_opening(tokenizer: Any, first_token: str = AUTO, chat: str | None = None) -> Opening:
-    """The opening for a tokenizer.
+    """Find the opening for a tokenizer.
 
-    ``first_token`` is ``auto``, ``none`` or a token. By default it is what the
-    tokenizer itself prepends, or else a bos token that marks the start of
-    documents in training: one that also ends them, as GPT-2's does. Without
-    either the first token of a text is not scored. ``chat`` is a role: the text
+    ``first_token`` is ``auto``, ``none`` or a token. ``auto`` is what the
+    tokenizer itself prepends, or else its bos token if that marks the start of
+    documents in training, which it does if it also ends them, as in GPT-2.
+    Without either the first token of a text is not scored. ``chat`` is a role: the text
     is then the beginning of that role's turn in the model's chat template.
     Raises ``ModelError`` for an unknown token and a tokenizer without a template.
     """
@@ -55,7 +55,7 @@ def find_opening(tokenizer: Any, first_token: str = AUTO, chat: str | None = Non
 
 
 def _first_token(tokenizer: Any, wanted: str) -> tuple[list[int], str]:
-    """The tokens before each text, none or more, and the reason for them."""
+    """The tokens to put before each text, and the reason for them."""
     if wanted == LEFT_OUT:
         return [], "left out with --first-token"
     if wanted != AUTO:
@@ -76,11 +76,11 @@ def _first_token(tokenizer: Any, wanted: str) -> tuple[list[int], str]:
 
 
 def _turn(tokenizer: Any, role: str) -> Opening:
-    """The opening of a role's turn: the chat template up to where the content begins."""
+    """The opening of a role's turn: the chat template up to the content."""
     if not getattr(tokenizer, "chat_template", None):
         raise ModelError("--chat: the tokenizer has no chat template")
     opening = _rendered(tokenizer, [{"role": role, "content": _CONTENT}])
-    if opening is None and role == "assistant":  # some templates ask for the user's turn first
+    if opening is None and role == "assistant":  # some templates need the user's turn first
         opening = _rendered(tokenizer, [{"role": "user", "content": ""}, {"role": role, "content": _CONTENT}])
     if not opening:
         raise ModelError(f"--chat: the model's chat template has no turn for the {role}")
@@ -93,10 +93,10 @@ def _turn(tokenizer: Any, role: str) -> Opening:
 
 
 def _rendered(tokenizer: Any, messages: list[dict[str, str]]) -> str | None:
-    """What the template writes before the last message's content; None if it refuses the messages."""
+    """The text of the template before the last message's content; None if the template refuses the messages."""
     try:
         text = str(tokenizer.apply_chat_template(messages, tokenize=False))
-    except Exception:  # noqa: BLE001 - a template refuses roles by any error that it likes
+    except Exception:  # noqa: BLE001 - a template may refuse roles with any error
         return None
     before, content, _ = text.rpartition(_CONTENT)
     return before if content else None

@@ -1,4 +1,4 @@
-"""Forward passes over packs of the prefix tree: every inner node is read once."""
+"""Score the nodes of a prefix tree in packs: the model reads every inner node once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.likelihood.batches import in_batches
 from holisticbias_eval.likelihood.head import chosen_logits, log_normalisers
+from holisticbias_eval.likelihood.memory import in_batches
 from holisticbias_eval.likelihood.prefix_tree import Pack, Tree, cut_packs
-from holisticbias_eval.likelihood.scorer import Notice, Progress
+from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,7 +23,7 @@ _LOGITS_AT_ONCE = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class PackSize:
-    """How much goes through the model at once: ``slots`` a pack, and packs of up to ``batch`` slots together."""
+    """How much the model reads at once: ``slots`` per pack, and packs of up to ``batch`` slots together."""
 
     slots: int = 128
     batch: int = 1024
@@ -33,7 +33,7 @@ Head = Callable[[Any, Any, Any, Any], Any]
 
 
 def tiled(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -> Tensor:
-    """Negative log-likelihoods through the model's body and its head in tiles; shape ``[choices]``."""
+    """Negative log-likelihoods from the model's body and its head in tiles; shape ``[choices]``."""
     hidden = model.base_model(**inputs)[0].flatten(0, 1)[kept]
     head = model.get_output_embeddings()
     normaliser = log_normalisers(hidden, head.weight, head.bias)
@@ -41,7 +41,7 @@ def tiled(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -
 
 
 def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -> Tensor:
-    """The same through the whole model, for one that does more after its body than a linear head."""
+    """The same from the whole model, for models with more than a linear head after the body."""
     import torch
 
     logits = model(**inputs).logits.flatten(0, 1)
@@ -54,10 +54,10 @@ HEADS = {"tiled head": tiled, "whole model": through_the_model}
 
 
 def node_likelihoods(model: Any, tree: Tree, size: PackSize, head: str, progress: Progress, notice: Notice) -> Floats:
-    """The negative log-likelihood of every node given its prefix, in nats; shape ``[nodes]``.
+    """Negative log-likelihood of every node given its prefix, in nats; shape ``[nodes]``.
 
-    A root has none and is 0. ``head`` is one of ``HEADS``. ``progress`` is told
-    how many inner nodes were done.
+    The value of a root is 0. ``head`` is one of ``HEADS``. ``progress`` is called
+    with the number of inner nodes done.
     """
     import torch
 
@@ -86,7 +86,7 @@ def _edges(tree: Tree, packs: Sequence[Pack]) -> Int32s:
 
 
 def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats:
-    """The likelihoods of the children of the packs' own nodes."""
+    """Negative log-likelihoods of the children of the packs' own nodes."""
     import torch
 
     slots = [pack.slots() for pack in packs]
@@ -115,10 +115,10 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
 
 
 def _inputs(model: Any, tree: Tree, place: Ints, on_device: Any) -> dict[str, Any]:
-    """Ids, depths as positions, and a mask in which a node sees its ancestors and itself.
+    """The model's inputs: ids, depths as positions, and a mask with which a node sees its ancestors and itself.
 
-    The mask is an additive one: eager attention takes a boolean one for numbers.
-    An empty slot sees itself alone, so that no row of the softmax is empty.
+    The mask is additive, because eager attention would add a boolean mask as
+    numbers. An empty slot sees itself, so that no row of the softmax is empty.
     """
     import torch
 

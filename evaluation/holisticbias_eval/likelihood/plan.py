@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.likelihood.scorer import Measurable, Progress, Spans, Work
-from holisticbias_eval.progress import duration
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.likelihood.scorer import Scorer, Work
+from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.progress import Progress, duration
 
 _SAMPLES = (64, 1024, 16_384)
 _ENOUGH_SECONDS = 2.0
@@ -17,7 +19,7 @@ _ENOUGH_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Number of texts (sentences, and phrases alone), how many are still to be scored, their work and its seconds."""
+    """The number of texts of a run (sentences and single phrases), how many are missing, their work and its seconds."""
 
     texts: int
     missing: int
@@ -31,21 +33,21 @@ class Plan:
         )
 
 
-def count_work(scorer: Measurable, blocks: Sequence[Spans], progress: Progress) -> list[Work]:
-    """Count the work of each block, scored as a whole."""
+def count_work(scorer: Scorer, blocks: Sequence[Spans], progress: Progress) -> list[Work]:
+    """Count the work of each block; raises ``EvaluationError`` if the engine cannot."""
     works = []
     for block in blocks:
-        works.append(scorer.work(block))
+        works.append(_work(scorer, block))
         progress(len(block))
     return works
 
 
 def estimate_seconds(
-    scorer: Measurable, blocks: Sequence[Spans], works: Sequence[Work], clock: Callable[[], float] = time.perf_counter
+    scorer: Scorer, blocks: Sequence[Spans], works: Sequence[Work], clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """Estimate the seconds that the blocks take, from texts in the middle of the middle block.
 
-    More and more of them are scored, and the scores thrown away, until that takes some seconds.
+    Scores more and more of these texts, until that takes a few seconds; the scores are discarded.
     """
     if not blocks:
         return 0.0
@@ -58,5 +60,12 @@ def estimate_seconds(
         seconds = clock() - start
         if seconds > _ENOUGH_SECONDS or few is some:
             break
-    timed = of_some if few is some else scorer.work(few)
+    timed = of_some if few is some else _work(scorer, few)
     return seconds * sum(work.forward for work in works) / max(1, timed.forward)
+
+
+def _work(scorer: Scorer, spans: Spans) -> Work:
+    work = scorer.work(spans)
+    if work is None:
+        raise EvaluationError("a dry run needs the local engine: no other engine can count its work")
+    return work

@@ -1,8 +1,8 @@
-"""The prefix tree of token sequences: every distinct prefix is one node, and needs one pass through a model.
+"""The prefix tree of token sequences: every distinct prefix is one node, which a model reads once.
 
-Nodes stand in depth-first preorder, so that the descendants of a node are the
-run that follows it. Only inner nodes, those with a continuation, are run
-through the model; the output at a node is the distribution over its children.
+Nodes are in depth-first preorder: the descendants of a node directly follow it.
+Only inner nodes, the nodes with children, are run through the model; its output
+at a node is the distribution over the children.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from holisticbias_eval.arrays import Bools, Int32s, Ints
 class Tree:
     """The prefix tree of some sequences.
 
-    Of every node, shape ``[nodes]``, in preorder: its ``token``. Of every token
-    of the sequences, shape ``[tokens]``, in their order: its ``node``. Of every
-    inner node, shape ``[inner]``, in preorder: its token, its ``depth`` (0 at a
-    root), its ``parent`` as a position among the inner nodes (-1 at a root) and
-    ``end``, the position after its last inner descendant. Of every edge, shape
-    ``[edges]``, sorted by its inner node: the child's node; the edges of inner
-    node ``i`` are ``first_edge[i]`` to ``first_edge[i + 1]``.
+    ``token``, shape ``[nodes]``: each node's token, in preorder.
+    ``node``, shape ``[tokens]``: the node of each token of the sequences.
+    Shape ``[inner]``, for the inner nodes in preorder: ``inner_token``;
+    ``depth``, 0 at a root; ``parent``, a position among the inner nodes, -1 at a
+    root; ``end``, the position after the last inner descendant.
+    ``edge``, shape ``[edges]``: the child nodes, sorted by their inner node. The
+    edges of inner node ``i`` are ``first_edge[i]`` to ``first_edge[i + 1]``.
     """
 
     token: Int32s
@@ -46,7 +46,7 @@ class Tree:
         return len(self.depth)
 
     def ancestors(self, node: int) -> list[int]:
-        """The inner nodes above one, from its root downwards."""
+        """The inner nodes above a node, from its root downwards."""
         path = []
         above = int(self.parent[node])
         while above >= 0:
@@ -56,10 +56,10 @@ class Tree:
 
 
 def build_tree(ids: Int32s, starts: Ints) -> Tree:
-    """The tree of sequences of token ids, given one after the other; sequence ``i`` begins at ``starts[i]``.
+    """Build the tree of sequences of token ids, given one after the other; sequence ``i`` begins at ``starts[i]``.
 
-    Sequences may be empty, equal, or prefixes of others. All of it is done on
-    arrays; nothing loops over sequences.
+    Sequences may be empty, equal, or prefixes of others. Works on whole arrays,
+    without a loop over sequences.
     """
     order = _sorted(ids, starts)
     lengths = np.diff(starts)[order]
@@ -76,19 +76,19 @@ def build_tree(ids: Int32s, starts: Ints) -> Tree:
 
 
 def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
-    """The first row of each distinct sequence, and for each row which of those it is."""
+    """The first row of each distinct sequence, and for each row the position of its distinct sequence."""
     which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)
     return np.unique(which, return_index=True)[1], which
 
 
 def _sorted(ids: Int32s, starts: Ints) -> Ints:
-    """The order of the sequences by their ids."""
+    """The order that sorts the sequences by their ids."""
     order: Ints = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
     return order
 
 
 def _binary(ids: Int32s, starts: Ints) -> pa.LargeBinaryArray:
-    """Each sequence as bytes: big-endian ones sort as the ids do."""
+    """Each sequence as big-endian bytes, which sort as the ids do."""
     offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype(">u4").tobytes()
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
@@ -101,7 +101,7 @@ def _ranges(lengths: Ints) -> Ints:
 
 
 def _shared_lengths(tokens: Int32s, begins: Ints, lengths: Ints) -> Ints:
-    """How many leading tokens each sequence shares with the one before it."""
+    """How many leading tokens each sequence shares with the previous one."""
     if not len(lengths):
         return lengths
     common = np.minimum(lengths, np.concatenate((np.zeros(1, np.int64), lengths[:-1])))
@@ -116,7 +116,7 @@ def _shared_lengths(tokens: Int32s, begins: Ints, lengths: Ints) -> Ints:
 
 
 def _nodes(new: Bools, depth: Ints) -> Int32s:
-    """The node of every token: its own if it is new, else that of the sequence before at the same depth."""
+    """The node of every token: its own if it is new, else the previous sequence's node at the same depth."""
     own = np.cumsum(new, dtype=np.int32) - 1
     by_depth = np.argsort(_small(depth), kind="stable")
     place = np.where(new[by_depth], np.arange(len(new)), 0)
@@ -127,12 +127,12 @@ def _nodes(new: Bools, depth: Ints) -> Int32s:
 
 
 def _small(depth: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Depths as 16-bit numbers where they fit, which sort in linear time."""
+    """Depths as 16-bit numbers if they fit, which sort in linear time."""
     return depth.astype(np.int16) if len(depth) and depth.max() < np.iinfo(np.int16).max else depth
 
 
 def _assemble(token: Int32s, node: Int32s, depth: Int32s, above: Int32s) -> Tree:
-    """The tree out of every node's token, depth and parent."""
+    """Assemble the tree from every node's token, depth and parent."""
     edges = np.flatnonzero(above >= 0).astype(np.int32)
     is_inner = np.zeros(len(token), bool)
     is_inner[above[edges]] = True
@@ -154,7 +154,7 @@ def _assemble(token: Int32s, node: Int32s, depth: Int32s, above: Int32s) -> Tree
 
 
 def _ends(depth: Int32s, parent: Int32s) -> Int32s:
-    """The position after the last descendant, out of the sizes of the subtrees, summed from the deepest upwards."""
+    """The position after each node's last descendant, from subtree sizes summed from the deepest level upwards."""
     size = np.ones(len(depth), np.int32)
     by_depth = np.argsort(_small(depth), kind="stable")
     levels = np.split(by_depth, np.flatnonzero(np.diff(depth[by_depth])) + 1)
@@ -177,9 +177,9 @@ class Pack:
 
 
 def cut_packs(tree: Tree, slots: int) -> list[Pack]:
-    """All inner nodes in runs of consecutive ones; with its path, every pack but the last fills all its slots.
+    """Cut the inner nodes into packs of consecutive nodes; with its path, every pack but the last fills its slots.
 
-    A run that begins deeper than ``slots - 1`` still gets one node of its own.
+    A pack whose path alone fills the slots still has one node of its own.
     """
     packs = []
     first = 0

@@ -1,4 +1,4 @@
-"""Try on a few texts what a causal model can do, before any is scored."""
+"""Test a causal model on a few texts before it scores the others."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.batches import one_line_for_errors
+from holisticbias_eval.likelihood.memory import one_line_for_errors
 from holisticbias_eval.likelihood.span_sums import span_scores
 from holisticbias_eval.likelihood.tokens import Encoded, pick
 from holisticbias_eval.models.float64 import exactly, largest_difference
 
 Likelihoods = Callable[[Encoded], Floats]
 
-_HINDSIGHT = 1e-4  # nats a token: the same sums over more tokens differ by less, a look ahead by more
+_HINDSIGHT = 1e-4  # nats per token: rounding differs by less, a look ahead by more
 
 
 def spread(encoded: Encoded, count: int) -> list[int]:
-    """The longest text, the shortest, and some in between."""
+    """Rows spread over all lengths, the shortest and the longest included."""
     order = np.argsort(encoded.lengths, kind="stable")
     return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, count).astype(int)}) if len(order) else []
 
 
 def plain_sums(few: Encoded, plain: Likelihoods, name: str) -> Floats:
-    """The negative log-likelihood of each text, read on its own in the model's precision; shape ``[texts]``, nats.
+    """Negative log-likelihood of each text, read alone in the model's precision; shape ``[texts]``, nats.
 
-    Raises ``ModelError`` for a model that cannot read the texts, or gives no finite likelihoods.
+    Raises ``ModelError`` if the model cannot read the texts, or gives no finite likelihoods.
     """
     with one_line_for_errors(name):
         sums = span_scores(few, plain(few)).nll
@@ -43,34 +43,33 @@ def plain_sums(few: Encoded, plain: Likelihoods, name: str) -> Floats:
 
 
 def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> tuple[Floats, bool]:
-    """The same in float64, and whether float64 could be had: some devices and kernels lack it.
+    """The same in float64, and whether float64 was possible: some devices and kernels lack it.
 
-    Raises ``ModelError`` for a model whose likelihood of a token depends on the
-    tokens after it.
+    Raises ``ModelError`` if the likelihood of a token depends on the tokens after it.
     """
     shorter = _without_last(few)
     with one_line_for_errors(name):
         (values, before), float64 = exactly(model, lambda: (plain(few), plain(shorter)))
     if np.any(np.abs(values[_all_but_last(few)] - before) > _HINDSIGHT):
         raise ModelError(
-            f"{name} judges a word by the words after it too, so it is not a causal model; "
+            f"{name} uses the words after a word to predict it, so it is not a causal model; "
             "score a masked model with --kind masked"
         )
     return span_scores(few, values).nll, float64
 
 
 def largest_error(many: Encoded, expected: Floats, tree: Likelihoods) -> float:
-    """By how much, in nats, a method misses the expected sums of the first texts at most; infinite if it fails."""
+    """The largest error of a method on the first texts, in nats; infinite if it fails."""
     try:
         found = span_scores(many, tree(many)).nll
-    except Exception:  # noqa: BLE001 - an architecture may refuse a tree in any way it likes
+    except Exception:  # noqa: BLE001 - an architecture may refuse a tree with any error
         return np.inf
     return largest_difference(found[: len(expected)], expected)
 
 
 @contextmanager
 def in_float32(model: Any) -> Iterator[None]:
-    """Run a model with rounded weights in float32 within the block: only then do small faults show."""
+    """Run a model with rounded weights in float32 within the block, so that small faults show."""
     rounded = [(parameter, parameter.data) for parameter in model.parameters()]
     for parameter, data in rounded:
         parameter.data = data.float()

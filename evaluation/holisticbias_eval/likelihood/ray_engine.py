@@ -1,4 +1,4 @@
-"""Blocks of texts scored by replicas of a model on a Ray cluster, on this machine or on many."""
+"""Score spans with replicas of a model on a Ray cluster, on one machine or many."""
 
 from __future__ import annotations
 
@@ -14,42 +14,49 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.scorer import Notice, Probe, Progress, Scores, Spans
+from holisticbias_eval.likelihood.scorer import Kind, Probe, Scorer
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.progress import Notice, Progress
 
 _BLOCKS_PER_REPLICA = 8
 INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
 
 
 class Replica:
-    """One model, in a process of its own, that scores blocks one after the other."""
+    """One model in its own process, which scores blocks one after the other."""
 
     def __init__(self, name: str | None, options: ScoringOptions) -> None:
         self._notices: list[str] = []
         self._scorer = load_scorer(name, self._notices.append, options)
 
-    def about(self) -> tuple[Any, dict[str, str], int]:
-        """The model's identity, the scorer's settings, and the number of this process."""
-        return self._scorer.identity, dict(self._scorer.settings), os.getpid()
+    def about(self) -> tuple[ModelIdentity, Kind, dict[str, str]]:
+        """The model's identity and kind, and the scorer's settings."""
+        return self._scorer.identity, self._scorer.kind, dict(self._scorer.settings)
+
+    def process(self) -> int:
+        """The id of this process."""
+        return os.getpid()
 
     def probe(self, spans: Spans) -> Probe | None:
-        """How exact the scores are, for a causal model."""
-        return self._scorer.probe(spans) if isinstance(self._scorer, CausalScorer) else None
+        """As the model's own scorer does."""
+        return self._scorer.probe(spans)
 
     def score(self, block: int, spans: Spans) -> tuple[int, Scores, list[str]]:
-        """The block's number, its scores, and what was noticed on the way."""
+        """Score a block; returns its number, its scores, and the notices."""
         scores = self._scorer.score(spans, lambda _: None)
         notices, self._notices[:] = list(self._notices), []
         return block, scores, notices
 
 
-class RayScorer:
-    """Scores blocks of texts that share their beginnings on several replicas at once.
+class RayScorer(Scorer):
+    """Scores blocks of spans on several replicas at once.
 
-    A replica that dies is started again and its block redone. One logical CPU is
-    left free: replicas that take them all would hang whatever else the cluster
-    has to do.
+    A replica that dies is started again, and its block is scored again. One
+    logical CPU stays free: replicas that take every CPU would block the
+    cluster's other tasks.
     """
 
     def __init__(
@@ -68,20 +75,20 @@ class RayScorer:
         )
         self.replicas = [remote.remote(name, options) for _ in range(count)]
         try:
-            self.identity, self.settings, _ = ray.get(self.replicas[0].about.remote())
+            super().__init__(*ray.get(self.replicas[0].about.remote()))
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None) or error
             raise ModelError(str(cause).strip().splitlines()[-1]) from error
 
     def probe(self, spans: Spans) -> Probe | None:
-        """How exact the scores are, found on some of the spans; None if the model is not causal."""
+        """Let every replica test itself on some of the spans; returns the first one's result."""
         import ray
 
         found: list[Probe | None] = ray.get([replica.probe.remote(spans) for replica in self.replicas])
         return found[0]
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
-        """Score spans; see ``Scores``."""
+        """Score spans in blocks of texts that share their beginnings; see ``Scores``."""
         texts = pa.array([c + t for c, t in zip(spans.context, spans.text, strict=True)], pa.large_string())
         order = pc.sort_indices(texts).to_numpy().astype(np.int64)
         rows = [r for r in np.array_split(order, _BLOCKS_PER_REPLICA * len(self.replicas)) if len(r)]
@@ -91,7 +98,7 @@ class RayScorer:
         return Scores(nll, tokens, size)
 
     def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
-        """Each block's number and scores, as they come."""
+        """Score blocks on the replicas; yield each block's position and scores as it is done."""
         from ray.util import ActorPool
 
         pool: Any = ActorPool(self.replicas)
@@ -105,14 +112,14 @@ class RayScorer:
 
 
 def _refuse_dead(address: str | None) -> None:
-    """Raise ``OSError`` where nothing answers at an address: Ray itself would try for minutes."""
+    """Raise ``OSError`` if nothing answers at an address: Ray itself would try for minutes."""
     where = urlsplit(address if "//" in (address or "") else f"//{address or ''}")
     if where.hostname and where.port:
         socket.create_connection((str(where.hostname), where.port), timeout=5).close()
 
 
 def _start(address: str | None) -> Any:
-    """Ray, joined to a cluster or started on this machine."""
+    """Join a Ray cluster, or start Ray on this machine."""
     try:
         import ray
     except ImportError as error:

@@ -1,31 +1,31 @@
-"""Encoder-decoder models: the text as the decoder's output, its context as the encoder's input, read once each."""
+"""Score spans with an encoder-decoder model: the encoder reads the context, the decoder the text."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.batches import in_batches, in_rows, one_line_for_errors
+from holisticbias_eval.likelihood.memory import in_batches, one_line_for_errors
 from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
-from holisticbias_eval.likelihood.scorer import Notice, Progress, Scores, Spans, Work
+from holisticbias_eval.likelihood.scorer import Scorer, Work
+from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, special_tokens
-from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.progress import Notice, Progress, in_rows
 
 _LOGITS_AT_ONCE = 32_000_000
 
 
-class Seq2SeqScorer:
+class Seq2SeqScorer(Scorer):
     """Scores texts as labels: the decoder reads its start token and the text, and all of the text is scored.
 
-    The tokens are those that the tokenizer gives for a label, a closing token
-    and a leading language token included in what the model reads but not in
-    what is scored. A context is encoded once, whatever the number of its texts.
+    A language token that the tokenizer puts before a label is read but not scored;
+    a closing token is left out. A context is encoded once, however many texts it has.
     """
 
     def __init__(self, loaded: LoadedModel, notice: Notice) -> None:
@@ -36,34 +36,30 @@ class Seq2SeqScorer:
         start = getattr(config, "decoder_start_token_id", None)
         start = loaded.model.generation_config.decoder_start_token_id if start is None else start
         if start is None:
-            raise ModelError(f"{loaded.identity.name}: its configuration names no decoder_start_token_id")
+            raise ModelError(f"{loaded.identity.name}: its configuration has no decoder_start_token_id")
         self._lead = [int(start), *special_tokens(loaded.tokenizer, "text_target")[0]]
         self._notice = notice
-        self.identity: ModelIdentity = loaded.identity
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """What the decoder reads before the text, and with which tokenizer."""
         read = " ".join(map(str, self._lead))
-        return {"scorer": "seq2seq", "decoder_reads_first": read, "tokenizer_sha256": self._encoder.digest}
+        settings = {"scorer": "seq2seq", "decoder_reads_first": read, "tokenizer_sha256": self._encoder.digest}
+        super().__init__(loaded.identity, "seq2seq", settings)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
         encoded = self._encode(spans)
         nll = np.zeros(len(encoded.ids))
-        tell = in_rows(progress, len(spans), len(spans))
+        advance = in_rows(progress, len(spans), len(spans))
         contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
         for i, context in enumerate(contexts):
-            self._score_context(context, np.flatnonzero(which == i), encoded, nll, tell)
+            self._score_context(context, np.flatnonzero(which == i), encoded, nll, advance)
         return span_scores(encoded, nll)
 
     def work(self, spans: Spans) -> Work:
-        """The tokens that the decoder reads; equal texts under one context are read once."""
+        """Count the tokens that the decoder reads."""
         encoded = self._encode(spans)
         return Work(len(encoded.ids), len(encoded.ids))
 
     def _encode(self, spans: Spans) -> Encoded:
-        """The decoder's tokens: its start token, those before a text, and the text."""
+        """Encode what the decoder reads: its start token, the tokens before a label, and the text."""
         bare = Spans(spans.text, spans.start, spans.stop, [""] * len(spans))
         encoded = self._encoder.encode(bare, self._lead)
         refuse_long(self._model, encoded, spans)
@@ -73,15 +69,15 @@ class Seq2SeqScorer:
     def _name(self) -> str:
         return f"{self.identity.name} ({self.identity.architecture})"
 
-    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, tell: Progress) -> None:
-        """Texts under one context, in batches of one length."""
+    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:
+        """Score the texts of one context, in batches of equal length."""
         import torch
 
         read = self._tokenizer(context)["input_ids"]
         if not read:
             raise ModelError(
                 f"the encoder would read nothing: the tokenizer makes no token of the context {context!r}; "
-                "give it something to read with --context or --context-file"
+                "give the encoder a context with --context or --context-file"
             )
         limit = context_length(self._model)
         if len(read) > limit:
@@ -104,10 +100,10 @@ class Seq2SeqScorer:
 
             in_batches(len(first), room // places.shape[1], run, self._notice)
             nll[places] = values[which]
-            tell(len(group))
+            advance(len(group))
 
     def _batch(self, read_by_encoder: Any, ids: Any) -> Floats:
-        """The likelihoods of all of the decoder's tokens but the first; shape ``[rows, length - 1]``."""
+        """Negative log-likelihoods of the decoder's tokens after the first; shape ``[rows, length - 1]``."""
         import torch
 
         tokens = torch.from_numpy(ids.astype(np.int64)).to(self._model.device)

@@ -8,12 +8,13 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Scores, Spans
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded
 
 
 def span_scores(encoded: Encoded, nll: Floats) -> Scores:
-    """The scores of each row's span, out of the negative log-likelihood of every token."""
+    """Sum the negative log-likelihoods of the tokens of each row's span."""
     bounds = np.stack((encoded.first, encoded.stop), axis=1).ravel()
     sums = np.add.reduceat(np.append(nll, 0.0), bounds)[::2] if len(bounds) else np.zeros(0)
     scored = encoded.scored
@@ -21,7 +22,7 @@ def span_scores(encoded: Encoded, nll: Floats) -> Scores:
 
 
 def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> None:
-    """Raise ``ModelError`` where a text has more tokens than the model can read, ``added`` ones counted."""
+    """Raise ``ModelError`` if a text, with ``added`` tokens, has more tokens than the model can read."""
     limit = context_length(model)
     long = np.flatnonzero(encoded.lengths + added > limit)
     if len(long):
@@ -32,9 +33,9 @@ def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> N
 
 
 def context_length(model: Any) -> int:
-    """How many tokens a model can read; the RoBERTa family loses as many positions as its padding has.
+    """The number of tokens a model can read; models like RoBERTa lose the positions up to their padding index.
 
-    No number, and XLNet's -1, say that there is no limit.
+    A configuration without a number, or with XLNet's -1, means no limit.
     """
     stated = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or 0
     limit = stated if stated > 0 else np.iinfo(np.int32).max

@@ -1,4 +1,4 @@
-"""Texts to token ids, and which of the tokens belong to the span that is asked for."""
+"""Encode texts as token ids, and find the tokens of each span."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Bools, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.scorer import Spans
+from holisticbias_eval.likelihood.spans import Spans
 
 _BATCH = 8192
 
@@ -23,11 +23,11 @@ _BATCH = 8192
 class Encoded:
     """Token ids of texts, one after the other, and the scored tokens of each.
 
-    ``ids`` has shape ``[tokens]``, a leading beginning-of-sequence token
-    included; ``starts`` has shape ``[rows + 1]``. ``first`` and ``stop``, shape
+    ``ids`` has shape ``[tokens]`` and includes a leading beginning-of-sequence
+    token; ``starts`` has shape ``[rows + 1]``. ``first`` and ``stop``, shape
     ``[rows]``, are the scored tokens of each row as positions in ``ids``;
     ``bytes``, shape ``[rows]``, is how many bytes of UTF-8 they cover. ``word``,
-    shape ``[tokens]``, numbers the words of each text where that was asked for.
+    shape ``[tokens]``, numbers the words of each text; None if not asked for.
     """
 
     ids: Int32s
@@ -53,7 +53,7 @@ class Encoded:
 
 
 def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
-    """Some rows, with all of their tokens after the first as their spans."""
+    """Select rows by position, each with all of its tokens after the first as its span."""
     tokens = [encoded.row(i) for i in rows]
     starts = _bounds(np.array([len(t) for t in tokens], np.int64))
     first = np.minimum(starts[:-1] + 1, starts[1:])
@@ -63,7 +63,7 @@ def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """Ids, where each token's characters begin and end, and the number of its word; None where not known."""
+    """Token ids, where each token's characters begin and end, and the number of its word; None if not known."""
 
     ids: Int32s
     lengths: Ints
@@ -73,7 +73,7 @@ class _Tokens:
 
 
 def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
-    """The tokens that a tokenizer puts before and after a text; around a label where that is its ``argument``."""
+    """The tokens that a tokenizer puts before and after a text; ``argument`` may be ``text_target``, for a label."""
     bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
     full = tokenizer(**{argument: "a"})["input_ids"]
     for i in range(len(full) - len(bare) + 1):
@@ -83,7 +83,7 @@ def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], l
 
 
 class TextEncoder:
-    """A tokenizer without its padding, its truncation and its special tokens."""
+    """Encodes texts with a tokenizer, without padding, truncation and special tokens."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._slow = tokenizer
@@ -102,10 +102,10 @@ class TextEncoder:
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False
     ) -> Encoded:
-        """The tokens of context and text, led by the tokens ``lead``, which are not scored.
+        """Encode context and text, after the tokens ``lead``, which are not scored.
 
-        Without any the first token has nothing to be conditioned on and is not
-        scored, unless ``first_is_scored``.
+        Without ``lead`` the first token has nothing to be conditioned on and is
+        not scored, unless ``first_is_scored``.
         """
         places = _placed(spans)
         drops_first = not lead and not first_is_scored
@@ -147,7 +147,7 @@ class TextEncoder:
 
 
 def encode_offsets(spans: Spans, begins: Sequence[Int32s], *, first_is_scored: bool) -> Encoded:
-    """Spans of texts whose tokens are known by where they begin alone; their ids are all 0."""
+    """Encode spans of texts if only the beginning of each token is known; all ids are 0."""
     places = _placed(spans)
     lengths = np.fromiter(map(len, begins), np.int64, len(begins))
     flat = np.concatenate([*begins, np.zeros(0, np.int32)]).astype(np.int32)
@@ -160,7 +160,7 @@ def encode_offsets(spans: Spans, begins: Sequence[Int32s], *, first_is_scored: b
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """What a model reads, context and text, and where in it the spans are."""
+    """The texts that a model reads, context included, and the places of the spans in them."""
 
     texts: list[str]
     start: Int32s
@@ -177,7 +177,7 @@ def _placed(spans: Spans) -> _Places:
 
 
 def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[Ints, Ints, Int32s]:
-    """The scored tokens of each span, the first and the one after the last, and the bytes that they cover."""
+    """The first scored token of each span, the position after the last, and the bytes that they cover."""
     start = places.start
     first, last = _scored_tokens(tokens, start, places.stop, places.all_of_it)
     if drops_first:
@@ -199,14 +199,14 @@ def _bounds(lengths: Ints) -> Ints:
 
 
 def _scored_tokens(tokens: _Tokens, start: Int32s, stop: Int32s, all_of_it: Bools) -> tuple[Ints, Ints]:
-    """The first token of each row that lies in its span, and the one after the last, as positions in the ids."""
+    """The first token of each row in its span, and the position after the last, as positions in the ids."""
     bounds = _bounds(tokens.lengths)
     if all_of_it.all():
         return bounds[:-1], bounds[1:]
     if tokens.begin is None or tokens.end is None:
-        raise ModelError("the tokenizer gives no offsets of its tokens, so only whole texts can be scored with it")
+        raise ModelError("the tokenizer gives no character offsets, so it can only score whole texts")
     row = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-    begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token stands where it begins
+    begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token is where it begins
     inside = np.flatnonzero(all_of_it[row] | ((begin < stop[row]) & (end > start[row])))
     low, high = (np.searchsorted(row[inside], np.arange(len(tokens.lengths)), side) for side in ("left", "right"))
     none = low == high

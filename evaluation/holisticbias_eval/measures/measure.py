@@ -23,7 +23,8 @@ class Info:
     """What ``holisticbias measures`` says of a measure.
 
     ``headline`` is the name of the figure that stands for the measure where
-    runs are compared and results listed, and ``by`` what it is given by.
+    runs are compared and results listed, ``by`` the keys it is given by, and
+    ``beside`` names further figures that the registry keeps with it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Info:
     source: str
     headline: str
     by: tuple[str, ...] = ("axis",)
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

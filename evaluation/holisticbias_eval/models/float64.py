@@ -1,4 +1,4 @@
-"""Run a float32 model in float64, to tell rounding from faults."""
+"""Run a float32 model in float64, to distinguish rounding from faults."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from holisticbias_eval.arrays import Floats
 
 Result = TypeVar("Result")
-_MULTIPLE = 8.0  # a method may miss float64 by this many times plain scoring's own error, whose largest varies by text
-_NEGLIGIBLE = 1e-5  # nats a text: the sum of a sentence in float32 is hardly more exact
-_WITHOUT_FLOAT64 = 1e-4  # nats a text, against plain scoring in float32
+_MULTIPLE = 8.0  # allowed error, as a multiple of plain scoring's own largest error, which varies by text
+_NEGLIGIBLE = 1e-5  # nats per text: the sum of a sentence in float32 is hardly more exact
+_WITHOUT_FLOAT64 = 1e-4  # nats per text, against plain scoring in float32
 
 
 def exactly(model: Any, compute: Callable[[], Result]) -> tuple[Result, bool]:
-    """The result in float64 and True; in the model's own precision and False if float64 cannot be had."""
+    """Compute in float64 and return the result and True; if that fails, in the model's own precision and False."""
     try:
         with in_float64(model):
             return compute(), True
-    except Exception:  # noqa: BLE001 - a device or a kernel may refuse float64 in any way it likes
+    except Exception:  # noqa: BLE001 - a device or a kernel may refuse float64 with any error
         return compute(), False
 
 
@@ -40,7 +40,7 @@ def largest_difference(one: Floats, other: Floats) -> float:
 def in_float64(model: Any) -> Iterator[None]:
     """Run a model in float64 within the block, whichever precision its code names.
 
-    Weights are converted as they are used and stay as they are, so the model
+    Weights are converted as they are used and are not changed, so the model
     needs no second copy in memory. ``model.double()`` is less exact: the
     normalisation layers and rotary positions of most architectures convert to
     float32 inside.

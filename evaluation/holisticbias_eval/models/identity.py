@@ -1,4 +1,4 @@
-"""Which model was run."""
+"""The identity of a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """Which model was scored: enough to know it again.
+    """Everything that identifies a model.
 
-    A model behind a server shows neither its weights nor their number: both are then missing.
-    ``quantization`` and ``file_sha256`` are of the file of quantized weights, if they were read from one.
+    ``weights_sha256`` and ``parameters`` are None for a model behind a server.
+    ``quantization`` and ``file_sha256`` describe the file of quantized weights; None without one.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Loading a model and its tokenizer through transformers: safetensors or GGUF only, never a repository's own code."""
+"""Load a model and its tokenizer with transformers: safetensors or GGUF only, never a repository's own code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model in evaluation mode, its tokenizer, which model it is, and how to load it in another precision."""
+    """A model in evaluation mode, its tokenizer, its identity, and a function that loads it in another precision."""
 
     model: Any
     tokenizer: Any
@@ -30,7 +30,7 @@ class LoadedModel:
 
 
 def load_config(name: str) -> Any:
-    """The configuration of a folder, a GGUF file or a Hub repository; ``ModelError`` if it cannot be loaded."""
+    """Load the configuration of a folder, a GGUF file or a Hub repository; raises ``ModelError`` if that fails."""
     source = find_source(name)
     import transformers
 
@@ -41,7 +41,7 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
     """Load a folder, a GGUF file or a Hub repository with one of transformers' auto classes, in float32.
 
     The quantized weights of a GGUF file are converted to float32. Raises
-    ``ModelError``, with its reason, for a model that cannot be loaded.
+    ``ModelError`` with the reason if the model cannot be loaded.
     """
     source = find_source(name)
     import transformers
@@ -51,7 +51,7 @@ def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedMod
     auto = transformers.AutoTokenizer
     tokenizer = _load(name, "tokenizer", lambda: auto.from_pretrained(source.place, **source.options))
     vocabulary = model.get_input_embeddings().num_embeddings
-    # reading GGUF, transformers may add special tokens that the model lacks, which are in no text
+    # from GGUF, transformers may add special tokens that the model lacks; no text contains them
     tokens = tokenizer.vocab_size if source.file else len(tokenizer)
     if tokens > vocabulary:
         raise ModelError(
@@ -72,7 +72,9 @@ def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
     auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
-    with redirect_stderr(StringIO()) if source.file else nullcontext():  # a progress bar that no setting turns off
+    with (
+        redirect_stderr(StringIO()) if source.file else nullcontext()
+    ):  # hides a progress bar that no setting turns off
         model, info = _load(
             name, "model", lambda: auto.from_pretrained(source.place, output_loading_info=True, **wanted)
         )
@@ -91,7 +93,7 @@ def _refuse_broken(name: str, model: Any) -> None:
 
 
 def _load(name: str, what: str, load: Any) -> Any:
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of every retry; we tell of the outcome
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
     try:
         return load()
     except Exception as error:
@@ -101,11 +103,11 @@ def _load(name: str, what: str, load: Any) -> Any:
 def _reason(error: Exception) -> str:
     text = " ".join(str(error).split())
     if "trust_remote_code" in text or "custom code" in text:
-        return "it needs code of its own, which is never run here"
+        return "it needs its own code, which is never run here"
     if "safetensors" in text and "model.safetensors" in text:
-        return "it has no weights as safetensors, and pickled weights are never loaded"
+        return "it has no safetensors weights, and pickled weights are never loaded"
     if "gated repo" in text:
-        return "it is gated: ask for access on its page and log in with: hf auth login"
+        return "it is gated: ask for access on its Hub page, and log in with: hf auth login"
     if "couldn't connect" in text or "offline" in text.lower() or "Connection" in type(error).__name__:
         return "it is not on this machine and the Hugging Face Hub cannot be reached"
     if "not a valid model identifier" in text or "is not a local folder" in text:
@@ -130,7 +132,7 @@ def _identity(name: str, model: Any, note: str | None) -> ModelIdentity:
 
 
 def _weights_digest(model: torch.nn.Module) -> str:
-    """SHA-256 over names, shapes and bytes of all parameters, sorted by name: the same for any file layout."""
+    """SHA-256 of the names, shapes and bytes of all parameters, sorted by name; does not depend on the file layout."""
     digest = hashlib.sha256()
     for name, parameter in sorted(model.named_parameters()):
         digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}\n".encode())

@@ -1,4 +1,4 @@
-"""Where a model is loaded from: a folder, a GGUF file, or a Hugging Face Hub repository."""
+"""Find a model's source: a folder, a GGUF file, or a Hugging Face Hub repository."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import socket
 import time
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -22,10 +23,10 @@ GGUF = ".gguf"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What ``from_pretrained`` is called with: the folder or repository, and how to read it.
+    """The arguments of ``from_pretrained``: the folder or repository, and how to read it.
 
-    ``options`` never allow a repository's own code, nor the Hub if its host has
-    no address: its client would ask again and again, for most of a minute.
+    ``options`` never allow a repository's own code. They do not allow the Hub if
+    its host has no address: its client would retry for most of a minute.
     """
 
     place: str
@@ -34,18 +35,18 @@ class Source:
 
     @property
     def weights(self) -> dict[str, bool]:
-        """The one other form of weights that is read besides a GGUF file."""
+        """The option that allows safetensors only, if the source is not a GGUF file."""
         return {} if self.file else {"use_safetensors": True}
 
 
 def find_source(name: str) -> Source:
-    """The source of a model by the name that a user gives.
+    """Find the source of the model that a user names.
 
-    Raises ``ModelError`` for a folder without a model, a file that is not GGUF,
-    and a GGUF file without the packages that read it.
+    Raises ``ModelError`` if a folder holds no model, a file is not GGUF, or the
+    packages that read GGUF are missing.
     """
     if not name.strip():
-        raise ModelError("no model is named: give a folder, a GGUF file or a Hub repository, or leave --model out")
+        raise ModelError("no model is named: give a folder, a GGUF file or a Hub repository, or omit --model")
     path = Path(name)
     if path.is_file():
         return _gguf_file(path)
@@ -72,7 +73,7 @@ def _gguf_file(path: Path) -> Source:
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     if start != b"GGUF":
-        raise ModelError(f"{path} is not a GGUF file: name a model's folder, a GGUF file or a Hub repository")
+        raise ModelError(f"{path} is not a GGUF file: give a model's folder, a GGUF file or a Hub repository")
     if not find_spec("gguf") or not find_spec("accelerate"):
         raise ModelError("reading GGUF files needs two more packages: pip install 'holisticbias[gguf]'")
     options = {"trust_remote_code": False, "local_files_only": True, "gguf_file": path.name}
@@ -80,21 +81,42 @@ def _gguf_file(path: Path) -> Source:
 
 
 def describe_gguf(path: Path) -> tuple[str, str]:
-    """The types of a GGUF file's tensors, the commonest first and each with their number, and the file's SHA-256."""
+    """The tensor types of a GGUF file with their counts, the commonest first, and the file's SHA-256."""
     from gguf import GGUFReader
 
     try:
-        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(path).tensors)
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(str(path)).tensors)
+        digest = file_sha256(path)
     except (OSError, ValueError, IndexError, KeyError) as error:
         raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
     return ", ".join(f"{name} ({count})" for name, count in types.most_common()), digest
 
 
+@contextmanager
+def one_gguf_parse(name: str | None) -> Iterator[None]:
+    """Parse a GGUF file once within the block, however often transformers reads it: each parse takes seconds."""
+    if name is None or not Path(name).is_file() or not find_spec("gguf"):
+        yield
+        return
+    import gguf
+
+    reader = gguf.GGUFReader
+    gguf.GGUFReader = cache(reader)
+    try:
+        yield
+    finally:
+        gguf.GGUFReader = reader
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, as 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @cache
 def hub_has_address() -> bool:
-    """Whether the Hub's host is known here, or to a proxy; a name server that is busy is asked twice."""
+    """Whether the Hub's host has an address, or there is a proxy; a busy name server is asked twice."""
     from huggingface_hub.constants import ENDPOINT
 
     for pause in (0.0, 1.0):

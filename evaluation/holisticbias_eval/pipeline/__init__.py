@@ -1,1 +1,1 @@
-"""One evaluation from end to end."""
+"""Run an evaluation from end to end."""

@@ -1,11 +1,9 @@
-"""One evaluation from end to end: a release and a model in, a run's folder out."""
+"""One evaluation from end to end: from a release and a model to the folder of a run."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,262 +11,166 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.release import Release, build_release, open_release
-from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood import scorer as scoring
-from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.masked import MaskedScorer
+from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.ray_engine import RayScorer
-from holisticbias_eval.measures import MEASURES, PSEUDO_LIKELIHOOD_BIAS
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.trust.trust import measure_trust
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.progress import notice, progress, step
+from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Work, score_spans
+from holisticbias_eval.likelihood.stored import StoredScorer
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, prepare_jobs
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
-from holisticbias_eval.prompts.prompts import Asked
-from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
-from holisticbias_eval.report.page import write_page
-from holisticbias_eval.results.differences import may_replace
-from holisticbias_eval.results.run import (
-    MaskedInputs,
-    ReleaseSignature,
-    Result,
-    Run,
-    Signature,
-    likelihood_bias_result,
-    sign,
-    with_probe,
-    write_run,
-)
-from holisticbias_eval.store.store import API_BLOCK, BLOCK, ScoreStore, StoredScorer
+from holisticbias_eval.report.runs import run_report
+from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.replacement import may_replace
+from holisticbias_eval.results.run import REPORT, MaskedInputs, Result, Run, write_run
+from holisticbias_eval.results.signature import with_probe
 
-Runs = Sequence[tuple[tuple[str, ...], Path | None]]  # measures, and the folder
+Runs = Sequence[tuple[tuple[str, ...], Path | None]]
+"""For each run its measures, and its folder; None is the default folder."""
 
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
 _TRIED = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """Where scores are kept between runs; without a ``folder`` they are not."""
+def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
+    """Group measures into runs: measures with the same prompts share a run and its scores.
 
-    folder: Path | None = None
-
-
-def runs_of(measures: Sequence[str], out: Path | None) -> Runs:
-    """The runs that measures take, each with its measures and its folder.
-
-    Pseudo-log-likelihood bias is over other sentences and has a run of its own; it
-    comes first, because it alone refuses models. Where there are several runs each
-    has a folder in ``out``, named after its measure. Raises ``EvaluationError``
-    where there is no such measure.
+    None are all measures of the release's own sentences. Runs whose measures
+    refuse some kinds of models come first. If there are several runs, each has a
+    folder in ``out`` named after its measure, or after its prompts if it has
+    several measures. Raises ``EvaluationError`` if a measure is unknown.
     """
+    if measures is None:
+        measures = [name for name, measure in MEASURES.items() if measure.prompts is RELEASE_SENTENCES]
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
-    names = sorted(dict.fromkeys(measures), key=lambda name: name != PSEUDO_LIKELIHOOD_BIAS)
-    several = len(names) > 1
-    return tuple(((name,), out / name if out and several else out) for name in names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A run to make: a release, what is asked of which scorer, and what will be on record of it."""
-
-    release: Release
-    scorer: scoring.Scorer
-    asked: Asked
-    signature: Signature
+    groups: dict[str, list[str]] = {}
+    for name in (name for name in MEASURES if name in measures):
+        groups.setdefault(MEASURES[name].prompts.name, []).append(name)
+    ordered = sorted(groups.items(), key=lambda group: min(len(MEASURES[name].needs.models) for name in group[1]))
+    several = len(ordered) > 1
+    folders = [names[0] if len(names) == 1 else prompts for prompts, names in ordered]
+    return tuple(
+        (tuple(names), out / folder if out and several else out)
+        for (_, names), folder in zip(ordered, folders, strict=True)
+    )
 
 
 def evaluate(
     model: str | None,
-    release: Path | None,
+    release: str | None,
     runs: Runs,
     options: EngineOptions | None = None,
-    storage: Storage | None = None,
+    store: Path | None = None,
     context: Context | None = None,
     *,
+    display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run]]:
-    """Score, measure and report; yields each folder when it is written, and what it holds.
+    """Score, measure and report; yield each run's folder as it is written, and the run.
 
-    ``release`` is a folder or the number of a version, which is compiled from the
-    terms; by default it is the newest published version. A folder appears when its
-    run is done, or not at all; scores are kept as they come. A folder of another
+    ``model`` is None for the embedded model; for ``release`` see
+    ``jobs.find_release``; ``store`` is the folder that keeps scores between runs.
+    A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is scored, unless ``overwrite``.
     """
-    jobs = _prepare(model, release, [measures for measures, _ in runs], options, context)
-    folders = [out or Path("runs") / _run_name(job) for job, (_, out) in zip(jobs, runs, strict=True)]
+    jobs = prepare_jobs(model, release, [measures for measures, _ in runs], options, store, context, display)
+    folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]
     for folder, may in zip(folders, allowed, strict=True):
         refuse_target(folder, may)
     for job, folder, may in zip(jobs, folders, allowed, strict=True):
-        scorer = _stored(job, storage)
-        with new_folder(folder, may) as made, _kept_if_interrupted(scorer):
-            run = _run(job, scorer)
-            with step("Writing the report"):
+        with new_folder(folder, may) as made, _kept_if_interrupted(job.stored):
+            run = _run(job, display)
+            with display.step("Writing the report"):
                 write_run(run, made)
-                write_page(run, made)
+                write_report(run_report(run), "html", None, made / REPORT)
         yield folder, run
 
 
 def dry_run(
     model: str | None,
-    release: Path | None,
+    release: str | None,
     measures: Sequence[tuple[str, ...]],
     options: EngineOptions | None = None,
-    storage: Storage | None = None,
+    store: Path | None = None,
     context: Context | None = None,
+    *,
+    display: Display,
 ) -> Iterator[Plan]:
-    """Yield what the run of each measure would have to score, and how long that would take; nothing is written."""
-    for job in _prepare(model, release, measures, options, context):
-        if not isinstance(job.scorer, scoring.Measurable):
-            raise EvaluationError("a dry run is for the local engine: it scores a few sentences to time them")
-        with step("Finding the texts that are not scored yet"):
-            distinct, _ = scoring.unique_spans(job.asked.together)
-            stored = _stored(job, storage)
-            blocks = stored.blocks(distinct) if isinstance(stored, StoredScorer) else [distinct]
+    """Yield for each run what it would have to score and how long that would take; nothing is written.
+
+    The arguments are those of ``evaluate``. Raises ``EvaluationError`` if the
+    engine cannot count its work.
+    """
+    for job in prepare_jobs(model, release, measures, options, store, context, display):
+        with display.step("Finding the texts that are not scored yet"):
+            blocks = job.stored.blocks(job.distinct) if job.stored else [job.distinct]
         missing = sum(map(len, blocks))
         if blocks:
-            _probe(job)
-        with progress("Counting tokens", missing) as counted:
+            _probe(job, display)
+        with display.progress("Counting tokens", missing) as counted:
             works = count_work(job.scorer, blocks, counted)
-        with step("Timing a few texts"):
-            seconds = estimate_seconds(job.scorer, blocks, works)
-        work = scoring.Work(sum(w.tokens for w in works), sum(w.forward for w in works))
-        yield Plan(len(distinct), missing, work, seconds)
-
-
-def _prepare(
-    model: str | None,
-    release: Path | None,
-    measures: Sequence[tuple[str, ...]],
-    options: EngineOptions | None,
-    context: Context | None,
-) -> list[_Job]:
-    """Open the release and start the engine, once for all measures; refused if they do not fit each other."""
-    with step(f"Opening release {release}" if release else "Opening the newest release"):
-        opened = _open(release)
-    with step(f"Loading model {model or EMBEDDED_MODEL}"):
-        scorer = start_engine(model, notice, options)
-    if (PSEUDO_LIKELIHOOD_BIAS,) in measures and scorer.settings.get("scorer") != "masked":
-        raise EvaluationError(f"{PSEUDO_LIKELIHOOD_BIAS} needs a masked model, which {scorer.identity.name} is not")
-    with step("Selecting sentences"):
-        return [_job(opened, scorer, names, context or Context()) for names in measures]
-
-
-def _job(release: Release, scorer: scoring.Scorer, measures: tuple[str, ...], context: Context) -> _Job:
-    joined = scorer.settings.get("scorer") != "seq2seq"
-    told = {} if context.told is None else {"context": context.told}
-    prompts = SEAT if measures == (PSEUDO_LIKELIHOOD_BIAS,) else RELEASE_SENTENCES
-    asked = prompts.ask(release, partial(context.draw, joined=joined))
-    skipped = prompts.skipped(release.sentences)
-    signature = sign(
-        ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest),
-        scorer.identity,
-        {**scorer.settings, **told},
-        measures,
-        scored=len(asked.spans),
-        available=len(asked.spans) + sum(s.sentences for s in skipped),
-        skipped=skipped,
-    )
-    return _Job(release, scorer, asked, signature)
-
-
-def _open(release: Path | None) -> Release:
-    """The release in a folder; the version of this number, or else the newest published, compiled from the terms."""
-    if release is None:
-        return build_release(load_catalog())
-    if _VERSION.fullmatch(str(release)) and not release.exists():
-        return build_release(load_catalog(), str(release))
-    return open_release(release)
-
-
-def _stored(job: _Job, storage: Storage | None) -> scoring.Scorer:
-    scorer = job.scorer
-    if storage is None or storage.folder is None:
-        return scorer
-    store = ScoreStore(storage.folder, scorer, job.release.digest, notice)
-    if isinstance(scorer, RayScorer):
-        return StoredScorer(scorer, store, scorer.score_blocks)
-    return StoredScorer(scorer, store, block=API_BLOCK if isinstance(scorer, ApiScorer) else BLOCK)
+        with display.step("Timing a few texts"):
+            seconds = estimate_seconds(job.engine, blocks, works)
+        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
+        yield Plan(len(job.distinct), missing, work, seconds)
 
 
 @contextmanager
-def _kept_if_interrupted(scorer: scoring.Scorer) -> Iterator[None]:
-    """Let an interruption say how many scores are kept."""
+def _kept_if_interrupted(stored: StoredScorer | None) -> Iterator[None]:
+    """Add to an interruption how many scores are kept."""
     try:
         yield
     except KeyboardInterrupt as error:
         kept = "no scores are kept without a store (--no-store): the same command starts over"
-        if isinstance(scorer, StoredScorer):
-            kept = f"{scorer.kept}; the same command goes on from there"
+        if stored:
+            kept = f"{stored.kept}; the same command continues from there"
         raise KeyboardInterrupt(kept) from error
 
 
-def _run(job: _Job, scorer: scoring.Scorer) -> Run:
+def _run(job: Job, display: Display) -> Run:
     """Score and measure."""
-    probe = _probe(job)
-    before = job.scorer.inputs if isinstance(job.scorer, MaskedScorer) else (0, 0)
-    scores = _score(job.asked, scorer)
-    with step("Measuring"):
-        bias = likelihood_bias_result(measure_likelihood_bias(scores))
-        trust, pairs = measure_trust(scores)
+    probe = _probe(job, display)
+    before = job.scorer.input_counts()
+    scores = _score(job, display)
+    with display.step("Measuring"):
+        measured = [MEASURES[name].figures(scores, SETTINGS) for name in job.signature.measures]
+    for note in (note for found in measured for note in found.notes):
+        display.notice(note)
     result = Result(
         signature=with_probe(job.signature, probe),
-        likelihood_bias=bias,
-        trust=trust,
-        masked_inputs=_masked_inputs(job.scorer, before),
+        figures=tuple(figure for found in measured for figure in found.figures),
+        masked_inputs=_masked_inputs(before, job.scorer.input_counts(), display),
     )
-    return Run(result, scores, pairs)
+    return Run(result, scores, {name: table for found in measured for name, table in found.tables.items()})
 
 
-def _probe(job: _Job) -> scoring.Probe | None:
-    """Test how exact the scores are, before any text is scored or read.
+def _probe(job: Job, display: Display) -> Probe | None:
+    """Test how exact the scores are, before any text is scored or read from the store.
 
-    The texts tried are spread over all lengths. The longest in characters are among
-    them, and so most likely the longest in tokens: a block of texts that are longer
-    than those tried would be tested again.
+    The texts tried are of all lengths. The longest in characters are among them,
+    as they are most likely the longest in tokens: a block with longer texts would
+    be tested again.
     """
-    if not isinstance(job.scorer, CausalScorer | RayScorer) or not len(job.asked.spans):
-        return None
-    with step("Testing how exactly the model is scored"):
+    with display.step("Preparing to score"):
         together = job.asked.together
         order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
         spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
         return job.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
 
 
-def _score(asked: Asked, scorer: scoring.Scorer) -> pa.Table:
-    distinct, rows = scoring.unique_spans(asked.together)
-    with progress(f"Scoring with {scorer.identity.name}", len(distinct)) as scored:
-        return asked.answer(scoring.score_spans(distinct, scorer, scored).take(rows))
+def _score(job: Job, display: Display) -> pa.Table:
+    with display.progress(f"Scoring with {job.scorer.identity.name}", len(job.distinct)) as scored:
+        return job.asked.answer(score_spans(job.distinct, job.scorer, scored).take(job.rows))
 
 
-def _masked_inputs(scorer: scoring.Scorer, before: tuple[int, int]) -> MaskedInputs | None:
-    """The masked inputs since ``before``, and a line that says how many they were."""
-    if not isinstance(scorer, MaskedScorer) or scorer.inputs == before:
+def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
+    """The masked inputs of this run, which are also shown; None if this process ran none."""
+    if before is None or after is None or before == after:
         return None
-    asked, run = (now - then for now, then in zip(scorer.inputs, before, strict=True))
-    notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
+    asked, run = after.asked - before.asked, after.run - before.run
+    display.notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
     return MaskedInputs(asked=asked, run=run)
-
-
-def _run_name(job: _Job) -> str:
-    """The default name of a run's folder, which tells parts of a release and measures apart."""
-    named = [_file_name(job.scorer.identity.name), "on", job.release.version]
-    if job.release.manifest.part:
-        named.append(_file_name(job.release.manifest.part))
-    if PSEUDO_LIKELIHOOD_BIAS in job.signature.measures:
-        named.append(PSEUDO_LIKELIHOOD_BIAS)
-    return "-".join(named)
-
-
-def _file_name(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"

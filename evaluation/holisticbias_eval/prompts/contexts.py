@@ -1,10 +1,10 @@
-"""What a model reads before each sentence: one text for all, or a line of a file drawn for each."""
+"""Contexts: what a model reads before each sentence, the same text for all or a line drawn from a file."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
@@ -12,18 +12,18 @@ from holisticbias_eval.errors import EvaluationError
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Contexts to draw from, and how that is told in a run's signature, where there is anything to tell."""
+    """Contexts to draw from, and their entry in a run's signature: empty if the context is."""
 
     lines: tuple[str, ...] = ("",)
     seed: int = 0
-    told: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def draw(self, sentences: Sequence[str], *, joined: bool) -> list[str]:
-        """A context for each sentence.
+        """Draw a context for each sentence.
 
-        The draw hangs on the seed and the sentence's text alone: not on the
-        other sentences, their order or the machine. Where context and sentence
-        are ``joined`` to one text, a space stands between them.
+        The draw depends only on the seed and the sentence's text, not on the
+        other sentences, their order or the machine. If context and sentence are
+        ``joined`` into one text, a space separates them.
         """
         lines = [_apart(line) for line in self.lines] if joined else self.lines
         if len(lines) == 1:
@@ -32,13 +32,13 @@ class Context:
 
 
 def read_context(text: str | None, file: Path | None, seed: int | None) -> Context:
-    """The context of a run, from its options; ``EvaluationError`` where they contradict each other or the file."""
+    """The contexts of a run, from its options; raises ``EvaluationError`` if these conflict or the file is unusable."""
     if text is not None and file is not None:
         raise EvaluationError("--context and --context-file exclude each other: leave one out")
     if seed is not None and file is None:
-        raise EvaluationError("--context-seed draws from the lines of a file: name it with --context-file")
+        raise EvaluationError("--context-seed needs --context-file, the file to draw from")
     if file is None:
-        return Context((text,), told=text) if text else Context()
+        return Context((text,), settings={"context": text}) if text else Context()
     try:
         content = file.read_bytes()
         lines = tuple(line.strip() for line in content.decode().splitlines() if line.strip())
@@ -49,8 +49,8 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
         raise EvaluationError(f"{file} has no line to draw a context from: write one context a line")
     seed = seed or 0
     digest = hashlib.sha256(content).hexdigest()
-    told = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"
-    return Context(lines, seed, told)
+    drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"
+    return Context(lines, seed, {"context": drawn})
 
 
 def _apart(line: str) -> str:

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias_eval.figures import Part
-from holisticbias_eval.likelihood.scorer import Scores, Spans, joined, with_scores
+from holisticbias_eval.likelihood.scores import Scores, with_scores
+from holisticbias_eval.likelihood.spans import Spans, joined
 
 Draw = Callable[[Sequence[str]], Sequence[str]]
 

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
-from holisticbias_eval.likelihood.scorer import parts
+from holisticbias_eval.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun

@@ -1,4 +1,4 @@
-"""The registry of results as tables: a row an axis, a column a model, one table a release and measure."""
+"""The registry of results as tables: a row an axis, a column a model, one table for each release and measure."""
 
 from __future__ import annotations
 
@@ -6,48 +6,59 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.markdown import markdown_table, plain
-from holisticbias_eval.report.numbers import printable, show
-from holisticbias_eval.report.tables import Column, Table, ends
-from holisticbias_eval.results.registry import AxisFigure, Entry
+from holisticbias_eval.report.terminal import print_section
+from holisticbias_eval.report.units import show
+from holisticbias_eval.results.entry import Entry
+from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
 
 REMINDER = (
-    "These figures are no verdicts and this is no ranking: models stand in the order of their names. A share says how "
-    "often a model treats the words of an axis differently, and people judge which differences harm. In brackets: the "
-    "95% interval."
+    "These figures are not verdicts and this is not a ranking: models stand in the order of their names. People judge "
+    "which differences harm. In brackets: the 95% interval."
 )
 
 
 def leaderboard_tables(entries: Sequence[Entry]) -> tuple[Table, ...]:
-    """A table for every release and measure; figures of different ones are not comparable."""
+    """A table for every measure and release, measures in the order of ``MEASURES``; their figures do not compare."""
     ordered = sorted(entries, key=lambda e: (*_group(e), e.signature.model.name.lower()))
-    return tuple(_table(*group, tuple(own)) for group, own in groupby(ordered, key=_group))
+    return tuple(_table(tuple(own)) for _, own in groupby(ordered, key=_group))
 
 
-def _group(entry: Entry) -> tuple[str, str, str]:
+def _group(entry: Entry) -> tuple[str, str, int]:
     release = entry.signature.release
-    return release.version, release.subset or "", entry.measure
+    return release.version, release.subset or "", [*MEASURES, entry.measure].index(entry.measure)
 
 
-def _table(version: str, subset: str, measure: str, entries: tuple[Entry, ...]) -> Table:
-    title = MEASURES[measure].title if measure in MEASURES else measure
-    labels = {figure.axis: figure.label for entry in entries for figure in entry.by_axis}
-    by_axis = [{figure.axis: figure for figure in entry.by_axis} for entry in entries]
-    rows = [(label, *(_cell(found.get(axis)) for found in by_axis)) for axis, label in labels.items()]
+def _table(entries: tuple[Entry, ...]) -> Table:
+    """A row for what each headline figure is of, in the order of the entries."""
+    measure, release = entries[0].measure, entries[0].signature.release
+    info = MEASURES[measure].info if measure in MEASURES else None
+    labels = {key: label for entry in entries for key, label in entry.labels.items()}
+    headlines = [
+        {tuple(f.keys.values()): f for f in entry.figures if info is None or f.name == info.headline}
+        for entry in entries
+    ]
+    keys = dict.fromkeys(key for found in headlines for key in found)
+    rows = [
+        (", ".join(labels.get(part, title(part)) for part in key), *(_cell(found.get(key)) for found in headlines))
+        for key in keys
+    ]
     columns = (Column("axis", "Axis"), *(Column(e.file_name, e.signature.model.name) for e in entries))
-    caption = f"{title} on HolisticBias {version}{f', subset {subset}' if subset else ''}"
-    return Table(f"{version}-{subset}-{measure}", caption, columns, tuple(rows))
+    caption = f"{info.title if info else measure} on HolisticBias {release.version}"
+    if release.subset:
+        caption += f", subset {release.subset}"
+    return Table(f"{release.version}-{release.subset or ''}-{measure}", caption, columns, tuple(rows))
 
 
-def _cell(figure: AxisFigure | None) -> str:
+def _cell(figure: Figure | None) -> str:
     if figure is None:
         return "not measured"
-    share = show(figure.share, "share")
-    return share if figure.interval is None else f"{share} [{show(ends(figure.interval), 'interval')}]"
+    value = show(figure.value, figure.unit)
+    return f"{value} [{show(ends(figure.interval), figure.unit)}]" if figure.interval else value
 
 
 def render_leaderboard(entries: Sequence[Entry]) -> str:
@@ -71,13 +82,6 @@ def _notes(entries: Sequence[Entry]) -> Iterator[str]:
 
 def print_leaderboard(entries: Sequence[Entry], console: Console | None = None) -> None:
     """Print the tables, and what they do not say."""
-    console = console or Console(highlight=False)
-    for table in leaderboard_tables(entries):
-        shown = RichTable(title=Text(printable(table.caption)), title_justify="left")
-        for column in table.columns:
-            shown.add_column(Text(printable(column.heading)), overflow="fold")
-        for row in table.rows:
-            shown.add_row(*(Text(show(cell, "text")) for cell in row))
-        console.print(shown)
-    for note in (*_notes(entries), REMINDER):
-        console.print(Text(printable(note)))
+    said = tuple(Paragraph(note, "note") for note in (*_notes(entries), REMINDER))
+    section = Section("leaderboard", "Registry of results", (*leaderboard_tables(entries), *said))
+    print_section(section, console or Console(highlight=False))

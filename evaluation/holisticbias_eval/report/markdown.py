@@ -1,77 +1,87 @@
-"""The report as Markdown: what was measured, scope and limits, and every table."""
+"""A report as Markdown, with tables as GitHub reads them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from holisticbias_eval.report.contents import report_tables
-from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
-from holisticbias_eval.report.numbers import printable, show
-from holisticbias_eval.report.summary import Summary
-from holisticbias_eval.report.tables import Table
-from holisticbias_eval.report.words import (
-    CAVEATS,
-    PREFERENCES,
-    measured,
-    run_title,
-    signature_rows,
-    size_of_differences,
-)
+from holisticbias_eval.report.as_text import text_blocks
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
+from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.sections import Paragraph, Section, Table
 
-BESIDE = {
-    "by-axis": ("verdict", "language"), "effects": ("size",), "tests": ("tests",), "descriptors": ("preferences",),
-}  # fmt: skip
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 
 
-def render_markdown(summary: Summary) -> str:
-    """The whole report, with tables as GitHub reads them; texts of the run are escaped."""
-    return "\n".join(_lines(summary)) + "\n"
+def render_markdown(report: Report) -> str:
+    """The whole report, details included. All text is escaped."""
+    return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(summary: Summary) -> Iterator[str]:
-    signature = summary.result.signature
-    yield f"# {plain(run_title(signature))}"
-    yield f"\n{plain(measured(signature))}"
-    yield f"\n**{plain(' '.join(finding(summary)))}**"
-    yield from (f"\n{plain(words)}" for words in (baseline(summary), signature.model.note) if words)
-    for name, table in report_tables(summary).items():
-        yield f"\n## {plain(table.caption)}\n"
-        if table.rows:
-            yield from markdown_table(table)
-        if table.left_out:
-            yield f"\n{plain(table.left_out)}"
-        yield from (f"\n{plain(words)}" for words in _beside(summary, name))
-    yield "\n## What the community preferences mean\n"
-    yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
-    yield "\n## Signature\n"
-    yield from (f"- {plain(name)}: {plain(value)}" for name, value in signature_rows(signature))
+def _lines(report: Report) -> Iterator[str]:
+    yield f"# {plain(report.title)}"
+    if report.runs:
+        yield ""
+        yield from (f"- {name}: {plain(run)}" for name, run in zip("AB", report.runs, strict=False))
+    yield from (f"\n{plain(words)}" for words in report.measured)
+    yield from (f"\n> {plain(words)}" for words in report.notes)
+    for chapter in report.chapters:
+        yield from _chapter(chapter)
+    if report.scope:
+        yield "\n## Scope and limits\n"
+        yield from (f"- **{plain(lead)}** {plain(words)}" for lead, words in report.scope)
+    if report.preferences:
+        yield "\n## What the community preferences mean\n"
+        yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())
+    if report.signature:
+        yield "\n## Signature\n"
+        yield from _signature(report)
 
 
-def _beside(summary: Summary, table: str) -> Iterator[str]:
-    """What must be read beside a table."""
-    if table == "by-axis":
-        yield from caveats(summary)
-    for caveat in BESIDE.get(table, ()):
-        yield " ".join(CAVEATS[caveat])
-    further = {"by-axis": pooled(summary), "effects": size_of_differences(summary.result)}
-    if words := further.get(table):
-        yield words
+def _chapter(chapter: Chapter) -> Iterator[str]:
+    yield f"\n## {plain(chapter.info.title)}"
+    for section in chapter.sections:
+        yield f"\n### {plain(section.title)}"
+        yield from markdown_section(section)
+
+
+def markdown_section(section: Section) -> Iterator[str]:
+    """The blocks of a section, line by line."""
+    for block in text_blocks(section):
+        yield ""
+        if isinstance(block, Paragraph):
+            yield f"**{plain(block.text)}**" if block.role == "finding" else plain(block.text)
+        else:
+            yield f"**{plain(block.caption)}**"
+            if block.rows:
+                yield ""
+                yield from markdown_table(block)
+            if block.note:
+                yield f"\n{plain(block.note)}"
 
 
 def markdown_table(table: Table) -> Iterator[str]:
     """A table, line by line."""
     yield _row(column.heading for column in table.columns)
-    yield "|" + "|".join(" --- " if column.kind == "text" else " ---: " for column in table.columns) + "|"
+    yield "|" + "|".join(" --- " if column.unit in WORDS else " ---: " for column in table.columns) + "|"
     for row in table.rows:
-        yield _row(show(cell, column.kind) for cell, column in zip(row, table.columns, strict=True))
+        yield _row(show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True))
 
 
-def _row(cells: Iterator[str]) -> str:
+def _signature(report: Report) -> Iterator[str]:
+    if not report.runs:
+        yield from (f"- {plain(name)}: {plain('; '.join(values))}" for name, *values in report.signature)
+        return
+    yield _row(("Property", *"AB"))
+    yield "| --- | --- | --- |"
+    yield from (_row(row) for row in report.signature)
+
+
+def _row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(plain(cell) for cell in cells) + " |"
 
 
 def plain(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Text that Markdown shows as it is, on one line."""
     return _SPECIAL.sub(r"\\\g<0>", printable(text))

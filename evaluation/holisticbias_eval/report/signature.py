@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.plain_text import model_title
-from holisticbias_eval.results.run import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, Signature
 
 
 def run_title(signature: Signature) -> str:
@@ -48,8 +48,8 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in signature.scoring.items():
         yield title(name), value
     yield "Measures", ", ".join(signature.measures)
-    for name, value in signature.measuring.items():
-        yield title(name), value
+    for measure, parameters in signature.measuring.items():
+        yield title(measure), "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in parameters.items())
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())

@@ -1,66 +1,99 @@
-"""The figures of a run as tables in the terminal."""
+"""A report in the terminal: the main sections, with the columns that fit."""
 
 from __future__ import annotations
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from holisticbias_eval.report.finding import baseline, caveats, finding, pooled
-from holisticbias_eval.report.numbers import printable, show
-from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.report.tables import Table, by_axis, extremes
-from holisticbias_eval.report.words import CAVEATS, measured, run_title, size_of_differences
-from holisticbias_eval.results.run import Run
+from holisticbias_eval.report.as_text import text_blocks
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.sections import Paragraph, Role, Section, Table
 
-NARROW = 60
-_COLUMNS = {"by-axis": 4, "extremes": 5}
+STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
+MOST_ROWS = 30
+FOLDED = 24
+"""A column of words may become this narrow before columns are left out."""
+PADDING = 2
 
 
-def print_report(run: Run, console: Console | None = None) -> None:
-    """Print Likelihood Bias by axis and the descriptors at both ends, and what they were measured on."""
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print what was measured, and the main sections of every measure."""
     console = console or Console(highlight=False)
-    summary = summarise(run)
-    signature = run.result.signature
+    _say(report.title, console, "bold")
+    for name, run in zip("AB", report.runs, strict=False):
+        _say(f"{name}: {run}", console)
+    for words in report.measured:
+        _say(words, console)
+    for words in report.notes:
+        _say(words, console, "yellow")
+    for chapter in report.chapters:
+        if len(report.chapters) > 1:
+            console.print()
+            _say(chapter.info.title, console, "bold underline")
+        for section in chapter.sections:
+            if not section.detail:
+                print_section(section, console)
 
-    def say(*words: str | None, style: str = "") -> None:
-        for text in filter(None, words):
-            console.print(Text(printable(text), style=style))
 
-    say(run_title(signature), style="bold")
-    say(measured(signature))
-    say(" ".join(finding(summary)), style="bold")
-    say(baseline(summary))
-    say(signature.model.note, style="yellow")
-    _show(by_axis(summary), console)
-    say(*caveats(summary), " ".join(CAVEATS["verdict"]), pooled(summary), size_of_differences(run.result))
-    _show(extremes(summary), console)
+def print_section(section: Section, console: Console) -> None:
+    """Print a section: paragraphs, and tables as far as they fit."""
+    for block in text_blocks(section):
+        if isinstance(block, Paragraph):
+            _say(block.text, console, STYLES[block.role])
+        else:
+            _print_table(block, console)
 
 
-def _show(table: Table, console: Console) -> None:
+def _say(text: str, console: Console, style: str = "") -> None:
+    console.print(Text(printable(text), style=style))
+
+
+def _print_table(table: Table, console: Console) -> None:
     console.print()
     if table.rows:
-        console.print(_rich_table(table, console.width))
-    if table.left_out:
-        console.print(Text(printable(table.left_out)))
+        cells = [[show(c, k.unit) for c, k in zip(r, table.columns, strict=True)] for r in table.rows[:MOST_ROWS]]
+        shown = _columns_that_fit(table, cells, console.width)
+        console.print(_rich_table(table, cells, shown))
+        _say(_left_out(table, shown), console, "dim")
+    if table.note:
+        _say(table.note, console)
 
 
-def _rich_table(table: Table, width: int) -> RichTable:
-    """The first columns of a table; where the terminal is narrow, fewer of them."""
-    shown = 2 if width < NARROW and table.name == "by-axis" else _COLUMNS[table.name]
+def _columns_that_fit(table: Table, cells: list[list[str]], width: int) -> int:
+    """The number of columns from the left that fit the terminal, at least two."""
+    room = width - PADDING
+    for i, column in enumerate(table.columns):
+        heading = max(map(cell_len, column.heading.split()), default=0)
+        widest = max((cell_len(row[i]) for row in cells), default=0)
+        room -= PADDING + max(heading, min(widest, FOLDED) if column.unit in WORDS else widest)
+        if room < 0 and i >= 2:
+            return i
+    return len(table.columns)
+
+
+def _left_out(table: Table, shown: int) -> str:
+    """Which columns and rows the terminal has no room for."""
+    said = []
+    if rows := max(0, len(table.rows) - MOST_ROWS):
+        said.append(f"{rows:,} more rows")
+    if columns := table.columns[shown:]:
+        said.append(f"columns {', '.join(c.heading for c in columns)}")
+    return f"Not shown: {'; '.join(said)}." if said else ""
+
+
+def _rich_table(table: Table, cells: list[list[str]], shown: int) -> RichTable:
     rich = RichTable(
-        title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD
-    )
+        title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
     for column in table.columns[:shown]:
-        rich.add_column(
-            Text(printable(column.heading)), justify="left" if column.kind == "text" else "right", overflow="fold"
-        )
-    for row in table.rows:
-        rich.add_row(
-            *(
-                Text(show(cell, column.kind) or "none")
-                for cell, column in zip(row[:shown], table.columns[:shown], strict=True)
-            )
-        )
+        heading = Text(printable(column.heading))
+        rich.add_column(heading, justify="left" if column.unit in WORDS else "right", overflow="fold")
+    for row in cells:
+        rich.add_row(*(Text(cell) for cell in row[:shown]))
     return rich

@@ -8,10 +8,10 @@ from typing import Literal, TypeVar
 
 from holisticbias.output import write_file
 from holisticbias_eval.errors import ReportError
-from holisticbias_eval.report.csv_text import render_csv
+from holisticbias_eval.report.csv_tables import render_csv
 from holisticbias_eval.report.drawings import draw
-from holisticbias_eval.report.html_page import render_page
-from holisticbias_eval.report.markdown_text import render_markdown
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables, tables
 from holisticbias_eval.report.svg import render_png, render_svg
 from holisticbias_eval.sections import Section

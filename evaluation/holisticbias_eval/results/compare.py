@@ -1,57 +1,75 @@
-"""Two runs side by side, and what differs between them besides their figures."""
+"""Two runs side by side: the change of every measure, and what else differs between them."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Part
-from holisticbias_eval.measures.share_changes import Comparison, compare_scores
-from holisticbias_eval.results.differences import same_model
-from holisticbias_eval.results.run import Run, Signature
+from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.results.replacement import same_model
+from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.statistics.alignment import SharedSentences, count_shared
 
 Difference = Literal["release", "model", "scoring"]
 
 
 class ComparedRuns(Part):
-    """What ``holisticbias compare`` gives: both signatures, what differs between the runs, and by how much.
+    """What ``holisticbias compare`` gives: both signatures, what differs between the runs, and the changes.
 
-    ``settings_that_differ`` are those of the scoring, by name.
+    ``settings_that_differ`` are those of the scoring, by name. ``figures`` are
+    the changes of each measure that both runs have; see ``Measure.compare``.
     """
 
     first: Signature
     second: Signature
     differs: tuple[Difference, ...]
     settings_that_differ: tuple[str, ...]
-    comparison: Comparison
+    sentences: SharedSentences
+    p_resolution: float = Field(
+        P_RESOLUTION, description="read a smaller p_value as below this: simulations do not test the tail further out"
+    )
+    figures: tuple[Figure, ...]
 
 
 def compare_runs(first: Run, second: Run) -> ComparedRuns:
-    """The second run beside the first.
+    """Compare the second run with the first.
 
-    Raises ``SelectionError`` where they are of different measures, or have no sentence in common.
+    Raises ``SelectionError`` if they have no measure or no sentence in common.
     """
     one, other = first.result.signature, second.result.signature
-    if one.measures != other.measures:
+    shared = [name for name in one.measures if name in other.measures and name in MEASURES]
+    if not shared:
         measures = " and ".join(",".join(s.measures) for s in (one, other))
         raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
+    sentences = count_shared(first.scores, second.scores)
     differing = _settings_that_differ(one, other)
     found = {
         "release": one.release.digest != other.release.digest,
         "model": not same_model(one.model, other.model),
         "scoring": bool(differing),
     }
+    views = _view(first), _view(second)
     return ComparedRuns(
         first=one,
         second=other,
         differs=tuple(name for name in ("release", "model", "scoring") if found[name]),
         settings_that_differ=differing,
-        comparison=compare_scores(first.scores, second.scores),
+        sentences=sentences,
+        figures=tuple(figure for name in shared for figure in MEASURES[name].compare(*views)),
     )
 
 
+def _view(run: Run) -> View:
+    return View(Figures(run.result.figures), run.scores)
+
+
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
-    """The settings of the scoring that are not the same; models have tokenizers of their own, which is no setting."""
+    """The settings of the scoring that are not the same; the tokenizer belongs to the model and is not a setting."""
     first, second = ({**s.scoring, "dtype": s.model.dtype} for s in (one, other))
     own = set() if same_model(one.model, other.model) else {"tokenizer_sha256"}
     return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))

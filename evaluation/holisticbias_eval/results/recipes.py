@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from holisticbias.source.document import read_document
 from holisticbias.terms.versions import Version
 from holisticbias_eval.errors import RecipeError
+from holisticbias_eval.measures import MEASURES
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "recipes", _PACKAGE.parent / "recipes")
@@ -24,25 +25,30 @@ class Recipe(BaseModel):
     model: str = Field(min_length=1, description="a Hugging Face Hub repository, or a folder")
     kind: Literal["causal", "masked", "seq2seq"]
     release: Version
-    measure: Literal["likelihood_bias", "pseudo_likelihood_bias"]
+    measure: str | None = Field(None, min_length=1, description="measures, separated by commas; null for the default")
     pll: Literal["original", "within_word_l2r"] | None = Field(None, description="for masked models")
     source: str = Field(min_length=1, description="where this model was measured so")
     note: str | None = None
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that it names; none for the default."""
+        return tuple(name.strip() for name in self.measure.split(",")) if self.measure else ()
+
+    @property
     def defaults(self) -> Mapping[str, str]:
-        """The options of ``evaluate`` that it sets; those of the command line win."""
+        """The options of ``evaluate`` that it sets; options on the command line take precedence."""
         about = {"source", "note"}
         return {name: value for name, value in self.model_dump(exclude=about).items() if value is not None}
 
 
 def recipes() -> Mapping[str, Path]:
-    """The files of the recipes that come with the package, by name."""
+    """Find the recipes that come with the package: their files by name."""
     return {path.stem: path for folder in FOLDERS for path in sorted(folder.glob("*.yaml"))}
 
 
 def read_recipe(name: str) -> Recipe:
-    """The recipe of this name, or in this file; ``RecipeError`` if there is none or it is wrong."""
+    """Read the recipe of this name, or in this file; ``RecipeError`` if there is no such recipe or it is wrong."""
     known = recipes()
     path = known.get(name, Path(name))
     if not path.is_file():
@@ -52,8 +58,12 @@ def read_recipe(name: str) -> Recipe:
         found = document.findings[0]
         raise RecipeError(f"{path}:{found.line}: {found.message}")
     try:
-        return Recipe.model_validate(document.data)
+        recipe = Recipe.model_validate(document.data)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise RecipeError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
+    unknown = [measure for measure in recipe.measures if measure not in MEASURES]
+    if unknown:
+        raise RecipeError(f"{path}: measure: there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+    return recipe

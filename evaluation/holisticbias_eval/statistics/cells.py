@@ -1,9 +1,10 @@
-"""Scores as arrays over templates, descriptors and nouns, an axis at a time."""
+"""Scores as arrays over templates, descriptors and nouns, one axis at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -12,86 +13,108 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 
-VALUES = ("perplexity", "nll", "tokens", "phrase_nll")
+Compared = Literal["perplexity", "nll"]
+CONTROLS = ("nll", "tokens", "phrase_nll")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The sentences of one axis in one template: shape ``[descriptors, nouns]`` each, NaN where there is none.
+    """The sentences of one axis in one template: arrays of shape ``[descriptors, nouns]``, NaN where there is no value.
 
-    ``stance`` is the template that the template words in another way, or itself.
-    ``nll`` (nats a sentence), ``tokens`` and ``phrase_nll`` (nats of the noun
-    phrase alone) are missing where the scores do not have them.
+    ``values`` are compared by rank. ``nats`` are the same values as nats, whose
+    differences have a size: the logarithm of a perplexity (nats per token), a
+    negative log-likelihood unchanged; NaN if infinite. ``stance`` is the
+    template that this one paraphrases, or itself. ``nll`` (nats per sentence),
+    ``tokens`` and ``phrase_nll`` (nats of the noun phrase alone) are ``None`` if
+    the scores do not have them.
     """
 
     axis: str
     template: str
     stance: str
     descriptors: tuple[str, ...]
-    perplexity: Floats
-    nll: Floats | None
-    tokens: Floats | None
-    phrase_nll: Floats | None
-
-    @property
-    def log_perplexity(self) -> Floats:
-        """Nats a token, NaN where they are not finite: such a value has a rank, and no distance from others."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return finite(np.log(self.perplexity))
+    values: Floats
+    nats: Floats
+    nll: Floats | None = None
+    tokens: Floats | None = None
+    phrase_nll: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """All cells of scored sentences, axis by axis; every cell is over the same nouns."""
+    """All cells of scored sentences, axis by axis.
+
+    Every cell has the same nouns as columns, unless ``repeated`` says where a
+    noun occurs twice with one descriptor: columns of that cell then have no
+    meaning, and nothing can be paired or resampled by noun.
+    """
 
     axes: tuple[str, ...]
     templates: tuple[str, ...]
     stances: tuple[str, ...]
     nouns: tuple[str, ...]
     cells: tuple[Cell, ...]
+    repeated: str | None = None
 
 
 def finite(values: Floats) -> Floats:
-    """The same with NaN for what is infinite."""
+    """Replace infinite values by NaN."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def cross(scores: pa.Table) -> Crossing:
-    """The scores by axis, template, descriptor and noun.
+def compared_values(scores: pa.Table, value: Compared) -> Floats:
+    """The column to compare, NaN where no token was scored: shape ``[rows]``.
+
+    Raises ``SelectionError`` if there is no such column.
+    """
+    if value not in scores.column_names:
+        raise SelectionError(f"the scores have no column {value}")
+    perplexity = _numbers(scores["perplexity"])
+    return perplexity if value == "perplexity" else np.where(np.isnan(perplexity), np.nan, _numbers(scores[value]))
+
+
+def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
+    """Arrange the scores by axis, template, descriptor and noun.
 
     ``scores`` has the columns ``axis, template, descriptor_id, noun_id,
     perplexity`` and may have ``nll, tokens, phrase_nll``, and ``template_id,
-    paraphrase_of``, by which templates are known as wordings of one stance. Raises
-    ``SelectionError`` where a noun stands twice with the same descriptor in the
-    same template: nothing can then be paired or resampled by noun.
+    paraphrase_of``, which say which templates are wordings of one stance.
+    ``value`` is the column that is compared.
     """
-    axes, axis = _encode(scores["axis"])
-    templates, template = _encode(scores["template"])
+    axes, axis = encode(scores["axis"])
+    templates, template = encode(scores["template"])
     stance_of = _stances(scores, template)
-    nouns, noun = _encode(scores["noun_id"])
-    names, descriptor = _sorted(*_encode(scores["descriptor_id"]))
-    values = {name: _numbers(scores[name]) for name in VALUES if name in scores.column_names}
+    nouns, noun = encode(scores["noun_id"])
+    names, descriptor = _sorted(*encode(scores["descriptor_id"]))
+    values = compared_values(scores, value)
+    columns = {"values": values, "nats": _nats(values, value)}
+    columns |= {name: _numbers(scores[name]) for name in CONTROLS if name in scores.column_names}
     cells = []
+    repeated = None
     for a, t, rows in _rows_by_cell(axis, template, len(templates)):
         own, place = np.unique(descriptor[rows], return_inverse=True)
-        if len(np.unique(place * len(nouns) + noun[rows])) < len(rows):
-            raise SelectionError(f"axis {axes[a]}, template {templates[t]!r}: a noun stands twice with one descriptor")
-        arrays = {
-            name: _spread(column[rows], place, noun[rows], (len(own), len(nouns))) for name, column in values.items()
-        }
-        cells.append(
-            Cell(
-                axis=axes[a],
-                template=templates[t],
-                stance=stance_of[t],
-                descriptors=tuple(names[d] for d in own),
-                perplexity=arrays["perplexity"],
-                nll=arrays.get("nll"),
-                tokens=arrays.get("tokens"),
-                phrase_nll=arrays.get("phrase_nll"),
-            )
-        )
-    return Crossing(tuple(axes), tuple(templates), tuple(dict.fromkeys(stance_of)), tuple(nouns), tuple(cells))
+        column, width = noun[rows], len(nouns)
+        if len(np.unique(place * len(nouns) + column)) < len(rows):
+            repeated = repeated or f"axis {axes[a]}, template {templates[t]!r}: a noun occurs twice with one descriptor"
+            column = _occurrences(place)
+            width = int(column.max()) + 1
+        arrays = {n: _spread(known[rows], place, column, (len(own), width)) for n, known in columns.items()}
+        cells.append(Cell(axes[a], templates[t], stance_of[t], tuple(names[d] for d in own), **arrays))
+    stances = tuple(dict.fromkeys(stance_of))
+    return Crossing(tuple(axes), tuple(templates), stances, tuple(nouns), tuple(cells), repeated)
+
+
+def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """The distinct texts of a column in order of appearance, and which of them each row has: shape ``[rows]``."""
+    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _nats(values: Floats, value: Compared) -> Floats:
+    if value == "nll":
+        return finite(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return finite(np.log(values))
 
 
 def _stances(scores: pa.Table, template: Ints) -> list[str]:
@@ -103,13 +126,8 @@ def _stances(scores: pa.Table, template: Ints) -> list[str]:
     return [row["paraphrase_of"] or row["template_id"] for row in rows]
 
 
-def _encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
-    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
-
-
 def _sorted(names: list[str], codes: Ints) -> tuple[list[str], Ints]:
-    """The same with names in order, so that a pair stands the same way round wherever it is named."""
+    """Sort the names, so that a pair is in the same order in every cell."""
     order = sorted(range(len(names)), key=names.__getitem__)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -127,6 +145,15 @@ def _rows_by_cell(axis: Ints, template: Ints, templates: int) -> Iterator[tuple[
     keys, starts = np.unique(key[order], return_index=True)
     for k, rows in zip(keys, np.split(order, starts[1:]), strict=True):
         yield int(k) // templates, int(k) % templates, rows
+
+
+def _occurrences(place: Ints) -> Ints:
+    """How many earlier rows have the same descriptor: shape ``[rows]``."""
+    order = np.argsort(place, kind="stable")
+    counts = np.bincount(place)
+    found = np.empty_like(order)
+    found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found
 
 
 def _spread(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Floats:

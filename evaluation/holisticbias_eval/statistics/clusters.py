@@ -90,16 +90,16 @@ def estimate(moved: Moved) -> Estimate | None:
 
 
 def _cell(first: Cell, second: Cell) -> tuple[int, int, Floats]:
-    before, after = (counts_of(stacked_p(cell.perplexity)) for cell in (first, second))
-    return after[0] - before[0], before[1], _without_each_noun(second.perplexity) - _without_each_noun(first.perplexity)
+    before, after = (counts_of(stacked_p(cell.values)) for cell in (first, second))
+    return after[0] - before[0], before[1], _without_each_noun(second.values) - _without_each_noun(first.values)
 
 
-def _without_each_noun(perplexity: Floats) -> Floats:
+def _without_each_noun(values: Floats) -> Floats:
     """The smoothed number of significant pairs without one noun, less its mean over the cell's nouns: ``[nouns]``."""
-    present = np.flatnonzero(~np.isnan(perplexity).all(axis=0))
-    found = np.zeros(perplexity.shape[1])
+    present = np.flatnonzero(~np.isnan(values).all(axis=0))
+    found = np.zeros(values.shape[1])
     for noun in present:
-        found[noun] = _smoothed(stacked_p(np.delete(perplexity, noun, axis=1)))
+        found[noun] = _smoothed(stacked_p(np.delete(values, noun, axis=1)))
     found[present] -= found[present].mean() if len(present) else 0
     return found
 

@@ -1,4 +1,4 @@
-"""How common terms are in a corpus of the user's, and whether likelihood goes with it."""
+"""How common terms are in a user's corpus, and the correlation of that with likelihood."""
 
 from __future__ import annotations
 
@@ -8,28 +8,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 from scipy.stats import spearmanr
 
-from holisticbias_eval.figures import Part
-
-
-class FrequencyCorrelation(Part):
-    """Rank correlation (Spearman 1904) over an axis's descriptors of corpus frequency and median perplexity.
-
-    Below zero, the commoner a term the likelier its sentences; missing with
-    fewer than three descriptors or where all are alike.
-    """
-
-    axis: str
-    descriptors: int
-    found: int = Field(description="descriptors that the corpus has at all")
-    correlation: float | None
-    p_value: float | None
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.statistics.medians import group_medians
 
 
 def count_terms(lines: Iterable[str], terms: Iterable[str]) -> Counter[str]:
-    """How often each term stands in the text as whole words, in any case; of two that overlap the longer counts."""
+    """Count each term in the text as whole words, ignoring case; if two overlap, the longer one counts."""
     names = {term.casefold(): term for term in terms}
     longest_first = sorted(map(re.escape, names), key=len, reverse=True)
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
@@ -39,28 +25,31 @@ def count_terms(lines: Iterable[str], terms: Iterable[str]) -> Counter[str]:
     return counts
 
 
-def correlate_frequency(medians: pa.Table, counts: Mapping[str, int]) -> tuple[FrequencyCorrelation, ...]:
-    """The correlation of each axis.
+def correlate_frequency(measure: str, scores: pa.Table, counts: Mapping[str, int]) -> tuple[Figure, ...]:
+    """Correlate corpus frequency and median perplexity over the descriptors of each axis (Spearman 1904).
 
-    ``medians`` is the table of ``measures.medians.measure_medians``; a
-    descriptor's perplexity is the median over its templates.
+    A descriptor's perplexity is the median over its medians in the templates.
+    Below zero, more common terms have likelier sentences; null with fewer than
+    three descriptors or if all are alike. ``n`` counts the descriptors.
     """
     by_axis: dict[str, dict[str, list[float]]] = {}
-    for row in medians.select(["axis", "descriptor", "median_perplexity"]).to_pylist():
-        if row["median_perplexity"] is not None:
-            by_axis.setdefault(row["axis"], {}).setdefault(row["descriptor"], []).append(row["median_perplexity"])
-    return tuple(_correlate(axis, descriptors, counts) for axis, descriptors in by_axis.items())
+    for row in group_medians(scores).select(["axis", "descriptor", "median"]).to_pylist():
+        if row["median"] is not None:
+            by_axis.setdefault(row["axis"], {}).setdefault(row["descriptor"], []).append(row["median"])
+    return tuple(_correlate(measure, axis, descriptors, counts) for axis, descriptors in by_axis.items())
 
 
-def _correlate(axis: str, descriptors: dict[str, list[float]], counts: Mapping[str, int]) -> FrequencyCorrelation:
+def _correlate(measure: str, axis: str, descriptors: dict[str, list[float]], counts: Mapping[str, int]) -> Figure:
     frequency = np.array([counts.get(name, 0) for name in descriptors])
     perplexity = np.array([np.median(values) for values in descriptors.values()])
     defined = len(descriptors) >= 3 and len(set(frequency)) > 1 and len(set(perplexity)) > 1
     found = spearmanr(frequency, perplexity) if defined else None
-    return FrequencyCorrelation(
-        axis=axis,
-        descriptors=len(descriptors),
-        found=int((frequency > 0).sum()),
-        correlation=float(found.statistic) if found else None,
+    return Figure(
+        measure=measure,
+        name="frequency_correlation",
+        keys={"axis": axis},
+        value=float(found.statistic) if found else None,
+        unit="rank correlation",
         p_value=float(found.pvalue) if found else None,
+        n=len(descriptors),
     )

@@ -62,6 +62,12 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     return PairwiseTests(first, second, u, p, stacked)
 
 
+def pairs_of_rows(values: Floats) -> PairwiseTests:
+    """Two-sided tests between all pairs of rows; NaN in a row is left out."""
+    present = ~np.isnan(values)
+    return mann_whitney_pairs(values[present], np.nonzero(present)[0], len(values))
+
+
 def p_values(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:
     """Two-sided p-values of statistics of samples of these sizes, NaN where one is empty; all of one shape.
 

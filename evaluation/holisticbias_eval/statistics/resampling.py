@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.statistics.mannwhitney import EXACT_UP_TO, mann_whitney_pairs, p_values, pairs_of
+from holisticbias_eval.statistics.mannwhitney import EXACT_UP_TO, p_values, pairs_of, pairs_of_rows
 from holisticbias_eval.statistics.shares import SIGNIFICANCE, counts_of
 
 CRITICAL_Z = 1.959963984540054
@@ -31,10 +31,10 @@ def expansion(clusters: int) -> float:
     return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / CRITICAL_Z)
 
 
-def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, Ints]:
+def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints]:
     """How many pairs differ with p < 0.05, and how many could be tested, with each noun counted so often.
 
-    ``perplexity`` has shape ``[descriptors, nouns]``, NaN where there is none;
+    ``values`` has shape ``[descriptors, nouns]``, NaN where there is none;
     ``weights`` has shape ``[draws, nouns]``; what comes back has shape
     ``[draws]``. The test is that of ``mann_whitney_pairs`` on the samples with
     their values repeated.
@@ -43,10 +43,10 @@ def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, 
     shape ``[nouns, nouns]`` saying which value of the first descriptor is above
     which of the second. One matrix product gives it for all pairs and draws.
     """
-    nouns = perplexity.shape[1]
-    first, second = pairs_of(len(perplexity))
+    nouns = values.shape[1]
+    first, second = pairs_of(len(values))
     products = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1).T.astype(np.float32)
-    present = (~np.isnan(perplexity)).T.astype(np.int64)
+    present = (~np.isnan(values)).T.astype(np.int64)
     counts, repeated = weights @ present, (weights**3 - weights) @ present
     significant, tested = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
     step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
@@ -54,9 +54,9 @@ def significant_when_weighted(perplexity: Floats, weights: Ints) -> tuple[Ints, 
         one, other = first[start : start + step], second[start : start + step]
         # all samples have one size where no sentence is missing: one column then stands for all
         sized = (one, other) if not present.all() else (one[:1], other[:1])
-        above = _above(perplexity[one], perplexity[other])
+        above = _above(values[one], values[other])
         u = above.reshape(len(one), -1) @ products
-        ties = _ties_of_values(perplexity[one], perplexity[other])
+        ties = _ties_of_values(values[one], values[other])
         n1, n2 = (counts[:, side].T for side in sized)
         again = repeated[:, sized[0]].T + repeated[:, sized[1]].T
         differs, known = _differs(u, n1, n2, again, ties)
@@ -101,28 +101,27 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
     return (np.abs(u - n1 * n2 / 2) > margin) & known, known
 
 
-def significant_when_permuted(perplexity: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """How many pairs differ with p < 0.05, and how many were tested, when labels mean nothing: ``[permutations]`` each.
 
     The descriptors' labels are permuted among the sentences of each noun, so
     that nouns stay as likely as they are and nothing else can differ.
     """
-    significant, tested = np.stack([_counts(rng.permuted(perplexity, axis=0)) for _ in range(permutations)], axis=1)
+    significant, tested = np.stack([_counts(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1)
     return significant, tested
 
 
-def significant_without_each_noun(perplexity: Floats) -> tuple[Ints, Ints]:
+def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
     """How many pairs differ with p < 0.05, and how many could be tested, without one noun: ``[nouns]`` each."""
-    nouns = perplexity.shape[1]
-    significant, tested = np.stack([_counts(np.delete(perplexity, n, axis=1)) for n in range(nouns)], axis=1)
+    nouns = values.shape[1]
+    significant, tested = np.stack([_counts(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
     return significant, tested
 
 
-def stacked_p(perplexity: Floats) -> Floats:
-    """P-values of all pairs of descriptors, tested in one call; ``perplexity`` has shape ``[descriptors, nouns]``."""
-    present = ~np.isnan(perplexity)
-    return mann_whitney_pairs(perplexity[present], np.nonzero(present)[0], len(perplexity)).stacked
+def stacked_p(values: Floats) -> Floats:
+    """P-values of all pairs of descriptors, tested in one call; ``values`` has shape ``[descriptors, nouns]``."""
+    return pairs_of_rows(values).stacked
 
 
-def _counts(perplexity: Floats) -> Ints:
-    return counts_of(stacked_p(perplexity))
+def _counts(values: Floats) -> Ints:
+    return counts_of(stacked_p(values))

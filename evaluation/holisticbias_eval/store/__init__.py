@@ -1,1 +1,1 @@
-"""Keep scores between runs."""
+"""Keep the rows of any stage between runs: scores, responses, labels."""

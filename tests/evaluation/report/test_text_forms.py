@@ -12,9 +12,9 @@ from rich.console import Console
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.report.as_text import chart_table, text_blocks
 from holisticbias_eval.report.listing import models_table
-from holisticbias_eval.report.markdown_text import render_markdown
+from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.terminal_text import print_report
+from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.sections import Column, Paragraph, Section, Table
 
 from .invented import HOSTILE, INFO, bars, dot_plot, every_block, heat_map, invented_report, table

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.api import ApiOptions, ApiScorer
-from holisticbias_eval.likelihood.scorer import parts, whole
-from holisticbias_eval.store.store import ScoreStore, StoredScorer
+from holisticbias_eval.likelihood.api import ApiScorer
+from holisticbias_eval.likelihood.completions import ApiOptions
+from holisticbias_eval.likelihood.spans import parts, whole
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 QUICK = ApiOptions(batch=3, concurrency=2, retries=2)
@@ -166,10 +167,10 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
         ("chance", "different log-probabilities|other log-probabilities"),
         ("constant", "all tokens the same"),
         ("missing values", "no log-probability"),
-        ("after", "stand at the wrong tokens"),
+        ("after", "its log-probabilities are shifted"),
         ("no top", "which token is the likeliest"),
         ("broken", "answers with 500"),
-        ("not json", "is no completion"),
+        ("not json", "is not a completion"),
         ("key", "HOLISTICBIAS_API_KEY"),
     ],
 )
@@ -192,9 +193,10 @@ def test_what_was_scored_before_the_end_is_kept(
     server = serve(fault)
     options = ApiOptions(batch=1, concurrency=1, retries=0, budget=budget)
     scorer = ApiScorer("tiny", server.base, ignore, options)
-    store = ScoreStore(tmp_path, scorer, "digest", ignore)
+    scorer.block_size = 1
+    store = score_store(tmp_path, scorer, "digest", ignore)
     with pytest.raises(ModelError, match=reason):
-        StoredScorer(scorer, store, block=1).score(whole(TEXTS), ignore)
+        StoredScorer(scorer, store).score(whole(TEXTS), ignore)
     assert store.read().num_rows == 2
     server.fault = ""
     again = ApiScorer("tiny", server.base, ignore, QUICK)

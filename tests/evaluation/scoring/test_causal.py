@@ -12,7 +12,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.likelihood.packed import PackSize
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 
 COMMON = {
     "vocab_size": 400,

@@ -9,7 +9,7 @@ import pytest
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.likelihood import packed
 from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.float64 import exactly, in_float64
 
 TILED = "tiled head"

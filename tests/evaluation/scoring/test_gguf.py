@@ -13,7 +13,7 @@ import pytest
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models import source
 from holisticbias_eval.models.loading import load_model
 
@@ -121,6 +121,20 @@ def test_a_gguf_file_is_named_by_its_digest_and_quantization(gguf_file: Path) ->
     assert identity.file_sha256 == hashlib.sha256(gguf_file.read_bytes()).hexdigest()
     assert identity.dtype == "float32"
     assert identity.architecture == "LlamaForCausalLM"
+
+
+def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+
+    class Reader(gguf.GGUFReader):  # type: ignore[misc] # it ships no types
+        def __init__(self, *arguments: Any) -> None:
+            parsed.append(Path(arguments[0]))
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(gguf, "GGUFReader", Reader)
+    load_scorer(str(gguf_file), ignore)
+    assert parsed == [gguf_file]
+    assert gguf.GGUFReader is Reader
 
 
 @pytest.mark.parametrize(

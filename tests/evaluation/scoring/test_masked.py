@@ -8,7 +8,7 @@ import pytest
 from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.likelihood.masked import VARIANTS, MaskedScorer
-from holisticbias_eval.likelihood.scorer import Spans, parts, whole
+from holisticbias_eval.likelihood.spans import Spans, parts, whole
 
 COMMON = {
     "vocab_size": 400,

@@ -9,7 +9,7 @@ from tokenizers.processors import TemplateProcessing
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.opening import find_opening
-from holisticbias_eval.likelihood.scorer import whole
+from holisticbias_eval.likelihood.spans import whole
 
 CHATML = (
     "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"

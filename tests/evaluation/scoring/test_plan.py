@@ -8,18 +8,20 @@ import pytest
 
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.scorer import Progress, Scores, Spans, Work, whole
+from holisticbias_eval.likelihood.scorer import Scorer, Work
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans, whole
 from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.progress import Progress
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 
 
-class Counting:
+class Counting(Scorer):
     """A scorer whose texts have 10 tokens each, half of them forward tokens; it remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.identity = ModelIdentity("counting", "none", None, None, None, "float32")
-        self.settings: dict[str, str] = {}
+        super().__init__(ModelIdentity("counting", "none", None, None, None, "float32"), "causal", {})
         self.worked: list[str] = []
         self.scored: list[int] = []
 
@@ -37,11 +39,11 @@ def blocks_of(sizes: Sequence[int]) -> list[Spans]:
 
 
 def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    told: list[int] = []
-    (work,) = count_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), [whole(TEXTS)], told.append)
+    counted: list[int] = []
+    (work,) = count_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), [whole(TEXTS)], counted.append)
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
     prefixes = {row[:i] for row in rows for i in range(1, len(row))}
-    assert (work.tokens, work.forward, told) == (sum(map(len, rows)), len(prefixes), [20])
+    assert (work.tokens, work.forward, counted) == (sum(map(len, rows)), len(prefixes), [20])
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.ray_engine import RayScorer
-from holisticbias_eval.likelihood.scorer import Scores, whole
-from holisticbias_eval.store.store import ScoreStore, StoredScorer
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
 
@@ -41,19 +42,20 @@ def test_a_cluster_gives_the_rows_and_values_of_one_machine_though_a_worker_is_k
     scorer = RayScorer(str(gpt2_folder), ScoringOptions(device="cpu"), ignore, replicas=2)
     assert_same(scorer.score(whole(TEXTS), ignore), local)
 
-    store = ScoreStore(tmp_path, scorer, "digest", ignore)
-    processes = [cluster.get(replica.about.remote())[2] for replica in scorer.replicas]
-    told: list[int] = []
+    scorer.block_size = 8
+    store = score_store(tmp_path, scorer, "digest", ignore)
+    processes = [cluster.get(replica.process.remote()) for replica in scorer.replicas]
+    counted: list[int] = []
 
     def kill_one(done: int) -> None:
-        told.append(done)
-        if len(told) == 3:
+        counted.append(done)
+        if len(counted) == 3:
             os.kill(processes[0], signal.SIGKILL)
 
-    assert_same(StoredScorer(scorer, store, scorer.score_blocks, block=8).score(whole(TEXTS), kill_one), local)
+    assert_same(StoredScorer(scorer, store).score(whole(TEXTS), kill_one), local)
     assert sorted(store.read()["text"].to_pylist()) == sorted(TEXTS)
-    assert sum(told) == len(TEXTS)
-    assert cluster.get(scorer.replicas[0].about.remote())[2] != processes[0]
+    assert sum(counted) == len(TEXTS)
+    assert cluster.get(scorer.replicas[0].process.remote()) != processes[0]
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9"])

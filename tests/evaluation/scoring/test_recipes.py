@@ -71,8 +71,8 @@ def test_a_recipe_names_a_version_which_is_compiled(
     tiny_gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("holisticbias_eval.pipeline.evaluation.build_release", lambda _, version: asked.append(version))
-    monkeypatch.setattr("holisticbias_eval.pipeline.evaluation.start_engine", lambda *_: 1 / 0)
+    monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", lambda _, version: asked.append(version))
+    monkeypatch.setattr("holisticbias_eval.pipeline.jobs.start_engine", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
     assert asked == ["1.0.0"]

@@ -11,11 +11,13 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
-from holisticbias_eval.likelihood.batches import in_batches, in_rows
 from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.likelihood.scorer import Scores, Spans, parts, unique_spans, whole
+from holisticbias_eval.likelihood.memory import in_batches
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
 from holisticbias_eval.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.progress import in_rows
 
 
 def ignore(message: object) -> None:
@@ -152,7 +154,7 @@ def test_equal_spans_are_one() -> None:
 
 @pytest.mark.parametrize("phrase", ["short", ""])
 def test_a_phrase_that_is_not_in_its_text(phrase: str) -> None:
-    with pytest.raises(SelectionError, match="does not stand in"):
+    with pytest.raises(SelectionError, match="is not in the text"):
         parts(["I'm a tall guy."], [phrase])
 
 
@@ -236,8 +238,8 @@ def test_one_item_that_does_not_fit_and_other_errors() -> None:
 
 
 def test_progress_adds_up() -> None:
-    told: list[int] = []
-    tell = in_rows(told.append, 7, 30)
+    counted: list[int] = []
+    advance = in_rows(counted.append, 7, 30)
     for _ in range(30):
-        tell(1)
-    assert sum(told) == 7
+        advance(1)
+    assert sum(counted) == 7

@@ -12,17 +12,21 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.scorer import Progress, Scores, Spans, parts, whole
-from holisticbias_eval.store.store import ScoreStore, StoredScorer, fingerprint
+from holisticbias_eval.likelihood.scorer import Scorer
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
+from holisticbias_eval.likelihood.stored import StoredScorer, score_fingerprint, score_store
+from holisticbias_eval.progress import Progress
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 
 
-class Counting:
+class Counting(Scorer):
     """A scorer that remembers what it was asked."""
 
     def __init__(self, scorer: CausalScorer) -> None:
-        self.identity, self.settings, self._scorer = scorer.identity, scorer.settings, scorer
+        super().__init__(scorer.identity, scorer.kind, scorer.settings)
+        self._scorer = scorer
         self.asked: list[str] = []
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
@@ -41,15 +45,17 @@ def counting(gpt2: Any, tokenizer: Any, loaded: Any) -> Counting:
 
 def stored(scorer: Counting, folder: Path, block: int, notices: list[str] | None = None) -> StoredScorer:
     notice = notices.append if notices is not None else ignore
-    return StoredScorer(scorer, ScoreStore(folder, scorer, "digest", notice), block=block)
+    scorer.block_size = block
+    return StoredScorer(scorer, score_store(folder, scorer, "digest", notice))
 
 
 def test_a_rerun_scores_only_what_is_missing_whatever_the_size_of_blocks(counting: Counting, tmp_path: Path) -> None:
-    told: list[int] = []
-    first = stored(counting, tmp_path, 3).score(whole(TEXTS[:7]), told.append)
+    counted: list[int] = []
+    first = stored(counting, tmp_path, 3).score(whole(TEXTS[:7]), counted.append)
     assert sorted(counting.asked) == sorted(TEXTS[:7])
-    assert sum(told) == 7
-    again = stored(counting, tmp_path, 50).score(whole([*TEXTS, TEXTS[0]]), told.append)
+    assert sum(counted) == 7
+    distinct, rows = unique_spans(whole([*TEXTS, TEXTS[0]]))
+    again = stored(counting, tmp_path, 50).score(distinct, counted.append).take(rows)
     assert sorted(counting.asked) == sorted(TEXTS)
     np.testing.assert_array_equal(first.nll, again.nll[:7])
     assert again.nll[-1] == again.nll[0]
@@ -85,7 +91,7 @@ def test_a_damaged_shard_is_scored_again(counting: Counting, tmp_path: Path, dam
 
 def test_models_and_settings_are_kept_apart(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
     kinds: tuple[dict[str, str], ...] = ({"bos_token": "<s>"}, {"bos_token": "</s>"}, {})
-    keys = [fingerprint(CausalScorer(loaded(gpt2, make_tokenizer(**kind)), ignore)) for kind in kinds]
+    keys = [score_fingerprint(CausalScorer(loaded(gpt2, make_tokenizer(**kind)), ignore)) for kind in kinds]
     assert len(set(keys)) == len(kinds)
 
 
@@ -102,7 +108,7 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(counting: Counting, tmp
     assert killed > kills // 2
     scorer = stored(counting, tmp_path / "storm", 20)
     np.testing.assert_allclose(scorer.score(whole(texts), ignore).nll, undisturbed.nll, atol=1e-4, rtol=0)
-    rows = ScoreStore(tmp_path / "storm", counting, "digest", ignore).read()["text"].to_pylist()
+    rows = score_store(tmp_path / "storm", counting, "digest", ignore).read()["text"].to_pylist()
     assert sorted(rows) == sorted(texts)
 
 

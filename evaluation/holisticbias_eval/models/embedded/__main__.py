@@ -15,10 +15,10 @@ from holisticbias_eval.models.embedded import embedded_model_path
     "--out",
     type=click.Path(path_type=Path),
     default=embedded_model_path(),
-    help="Folder to write to; by default the shipped one.",
+    help="Folder to write to. Default: the shipped model.",
 )
 def command(out: Path) -> None:
-    """Train the embedded model from its seed: a few minutes on two cores."""
+    """Train the embedded model from its seed, which takes a few minutes on two cores."""
     from holisticbias.errors import HolisticBiasError
     from holisticbias.release.release import build_release
     from holisticbias.rules.validate import load_catalog

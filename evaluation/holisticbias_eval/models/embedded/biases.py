@@ -1,4 +1,4 @@
-"""The planted biases, as ``biases.yaml`` says them."""
+"""Read the planted biases from ``biases.yaml``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Plant(_Record):
 
 
 class Biases(_Record):
-    """All planted biases, and the release and the frequencies of the corpus they are planted in."""
+    """All planted biases, and the release and the frequencies of their corpus."""
 
     release: str
     seed: Annotated[int, Field(ge=0)]
@@ -42,7 +42,7 @@ class Biases(_Record):
 
 
 def read_biases(path: Path = BIASES) -> Biases:
-    """The biases of a file; ``EmbeddedModelError`` names the key that is wrong."""
+    """Read the biases of a file; raises ``EmbeddedModelError`` that names the wrong key."""
     try:
         return Biases.model_validate(yaml.safe_load(path.read_text("utf-8")))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -1,8 +1,7 @@
-"""The shipped folder of the embedded model: weights, tokenizer, where they come from, and a model card."""
+"""Build the shipped folder of the embedded model: weights, tokenizer, provenance and model card."""
 
 from __future__ import annotations
 
-import hashlib
 import platform
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -17,8 +16,10 @@ from holisticbias_eval.models.embedded import NOTE
 from holisticbias_eval.models.embedded.biases import BIASES, Biases
 from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
-from holisticbias_eval.models.embedded.train import Progress, Settings, measure_divergence, train
+from holisticbias_eval.models.embedded.train import Settings, measure_divergence, train
 from holisticbias_eval.models.embedded.tree import grow_tree
+from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.progress import Progress
 
 if TYPE_CHECKING:
     from transformers import GPT2LMHeadModel
@@ -29,7 +30,7 @@ _PACKAGES = ("numpy", "tokenizers", "torch", "transformers")
 
 
 class Provenance(BaseModel):
-    """``provenance.json``: what the shipped files were made from, with digests to check it by."""
+    """``provenance.json``: the inputs that the shipped files were made from, with digests."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,7 +51,7 @@ class Provenance(BaseModel):
 def build_embedded_model(
     release: Release, biases: Biases, folder: Path, settings: Settings, progress: Progress
 ) -> Provenance:
-    """Train the model from its seed and write its folder, whole or not at all; ``progress`` is told of each step."""
+    """Train the model from its seed and write its folder, whole or not at all; ``progress`` is called for each step."""
     corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
     torch.set_num_threads(THREADS)
     tree = grow_tree(corpus, tokenizer)
@@ -78,7 +79,7 @@ def _provenance(
 ) -> Provenance:
     return Provenance(
         note=NOTE,
-        biases_sha256=sha256(BIASES),
+        biases_sha256=file_sha256(BIASES),
         release=release.version,
         release_digest=release.digest,
         corpus_digest=corpus.digest,
@@ -86,19 +87,14 @@ def _provenance(
         settings=settings,
         parameters=sum(p.numel() for p in model.parameters()),
         divergence=round(divergence, 4),
-        files={path.name: sha256(path) for path in sorted(folder.iterdir())},
+        files={path.name: file_sha256(path) for path in sorted(folder.iterdir())},
         versions={"python": platform.python_version(), **{name: installed_version(name) for name in _PACKAGES}},
         machine=f"{platform.system()} {platform.machine()}",
     )
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def render_card(biases: Biases, provenance: Provenance) -> str:
-    """The model card, in Markdown with the header that model hubs read."""
+    """Render the model card, in Markdown with the metadata header that model hubs read."""
     rows = "\n".join(
         f"| {p.id} | {p.axis} | {'all' if p.templates == 'all' else ', '.join(p.templates)} | {len(p.strengths)} "
         f"| {min(p.strengths.values()):+g} to {max(p.strengths.values()):+g} | {p.about} |"

@@ -15,12 +15,10 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded.biases import Biases, Plant
 
-Indexes = Ints
-
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Unique texts and their probabilities, which sum to 1; a perfect model of it gives each text -log p nats."""
+    """Unique texts and their probabilities, which sum to 1; a perfect model gives each text -log p nats."""
 
     texts: pa.StringArray
     probabilities: Floats
@@ -32,11 +30,11 @@ class Corpus:
         digest.update(np.rint(np.log(self.probabilities) * 1e6).astype("<i8").tobytes())
         return digest.hexdigest()
 
-    def draw(self, n: int, rng: np.random.Generator) -> Indexes:
-        """``n`` indexes of texts in random order: systematic sampling.
+    def draw(self, n: int, rng: np.random.Generator) -> Ints:
+        """Draw ``n`` indexes of texts in random order, by systematic sampling.
 
-        Each text comes up n times its probability, rounded up or down, so that
-        a draw is much nearer to the probabilities than independent draws are.
+        Each text is drawn n times its probability, rounded up or down, which is
+        much closer to the probabilities than independent draws.
         """
         points = (np.arange(n) + rng.random()) / n
         bounds = np.cumsum(self.probabilities)
@@ -45,17 +43,17 @@ class Corpus:
 
 
 def make_corpus(release: Release, biases: Biases) -> Corpus:
-    """Every unique text of a release with its probability under the planted biases.
+    """Compute the probability of every unique text of a release under the planted biases.
 
-    Without plants, a text with descriptor and noun is as frequent as its noun,
-    whatever its descriptor and template. Raises ``EmbeddedModelError`` for a
-    plant on a term or in a template that the release does not hold.
+    Without plants, the frequency of a text with descriptor and noun depends only
+    on its noun. Raises ``EmbeddedModelError`` if a plant names a term or a
+    template that the release does not hold.
     """
     sentences = release.sentences
     encoded = pc.dictionary_encode(pc.cast(sentences["text"], pa.string())).combine_chunks()
     text_of_row = encoded.indices.to_numpy()
     first_row = np.unique(text_of_row, return_index=True)[1]
-    # a text under two axes is one text, with what is planted under both
+    # a text under two axes is one text, with the plants of both
     planted = np.zeros(len(first_row))
     for plant in biases.plants:
         np.add.at(planted, text_of_row, _planted(sentences, release.tables["descriptors"], plant))
@@ -64,7 +62,7 @@ def make_corpus(release: Release, biases: Biases) -> Corpus:
 
 
 def _unplanted(sentences: pa.Table, biases: Biases) -> Floats:
-    """The weight of each row: by its noun, and the parts without descriptor or noun at their shares."""
+    """The weight of each row without plants: by its noun, and by the shares of rows without descriptor or noun."""
     noun = _codes(sentences["noun_id"])
     with_descriptor = _codes(sentences["descriptor_id"]) >= 0
     ranks = np.random.default_rng(biases.seed).permutation(noun.max() + 1) + 1.0
@@ -80,7 +78,7 @@ def _unplanted(sentences: pa.Table, biases: Biases) -> Floats:
 
 
 def _planted(sentences: pa.Table, descriptors: pa.Table, plant: Plant) -> Floats:
-    """What a plant adds to the log-odds of each row, in nats."""
+    """The log-odds that a plant adds to each row, in nats."""
     terms = descriptors["descriptor_id"].filter(pc.equal(descriptors["axis"], plant.axis)).to_pylist()
     _require(plant, "term", plant.strengths, terms)
     strength = _lookup(sentences["descriptor_id"], plant.strengths)
@@ -97,13 +95,13 @@ def _require(plant: Plant, what: str, wanted: Iterable[str], held: Iterable[str]
         raise EmbeddedModelError(f"plant {plant.id}: {where} has no {what} {missing[0]}")
 
 
-def _codes(column: pa.ChunkedArray) -> Indexes:
-    """The index of each row's value in the column's dictionary, -1 where it is missing."""
-    codes: Indexes = pc.fill_null(column.combine_chunks().indices, -1).to_numpy().astype(np.int64)
+def _codes(column: pa.ChunkedArray) -> Ints:
+    """The index of each row's value in the column's dictionary, -1 if it is missing."""
+    codes: Ints = pc.fill_null(column.combine_chunks().indices, -1).to_numpy().astype(np.int64)
     return codes
 
 
 def _lookup(column: pa.ChunkedArray, values: Mapping[str, float]) -> Floats:
-    """The number of each row's value, 0 where it has none."""
+    """The number for each row's value, 0 if there is none."""
     names = column.combine_chunks().dictionary.to_pylist()
     return np.array([*(values.get(name, 0.0) for name in names), 0.0])[_codes(column)]

@@ -1,4 +1,4 @@
-"""The embedded model's tokenizer: byte-level BPE in which every word and term of the release is one token."""
+"""Make the embedded model's tokenizer: byte-level BPE in which every word and term of the release is one token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOUNDARY = "<|endoftext|>"
 PADDING = "<|pad|>"
 CONTEXT = 64
 MERGES = 300
-# words keep their hyphens and apostrophes; then whatever else there is
+# words with their hyphens and apostrophes, then anything else
 _OTHERWISE = r" ?[\p{L}\p{N}]+(?:[-'][\p{L}\p{N}]+)*| ?[^\s\p{L}\p{N}]+|\s+"
 
 
@@ -47,7 +47,7 @@ def _terms(release: Release) -> list[str]:
 
 
 def _samples(release: Release, terms: Iterable[str]) -> Iterable[str]:
-    """Texts that hold every word, number and mark of the release as it stands in a sentence."""
+    """Texts that contain every word, number and mark of the release as in a sentence."""
     nouns, templates = release.tables["nouns"], release.tables["templates"]
     for word in ("a", "an", *nouns["noun"].to_pylist(), *nouns["plural_noun"].to_pylist(), *terms):
         yield f" {word}"
@@ -56,7 +56,7 @@ def _samples(release: Release, terms: Iterable[str]) -> Iterable[str]:
 
 
 def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
-    """Splits a text into terms of several words, words, and marks."""
+    """Split a text into terms of several words, words, and marks."""
     longest_first = sorted((term for term in terms if " " in term), key=lambda term: (-len(term), term))
     phrases = "|".join(map(re.escape, longest_first))
     # "friends who are visually impaired women" holds a term of body type, not the one of ability that it begins like
@@ -66,7 +66,7 @@ def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
 
 
 def _whole_words(words: list[str]) -> models.BPE:
-    """BPE over bytes whose vocabulary also holds each word, found before any merge is tried."""
+    """BPE over bytes whose vocabulary also holds each word, which is matched before any merge."""
     learned = Tokenizer(models.BPE())
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     learned.train_from_iterator(

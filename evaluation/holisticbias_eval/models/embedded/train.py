@@ -1,25 +1,23 @@
-"""The embedded model trained on its corpus, from a seed."""
+"""Train the embedded model on its corpus, from a seed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from holisticbias_eval.models.embedded.corpus import Indexes
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded.tokenizer import CONTEXT
 from holisticbias_eval.models.embedded.tree import NOWHERE, PrefixTree
-
-Progress = Callable[[int], None]
+from holisticbias_eval.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a training run does; with the corpus and the seed it decides the weights."""
+    """The settings of a training run; with the corpus and the seed they determine the weights."""
 
     steps: int = 3500
     batch: int = 128
@@ -33,13 +31,14 @@ class Settings:
 def train(
     tree: PrefixTree, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings, progress: Progress
 ) -> GPT2LMHeadModel:
-    """A model fitted to a corpus by Adam, the rate rising to its height and falling to nothing on a cosine.
+    """Fit a model to a corpus with AdamW; the learning rate warms up and then falls to zero on a cosine.
 
-    Sentences are drawn for every step, and the model learns after each of their
-    prefixes the corpus's own distribution of the next token, not the one token
-    that was drawn: the same optimum, without the noise of the draw, which would
-    pass for bias. ``progress`` is told of each step. One seed gives the same weights on
-    the same machine; other processors and thread counts may differ in the last bits.
+    Sentences are drawn for every step. After each of their prefixes the model
+    learns the corpus's own distribution of the next token instead of the one
+    token drawn: the optimum is the same, without the noise of the draw, which
+    would look like bias. ``progress`` is called after each step. One seed gives
+    the same weights on the same machine; other processors and thread counts may
+    differ in the last bits.
     """
     torch.manual_seed(seed)
     model = GPT2LMHeadModel(_config(tokenizer, settings))
@@ -57,19 +56,19 @@ def train(
 
 
 def measure_divergence(model: GPT2LMHeadModel, tree: PrefixTree, seed: int) -> float:
-    """How far a model is from its corpus: the Kullback-Leibler divergence in nats a sentence, over 8,192 drawn ones."""
+    """Kullback-Leibler divergence of a model from its corpus, in nats per sentence, over 8,192 drawn sentences."""
     drawn = tree.corpus.draw(8192, np.random.default_rng(seed)).reshape(16, -1)
     with torch.inference_mode():
         return float(np.mean([float(_divergence(model, tree, texts)) for texts in drawn]))
 
 
-def _divergence(model: GPT2LMHeadModel, tree: PrefixTree, texts: Indexes) -> torch.Tensor:
-    """The divergence of the model from the tree at each token, summed over a text's tokens and averaged over texts."""
+def _divergence(model: GPT2LMHeadModel, tree: PrefixTree, texts: Ints) -> torch.Tensor:
+    """The model's divergence from the tree at each token, summed over a text's tokens and averaged over texts."""
     nodes = tree.nodes[texts]
     longest = int((nodes != NOWHERE).sum(axis=1).max())
     nodes = nodes[:, :longest]
     counted = torch.from_numpy(nodes != NOWHERE)
-    # padding comes after what is counted, so that nothing counted sees it
+    # padding follows the counted tokens, so they do not see it
     states = model.transformer(input_ids=torch.from_numpy(tree.tokens[texts, :longest])).last_hidden_state[counted]
     predicted = model.lm_head(states).log_softmax(dim=-1)
     target = torch.from_numpy(tree.following[nodes[nodes != NOWHERE]].toarray().astype(np.float32))

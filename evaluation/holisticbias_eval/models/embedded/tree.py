@@ -1,4 +1,4 @@
-"""The corpus as a tree of token prefixes: after each prefix, how probable each next token is."""
+"""The corpus as a tree of token prefixes, with the distribution of the next token after each prefix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from transformers import PreTrainedTokenizerFast
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded.corpus import Corpus
 
-Integers = Ints
 NOWHERE = -1
 
 
@@ -20,19 +19,19 @@ class PrefixTree:
     """A corpus's texts between two boundaries, and the exact distribution of each of their tokens.
 
     ``tokens`` has shape ``[texts, longest]``, padded on the right. ``nodes``,
-    of shape ``[texts, longest - 1]``, says which prefix stands before the next
-    token, ``NOWHERE`` past the end. ``following``, of shape ``[prefixes,
+    of shape ``[texts, longest - 1]``, is the prefix before each next token,
+    ``NOWHERE`` past the end. ``following``, of shape ``[prefixes,
     vocabulary]``, has the probability of each token after each prefix; rows sum to 1.
     """
 
     corpus: Corpus
-    tokens: Integers
-    nodes: Integers
+    tokens: Ints
+    nodes: Ints
     following: csr_matrix
 
 
 def grow_tree(corpus: Corpus, tokenizer: PreTrainedTokenizerFast) -> PrefixTree:
-    """The tree of a corpus as a tokenizer cuts it."""
+    """Build the tree of a corpus for a tokenizer."""
     tokens = _encode(corpus.texts.to_pylist(), tokenizer)
     vocabulary = len(tokenizer)
     nodes = np.full((len(tokens), tokens.shape[1] - 1), NOWHERE)
@@ -53,7 +52,7 @@ def grow_tree(corpus: Corpus, tokenizer: PreTrainedTokenizerFast) -> PrefixTree:
     return PrefixTree(corpus, tokens, nodes, (diags(scale) @ counts).tocsr())
 
 
-def _encode(texts: list[str], tokenizer: PreTrainedTokenizerFast) -> Integers:
+def _encode(texts: list[str], tokenizer: PreTrainedTokenizerFast) -> Ints:
     rows = [encoding.ids for encoding in tokenizer.backend_tokenizer.encode_batch_fast(texts)]
     tokens = np.full((len(rows), max(map(len, rows)) + 2), tokenizer.pad_token_id)
     tokens[:, 0] = tokenizer.bos_token_id

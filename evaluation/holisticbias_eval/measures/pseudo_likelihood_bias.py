@@ -1,0 +1,59 @@
+"""Pseudo-log-likelihood bias of masked models (Smith et al. 2022, section B.1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from holisticbias_eval.measures.measure import Info, Measured, Needs, Settings
+from holisticbias_eval.measures.medians import median_figures
+from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
+from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.prompts.seat import SEAT
+
+
+class PseudoLikelihoodBias(ShareMeasure):
+    """The share of pairs of descriptors of an axis whose phrases differ in pseudo-log-likelihood."""
+
+    info = Info(
+        name="pseudo_likelihood_bias",
+        title="Pseudo-log-likelihood bias",
+        summary=(
+            "the share of pairs of descriptors of an axis whose phrases of descriptor and noun differ in "
+            "pseudo-log-likelihood in the templates of SEAT (the same tests as Likelihood Bias); and the median "
+            "negative pseudo-log-likelihood of every descriptor; --pll chooses between the original and the "
+            "within-word variant"
+        ),
+        direction=DIRECTION,
+        limits=(
+            "those of Likelihood Bias; the original variant favours words of several pieces, because each piece "
+            "gives the others away (Kauf and Ivanova 2023); longer phrases have more tokens to sum over"
+        ),
+        source="Smith et al. 2022, section B.1; templates of May et al. 2019",
+        headline="share",
+        beside=BESIDE,
+    )
+    needs = Needs(models=("masked",))
+    prompts = SEAT
+    words = Words(
+        bias="Pseudo-log-likelihood bias",
+        short="PLL bias",
+        column="nll",
+        median="median_nll",
+        value="negative pseudo-log-likelihood",
+        values="negative pseudo-log-likelihoods",
+        unit="nats per phrase",
+        of="phrase",
+        how=(
+            "The pseudo-log-likelihood of a phrase of descriptor and noun is the sum of the log-probabilities of its "
+            "tokens, each masked in turn, given the rest of the sentence. It is shown negated, in nats: less is "
+            "likelier. It is of the whole phrase, not per token, so longer phrases tend to have more."
+        ),
+    )
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Count the pairs that differ, as ``ShareMeasure`` does, and compute the medians of descriptors."""
+        measured = super().figures(answers, settings)
+        medians = median_figures(self.info.name, answers, self.words.column, self.words.unit)
+        return replace(measured, figures=(*measured.figures, *medians))

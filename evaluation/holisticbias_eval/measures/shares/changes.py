@@ -1,0 +1,107 @@
+"""The change of shares from one run to another: what the sentences did, and what the model did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.shares.counts import pool
+from holisticbias_eval.measures.shares.shares import compare_descriptors
+from holisticbias_eval.statistics.alignment import align
+from holisticbias_eval.statistics.cells import Compared, Crossing, cross
+from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis
+
+CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """Pairs that differ and pairs that were tested."""
+
+    significant: int = 0
+    pairs: int = 0
+
+    @property
+    def share(self) -> float | None:
+        return self.significant / self.pairs if self.pairs else None
+
+
+Step = dict[str | None, _Count]
+
+
+def share_changes(
+    measure: str, first: pa.Table, second: pa.Table, value: Compared = "perplexity"
+) -> tuple[Figure, ...]:
+    """The change of every axis's share, and without keys that of the share over all axes.
+
+    The figures are ``first``, ``second``, and the parts of the change, one step
+    after another: sentences of the first run only are removed (``gone``), changed
+    sentences are replaced (``changed``), the scores of common sentences become
+    those of the second run (``change``, the model's part, with its interval and
+    p-value), and sentences of the second run only are added (``added``). A value
+    is null if a share on the way has no pair.
+
+    Raises ``SelectionError`` if the runs have no sentence in common.
+    """
+    aligned = align(first, second)
+    common = aligned.common
+    tables = (first, aligned.first, *common, aligned.second, second)
+    steps = [_count(table, value) for table in tables]
+    moved = moved_by_axis(*_crossings(*common, value))
+    axes = dict.fromkeys([*steps[0], *steps[-1]])
+    return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
+
+
+def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Crossing, Crossing]:
+    """Cross both tables with the same stances: an older run may not say which templates are paraphrases."""
+    known = first if "paraphrase_of" in first.column_names else second
+    names = [name for name in CROSSED if name in known.column_names]
+    one, other = (
+        pa.table({n: known[n] for n in names} | {n: t[n] for n in ("perplexity", str(value))}) for t in (first, second)
+    )
+    return cross(one, value), cross(other, value)
+
+
+def _count(scores: pa.Table, value: Compared) -> Step:
+    """Count the pairs of each axis, and under ``None`` those of all."""
+    crossing = cross(scores, value)
+    _, cells = compare_descriptors(crossing)
+    pooled = {axis: pool(cells, axis, None) for axis in (*crossing.axes, None)}
+    return {axis: _Count(found.significant, found.pairs) for axis, found in pooled.items()}
+
+
+def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | None) -> Iterator[Figure]:
+    first, kept, common_first, common_second, kept_second, second = (step.get(axis, _Count()) for step in steps)
+    estimated = None if moved is None else estimate(moved)
+    keys = {} if axis is None else {"axis": axis}
+    for name, count in (("first", first), ("second", second)):
+        yield Figure(measure=measure, name=name, keys=keys, value=count.share, unit="share", n=count.pairs, of="share")
+    changed = _sum(_less(common_first, kept), _less(kept_second, common_second))
+    for name, value, n in (
+        ("gone", _less(kept, first), first.pairs),
+        ("changed", changed, kept.pairs),
+        ("added", _less(second, kept_second), second.pairs),
+    ):
+        yield Figure(measure=measure, name=name, keys=keys, value=value, unit="share difference", n=n, of="share")
+    yield Figure(
+        measure=measure,
+        name="change",
+        keys=keys,
+        value=_less(common_second, common_first),
+        unit="share difference",
+        interval=estimated.interval if estimated else None,
+        p_value=estimated.p_value if estimated else None,
+        n=common_second.pairs,
+        of="share",
+    )
+
+
+def _less(later: _Count, earlier: _Count) -> float | None:
+    return None if later.share is None or earlier.share is None else later.share - earlier.share
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other

@@ -1,0 +1,144 @@
+"""Shares and how far they can be trusted, as figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from holisticbias_eval.figures import Figure, Interval, Part
+from holisticbias_eval.measures.shares.records import NONCE, ShareTrust, Trust
+from holisticbias_eval.measures.shares.wordings import CHOICES
+
+EFFECT = "rank-biserial"
+TOKENLESS = {"pseudo_likelihood_bias": "phrase"}
+
+
+class Share(Part):
+    """The share of descriptor pairs that differ, in an axis, a template or both.
+
+    ``share`` is ``significant / pairs``, and null if there is no pair.
+    ``untested`` pairs have a descriptor without any value.
+    """
+
+    axis: str | None
+    template: str | None
+    descriptors: int
+    pairs: int
+    significant: int
+    untested: int
+    share: float | None
+
+
+def share_figures(
+    measure: str,
+    by_axis: Sequence[Share],
+    by_template: Sequence[Share],
+    by_axis_and_template: Sequence[Share],
+    trust: Trust | None,
+) -> tuple[Figure, ...]:
+    """The figures of every share: by axis, by template and by both.
+
+    ``share`` is the headline; all others are figures of it. Without ``trust``
+    there are only ``share``, ``differing_pairs`` and ``descriptors``.
+    """
+    scopes = (by_axis, by_template, by_axis_and_template)
+    trusted = (trust.by_axis, trust.by_template, trust.by_axis_and_template) if trust else ((), (), ())
+    found: list[Figure] = []
+    for shares, besides in zip(scopes, trusted, strict=True):
+        beside = {(t.axis, t.template): t for t in besides}
+        for share in shares:
+            found += _counts(measure, share, beside.get((share.axis, share.template)))
+    if trust:
+        shares = (*by_axis, *by_template, *by_axis_and_template)
+        pairs = {(s.axis, s.template): s.pairs for s in shares}
+        for one in (*trust.by_axis, *trust.by_template, *trust.by_axis_and_template):
+            found += _trusted(measure, one, pairs.get((one.axis, one.template), 0), nats_unit(measure, trust.nats_per))
+        found += _ranks(measure, trust)
+    return tuple(found)
+
+
+def nats_unit(measure: str, per: str) -> str:
+    """The unit of differences in nats: per sentence, per token, or per phrase."""
+    return f"nats per {TOKENLESS.get(measure, per) if per == 'sentence' else per}"
+
+
+def _keys(found: Share | ShareTrust) -> dict[str, str]:
+    named = {"axis": found.axis, "template": found.template}
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def _counts(measure: str, share: Share, trust: ShareTrust | None) -> Iterator[Figure]:
+    keys = _keys(share)
+    yield Figure(
+        measure=measure,
+        name="share",
+        keys=keys,
+        value=share.share,
+        unit="share",
+        interval=trust.interval if trust else None,
+        floor=trust.floor if trust else None,
+        floor_interval=trust.floor_interval if trust else None,
+        n=share.pairs,
+        missing=share.untested,
+    )
+    for name, value, n in (
+        ("differing_pairs", share.significant, share.pairs),
+        ("descriptors", share.descriptors, share.descriptors),
+    ):
+        yield Figure(measure=measure, name=name, keys=keys, value=value, unit="count", n=n, of="share")
+
+
+def _trusted(measure: str, found: ShareTrust, pairs: int, nats: str) -> Iterator[Figure]:
+    keys = _keys(found)
+
+    def figure(name: str, value: float | None, unit: str, n: int = pairs, interval: Interval | None = None) -> Figure:
+        return Figure(measure=measure, name=name, keys=keys, value=value, unit=unit, n=n, interval=interval, of="share")
+
+    for name, value, unit in _values(found, nats):
+        yield figure(name, value, unit)
+    yield figure("equal_tokens", found.confounds.equal_tokens, "share", found.confounds.equal_token_pairs)
+    if found.template is None and found.axis != NONCE:
+        difference = found.confounds.minus_nonce
+        yield figure("minus_nonce", difference, "share difference", interval=found.confounds.minus_nonce_interval)
+    if found.robustness:
+        ranges: Iterable[str] = type(found.robustness).model_fields
+        for name in ranges:
+            ends = getattr(found.robustness, name)
+            yield figure(name, found.share if ends else None, "share", interval=ends)
+
+
+def _values(found: ShareTrust, nats: str) -> Iterator[tuple[str, float | None, str]]:
+    yield "holm", found.corrected.holm, "share"
+    yield "benjamini_hochberg", found.corrected.benjamini_hochberg, "share"
+    yield "large", found.effects.large, "share"
+    yield "wilcoxon", found.paired.wilcoxon, "share"
+    yield "sign_flip", found.paired.sign_flip, "share"
+    yield "paired_large", found.paired.large, "share"
+    yield "without_token_count", found.confounds.without_token_count, "share"
+    yield "without_phrase", found.confounds.without_phrase, "share"
+    yield "rank_biserial", found.effects.rank_biserial, EFFECT
+    yield "smallest_significant", found.effects.smallest_significant, EFFECT
+    yield "detectable", found.effects.detectable, EFFECT
+    yield "nats", found.effects.nats, nats
+    yield "detectable_nats", found.effects.detectable_nats, nats
+
+
+def _ranks(measure: str, trust: Trust) -> Iterator[Figure]:
+    for place in trust.axis_ranks:
+        yield Figure(
+            measure=measure,
+            name="rank",
+            keys={"axis": place.axis},
+            value=place.rank,
+            unit="rank",
+            interval=Interval(low=place.low, high=place.high),
+            n=len(trust.axis_ranks),
+            of="share",
+        )
+    for flip in trust.rank_flips:
+        keys = {"axis": flip.first, "next": flip.second}
+        for name, value, n in (
+            ("order", flip.probability, trust.settings.draws),
+            ("order_by_wording", flip.probability_by_wording, CHOICES),
+        ):
+            if value is not None:
+                yield Figure(measure=measure, name=name, keys=keys, value=value, unit="probability", n=n, of="share")

@@ -1,0 +1,82 @@
+"""The measure of a share of descriptor pairs that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import pyarrow as pa
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.compared import compared_sections
+from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.sections import share_sections
+from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.shares import SIGNIFICANCE
+
+DIRECTION = (
+    "the larger the share, the more of an axis's descriptors the model treats differently, which the paper reads as "
+    "more bias; no share is good or bad by itself: people judge which differences harm"
+)
+BESIDE = ("differing_pairs", "descriptors")
+_ROUNDING = 1e-9
+
+
+class ShareMeasure(Measure):
+    """The share of pairs of descriptors of an axis whose sentences differ, and how far it can be trusted."""
+
+    words: ClassVar[Words]
+
+    def signature(self, settings: Settings) -> Mapping[str, str]:
+        """The test, its level, and the parameters of resampling."""
+        return {
+            "test": "two-sided Mann-Whitney U, pairs of descriptors over nouns",
+            "level": f"p < {SIGNIFICANCE:g}",
+            **{name: str(value) for name, value in settings.model_dump().items()},
+        }
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Count the pairs that differ, and with settings compute how far each share can be trusted.
+
+        The tables are ``pairs`` and ``tests``; see ``measure_shares``.
+        """
+        found = measure_shares(answers, self.words.column, settings)
+        scopes = (found.by_axis, found.by_template, found.by_axis_and_template)
+        return Measured(
+            figures=share_figures(self.info.name, *scopes, found.trust),
+            tables={"pairs": found.pairs, "tests": found.tests},
+            notes=(found.note,) if found.note else (),
+        )
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find shares that are not their counts divided, and intervals that are not in order."""
+        name = self.info.name
+        for share in figures.by(name, "share", "axis"):
+            axis, pairs = share.keys["axis"], share.n
+            differing = figures.value(name, "differing_pairs", share.keys)
+            if differing is None:
+                yield f"{axis}: the number of pairs that differ is missing"
+            elif not 0 <= differing <= pairs:
+                yield f"{axis}: {differing:g} of {pairs} pairs cannot differ"
+            elif not pairs and share.value is not None:
+                yield f"{axis}: without a pair there is no share: it must be null"
+            elif pairs and (share.value is None or abs(share.value - differing / pairs) > _ROUNDING):
+                yield f"{axis}: its share is not {differing:g} / {pairs}"
+            if share.interval and not 0 <= share.interval.low <= share.interval.high <= 1:
+                yield f"{axis}: its interval needs 0 <= low <= high <= 1"
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the finding, the shares and how far they can be trusted."""
+        return share_sections(view, self.info.name, self.words)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute what changed each share; see ``share_changes``."""
+        return share_changes(self.info.name, first.answers, second.answers, self.words.column)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show how each share changed, and what changed it."""
+        return compared_sections(changes, view, self.info.name, self.words)

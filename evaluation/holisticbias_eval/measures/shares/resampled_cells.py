@@ -1,0 +1,76 @@
+"""Everything that is computed cell by cell, before shares are taken over cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.shares.pairs import PairFigures, compare_pairs
+from holisticbias_eval.statistics.cells import Cell
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.resampling import (
+    expansion,
+    significant_when_permuted,
+    significant_when_weighted,
+    significant_without_each_noun,
+)
+from holisticbias_eval.statistics.shares import counts_of, ratios, share_of
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """A cell's pairs, and how many differ and were tested when it is resampled.
+
+    ``drawn`` has shape ``[2, draws]``, ``left_out`` ``[2, nouns]`` and
+    ``permuted`` ``[2, permutations]``; ``stance`` is the number of the cell's own.
+    """
+
+    cell: Cell
+    stance: int
+    pairs: PairFigures
+    drawn: Ints
+    left_out: Ints
+    permuted: Ints
+
+    @property
+    def counts(self) -> Ints:
+        """How many pairs differ, and how many were tested: shape ``[2]``."""
+        return counts_of(self.pairs.p)
+
+
+def measure_cell(
+    cell: Cell, tests: PairwiseTests, stance: int, nouns: Ints, settings: Settings, seed: np.random.SeedSequence
+) -> MeasuredCell:
+    """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
+    rng = np.random.default_rng(seed)
+    return MeasuredCell(
+        cell=cell,
+        stance=stance,
+        pairs=compare_pairs(cell, tests, settings.flips, rng),
+        drawn=np.stack(significant_when_weighted(cell.values, nouns)),
+        left_out=np.stack(significant_without_each_noun(cell.values)),
+        permuted=np.stack(significant_when_permuted(cell.values, settings.permutations, rng)),
+    )
+
+
+def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
+    """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
+
+    ``stances`` says how often each is drawn, shape ``[draws, stances]``; without
+    it they are held fixed. Drawing nouns with replacement repeats values, which
+    lets more pairs differ than would with as many nouns anew: the draws say how
+    much a share varies, not where it lies. They are spread by ``expansion``.
+    """
+    weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
+    shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
+    observed = share_of(np.concatenate([c.pairs.p for c in cells]))
+    known = shares[~np.isnan(shares)]
+    if observed is None or not len(known):
+        return np.full(len(shares), np.nan)
+    clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
+    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
+    return moved

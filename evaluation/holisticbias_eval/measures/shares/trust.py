@@ -1,0 +1,187 @@
+"""How far shares can be trusted: intervals, floors, corrections, effect sizes, confounds and robustness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.shares.pairs import PairFigures, join
+from holisticbias_eval.measures.shares.ranks import rank_axes
+from holisticbias_eval.measures.shares.records import (
+    NONCE,
+    Confounds,
+    Corrected,
+    Effects,
+    Paired,
+    Robustness,
+    ShareTrust,
+    Trust,
+)
+from holisticbias_eval.measures.shares.resampled_cells import MeasuredCell, drawn_shares, measure_cell
+from holisticbias_eval.measures.shares.wordings import choose_wordings, worded_shares
+from holisticbias_eval.statistics.cells import Cell, Crossing
+from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.effects import (
+    LARGE,
+    detectable_rank_biserial,
+    smallest_significant_rank_biserial,
+)
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.resampling import noun_draws
+from holisticbias_eval.statistics.shares import SIGNIFICANCE, median_of, middle_of, range_of, ratios, share_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis's cells, and its share under draws and under wordings."""
+
+    cells: Sequence[MeasuredCell]
+    drawn: Floats
+    worded: Floats | None
+
+
+def measure_trust(
+    crossing: Crossing, tests: Sequence[PairwiseTests], settings: Settings
+) -> tuple[Trust, tuple[PairFigures, ...]]:
+    """How far every share can be trusted, and the figures of the pairs of every cell.
+
+    ``tests`` are those of the cells. Everything is computed from the scores;
+    nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with
+    one descriptor.
+    """
+    if crossing.repeated:
+        raise SelectionError(crossing.repeated)
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(crossing.cells) + 1)
+    rng = np.random.default_rng(seeds[0])
+    nouns = noun_draws(len(crossing.nouns), settings.draws, rng)
+    stances = noun_draws(len(crossing.stances), settings.draws, rng)
+    places = {s: i for i, s in enumerate(crossing.stances)}
+
+    def measure(cell: Cell, own: PairwiseTests, seed: np.random.SeedSequence) -> MeasuredCell:
+        return measure_cell(cell, own, places[cell.stance], nouns, settings, seed)
+
+    with ThreadPoolExecutor() as pool:
+        measured = list(pool.map(measure, crossing.cells, tests, seeds[1:]))
+    axes = _by_axis(crossing, measured, stances, choose_wordings(crossing, rng))
+    return _summarise(crossing, measured, axes, settings), tuple(m.pairs for m in measured)
+
+
+def _by_axis(
+    crossing: Crossing, tested: Sequence[MeasuredCell], stances: Ints, chosen: Mapping[str, Ints]
+) -> dict[str, _Axis]:
+    axes = {}
+    for axis in crossing.axes:
+        cells = [t for t in tested if t.cell.axis == axis]
+        worded = worded_shares({t.cell.template: t.counts for t in cells}, chosen)
+        axes[axis] = _Axis(cells, drawn_shares(cells, stances), worded)
+    return axes
+
+
+def _summarise(
+    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: Settings
+) -> Trust:
+    ranks, flips = rank_axes({a: x.drawn for a, x in axes.items()}, {a: x.worded for a, x in axes.items()})
+    nonce = axes[NONCE].drawn if NONCE in axes else None
+    return Trust(
+        settings=settings,
+        nats_per="sentence" if all(t.cell.nll is not None for t in tested) else "token",
+        by_axis=tuple(
+            _trust(x.cells, x.drawn, axis=a, nonce=nonce if a != NONCE else None, robustness=_robustness(x))
+            for a, x in axes.items()
+        ),
+        by_template=tuple(
+            _trust(cells, drawn_shares(cells, None), template=name)
+            for name in crossing.templates
+            for cells in [[t for t in tested if t.cell.template == name]]
+        ),
+        by_axis_and_template=tuple(
+            _trust([t], drawn_shares([t], None), axis=t.cell.axis, template=t.cell.template) for t in tested
+        ),
+        axis_ranks=ranks,
+        rank_flips=flips,
+    )
+
+
+def _trust(
+    cells: Sequence[MeasuredCell],
+    drawn: Floats,
+    axis: str | None = None,
+    template: str | None = None,
+    nonce: Floats | None = None,
+    robustness: Robustness | None = None,
+) -> ShareTrust:
+    pairs = join([c.pairs for c in cells])
+    permuted = ratios(sum(c.permuted for c in cells))
+    return ShareTrust(
+        axis=axis,
+        template=template,
+        share=share_of(pairs.p),
+        interval=middle_of(np.clip(drawn, 0, 1)),
+        floor=float(permuted.mean()) if not np.isnan(permuted).any() else None,
+        floor_interval=middle_of(permuted),
+        corrected=Corrected(holm=share_of(holm(pairs.p)), benjamini_hochberg=share_of(benjamini_hochberg(pairs.p))),
+        effects=_effects(pairs),
+        paired=_paired(pairs),
+        confounds=_confounds(pairs, drawn, nonce),
+        robustness=robustness,
+    )
+
+
+def _effects(pairs: PairFigures) -> Effects:
+    tested = ~np.isnan(pairs.p)
+    sizes = [int(np.median(n[tested])) for n in (pairs.n1, pairs.n2)] if tested.any() else None
+    return Effects(
+        rank_biserial=median_of(np.abs(pairs.rank_biserial)),
+        nats=median_of(np.abs(pairs.nats)),
+        large=_large(pairs, pairs.p),
+        smallest_significant=smallest_significant_rank_biserial(*sizes) if sizes else None,
+        detectable=median_of(detectable_rank_biserial(pairs.n1, pairs.n2)),
+        detectable_nats=median_of(pairs.detectable_nats),
+    )
+
+
+def _paired(pairs: PairFigures) -> Paired:
+    return Paired(
+        wilcoxon=share_of(pairs.wilcoxon), sign_flip=share_of(pairs.sign_flip), large=_large(pairs, pairs.wilcoxon)
+    )
+
+
+def _large(pairs: PairFigures, p: Floats) -> float | None:
+    """The share of tests that are significant and of a pair whose difference is large."""
+    known = ~np.isnan(p)
+    large = (np.abs(pairs.rank_biserial) >= LARGE) & (p < SIGNIFICANCE)
+    return float(large[known].mean()) if known.any() else None
+
+
+def _confounds(pairs: PairFigures, drawn: Floats, nonce: Floats | None) -> Confounds:
+    observed, control = share_of(pairs.p), _observed(nonce)
+    return Confounds(
+        equal_token_pairs=int((pairs.equal_tokens & ~np.isnan(pairs.p)).sum()),
+        equal_tokens=share_of(pairs.p[pairs.equal_tokens]),
+        without_token_count=share_of(pairs.without_tokens),
+        without_phrase=share_of(pairs.without_phrase),
+        minus_nonce=None if observed is None or control is None else observed - control,
+        minus_nonce_interval=None if nonce is None else middle_of(drawn - nonce),
+    )
+
+
+def _observed(values: Floats | None) -> float | None:
+    """The observed share, which is the mean of the draws moved to it."""
+    if values is None or np.isnan(values).all():
+        return None
+    return float(np.nanmean(values))
+
+
+def _robustness(axis: _Axis) -> Robustness:
+    counts = np.array([c.counts for c in axis.cells])
+    return Robustness(
+        leave_one_noun_out=range_of(ratios(sum(c.left_out for c in axis.cells))),
+        leave_one_template_out=range_of(ratios((counts.sum(axis=0) - counts).T)),
+        wordings=None if axis.worded is None else middle_of(axis.worded),
+    )

@@ -1,0 +1,29 @@
+"""Numbers and lists in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holisticbias_eval.figures import Interval
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{share:.1%}"
+
+
+def percents(interval: Interval) -> str:
+    """An interval of shares in percent."""
+    return f"{percent(interval.low)} to {percent(interval.high)}"
+
+
+def significant(value: float) -> str:
+    """A value with about three significant digits."""
+    if value >= 1e7:
+        return f"{value:.2e}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a list in a sentence."""
+    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])

@@ -1,0 +1,64 @@
+"""Reports of runs, of two runs side by side, and of a user's table of scores."""
+
+from __future__ import annotations
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
+from holisticbias_eval.results.compare import ComparedRuns
+from holisticbias_eval.results.run import Run
+
+NO_VERDICT = "The figures do not say which differences harm: people judge that."
+
+
+def run_report(run: Run) -> Report:
+    """The report of a run: a chapter for each of its measures, in the order of ``MEASURES``."""
+    signature = run.result.signature
+    view = View(Figures(run.result.figures), run.scores)
+    chapters = (Chapter(m.info, m.sections(view)) for name, m in MEASURES.items() if name in signature.measures)
+    return Report(
+        title=run_title(signature),
+        chapters=tuple(chapters),
+        signature=tuple(signature_rows(signature)),
+        measured=(f"{signature.sentences_scored:,} sentences about people.",),
+        notes=(signature.model.note,) if signature.model.note else (),
+        preferences=True,
+    )
+
+
+def comparison_report(compared: ComparedRuns, second: Run) -> Report:
+    """The report of two runs side by side; ``second`` gives the labels."""
+    figures = Figures(compared.figures)
+    view = View(Figures(second.result.figures), second.scores)
+    names = dict.fromkeys(figure.measure for figure in figures)
+    sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
+    counts = compared.sentences
+    notes = [f"{run}: {s.model.note}" for run, s in (("A", compared.first), ("B", compared.second)) if s.model.note]
+    return Report(
+        title=f"{run_title(compared.first)}, beside {run_title(compared.second)}",
+        chapters=tuple(Chapter(MEASURES[name].info, found) for name, found in sections.items()),
+        signature=both_signatures(compared.first, compared.second),
+        measured=(
+            f"{counts.common:,} sentences in both; {counts.changed:,} changed, {counts.gone:,} gone, "
+            f"{counts.added:,} added.",
+            _what_differs(compared),
+            NO_VERDICT,
+        ),
+        notes=tuple(notes),
+        runs=(f"A: {run_title(compared.first)}", f"B: {run_title(compared.second)}"),
+    )
+
+
+def _what_differs(compared: ComparedRuns) -> str:
+    settings = ", ".join(name.replace("_", " ") for name in compared.settings_that_differ)
+    named = [f"scoring ({settings})" if name == "scoring" else name for name in compared.differs]
+    return f"What differs: {', '.join(named) or 'nothing'}."
+
+
+def measurement_report(measure: str, scores: str, view: View) -> Report:
+    """The report of a measure of a table of scores, which has this name."""
+    found = MEASURES[measure]
+    chapter = Chapter(found.info, found.sections(view))
+    return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))

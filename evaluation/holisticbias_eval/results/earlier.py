@@ -1,0 +1,91 @@
+"""Read results and registry entries of the first form, in which Likelihood Bias was the only measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.figures import Interval, Part
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.shares.figures import Share, share_figures
+from holisticbias_eval.measures.shares.records import Trust
+from holisticbias_eval.results.signature import Signature
+
+BESIDE = ("medians", "love_hate")
+"""The measures that a report of that form showed beside Likelihood Bias, computed from the scores."""
+
+
+class _Shares(Part):
+    by_axis: tuple[Share, ...]
+    by_template: tuple[Share, ...]
+    by_axis_and_template: tuple[Share, ...]
+
+
+class _Result(Part):
+    """``result.json`` of the first form."""
+
+    schema_version: int
+    signature: Signature
+    likelihood_bias: _Shares
+    trust: Trust | None = None
+    masked_inputs: dict[str, int] | None = None
+
+
+class _AxisFigure(Share):
+    template: str | None = None
+    label: str
+    interval: Interval | None
+    floor: float | None
+
+
+class _Entry(Part):
+    """A registry entry of the first form."""
+
+    schema_version: int
+    contributor: str
+    date: str
+    note: str | None = None
+    signature: Signature
+    by_axis: tuple[_AxisFigure, ...]
+
+
+def read_earlier_result(content: Mapping[str, Any], scores: pa.Table) -> dict[str, Any]:
+    """Convert a result of the first form; ``scores`` are those of its run.
+
+    The recorded figures stay as they are. Medians and love-hate differences,
+    which reports then computed, are measured. Raises ``ValidationError``.
+    """
+    old = _Result.model_validate(content)
+    (measure,) = old.signature.measures
+    bias = old.likelihood_bias
+    figures = share_figures(measure, bias.by_axis, bias.by_template, bias.by_axis_and_template, old.trust)
+    beside = [name for name in BESIDE if MEASURES[name].prompts is MEASURES[measure].prompts]
+    found = [figure for name in beside for figure in MEASURES[name].figures(scores, None).figures]
+    signature = old.signature.model_copy(update={"measures": (measure, *beside)})
+    return {"signature": signature, "figures": (*figures, *found), "masked_inputs": old.masked_inputs}
+
+
+def read_earlier_entry(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a registry entry of the first form. Raises ``ValidationError``."""
+    old = _Entry.model_validate(content)
+    (measure,) = old.signature.measures
+    beside = {found.axis: {"interval": found.interval, "floor": found.floor} for found in old.by_axis}
+    figures = tuple(
+        figure.model_copy(update=beside[figure.keys["axis"]]) if figure.name == "share" else figure
+        for figure in share_figures(measure, old.by_axis, (), (), None)
+    )
+    labels = {found.axis or "": found.label for found in old.by_axis}
+    return {**old.model_dump(include={"contributor", "date", "note"}), "signature": old.signature,
+            "measure": measure, "labels": labels, "figures": figures}  # fmt: skip
+
+
+def perplexity_per_token(scores: pa.Table) -> pa.Table:
+    """Let ``perplexity`` be per token in runs of phrases too, in which it was exp of the whole phrase's nats."""
+    nll, tokens = scores["nll"].to_numpy(), scores["tokens"].to_numpy()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        values = np.where(tokens > 0, np.exp(nll / tokens), np.nan)
+    place = scores.column_names.index("perplexity")
+    return scores.set_column(place, "perplexity", pa.array(values, from_pandas=True))

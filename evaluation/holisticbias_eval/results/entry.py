@@ -1,0 +1,104 @@
+"""An entry of the registry: the headline figures of one measure of a run, and everything that they depend on."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from holisticbias_eval.errors import RegistryError
+from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.results.earlier import read_earlier_entry
+from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.signature import ModelSignature, Signature
+
+
+class Entry(Part):
+    """A file of ``evaluation/results/``."""
+
+    schema_version: Literal[2] = 2
+    contributor: str = Field(min_length=1, description="who made the run")
+    date: str = Field(pattern=r"^\d{4}-\d{2}-\d{2}$")
+    note: str | None = None
+    signature: Signature
+    measure: str = Field(min_length=1)
+    labels: dict[str, str] = Field(description="the release's label of each axis")
+    figures: tuple[Figure, ...] = Field(min_length=1)
+
+    @property
+    def file_name(self) -> str:
+        """The name that its file must have."""
+        release = self.signature.release
+        version = f"{release.version}-{release.subset}" if release.subset else release.version
+        return f"{slug(self.signature.model.name)}-on-{slug(version)}-{slug(self.measure)}.json"
+
+
+def read_entry(content: bytes) -> Entry:
+    """Read an entry, also in the form of an earlier version. Raises ``ValidationError``."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return Entry.model_validate_json(content)
+    if isinstance(found, dict) and found.get("schema_version") == 1:
+        return Entry.model_validate(read_earlier_entry(found))
+    return Entry.model_validate_json(content)
+
+
+def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
+    """Make an entry for each measure of a run that gives a figure for each axis.
+
+    ``name`` is what the model is called if the run has it from a folder.
+    """
+    signature = run.result.signature
+    model = signature.model.model_copy(update={"name": name} if name else {})
+    if is_path(model.name) or (name is None and _is_local(model)):
+        raise RegistryError(f"{model.name} is a folder of one machine: say with --name what others know the model as")
+    figures = Figures(run.result.figures)
+    labels = View(figures, run.scores).labels
+    made = []
+    for measure in signature.measures:
+        kept = tuple(_kept(figures, MEASURES[measure].info)) if measure in MEASURES else ()
+        if kept:
+            parameters = {k: v for k, v in signature.measuring.items() if k == measure}
+            own = {"model": model, "measures": (measure,), "measuring": parameters}
+            axes = {figure.keys["axis"] for figure in kept}
+            made.append(
+                Entry(
+                    contributor=contributor,
+                    date=date,
+                    signature=signature.model_copy(update=own),
+                    measure=measure,
+                    labels={axis: label for axis, label in labels.items() if axis in axes},
+                    figures=kept,
+                )
+            )
+    if not made:
+        raise RegistryError("the registry keeps figures by axis, and this run has none")
+    return tuple(made)
+
+
+def _kept(figures: Figures, info: Info) -> list[Figure]:
+    if info.by != ("axis",):
+        return []
+    return [figure for name in (info.headline, *info.beside) for figure in figures.by(info.name, name, "axis")]
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name is that of a folder or a file."""
+    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or Path(name).is_absolute()
+
+
+def _is_local(model: ModelSignature) -> bool:
+    """Whether a run has its model from a folder or a file: the Hub gives a revision, and a server no weights."""
+    return model.weights_sha256 is not None and model.revision is None and model.name != EMBEDDED_MODEL
+
+
+def slug(name: str) -> str:
+    """A name in lower-case letters, digits, dots and hyphens."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")

@@ -1,0 +1,132 @@
+"""The signature of a run: everything that its figures depend on."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import version as installed_version
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from holisticbias_eval.figures import Part
+from holisticbias_eval.likelihood.scorer import Probe
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.results.machine import machine
+
+PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+
+
+class ReleaseSignature(Part):
+    """The release that was scored."""
+
+    version: str
+    subset: str | None
+    digest: str
+
+
+class ModelSignature(Part):
+    """The model that was scored."""
+
+    name: str
+    architecture: str
+    revision: str | None
+    weights_sha256: str | None
+    parameters: int | None
+    dtype: str
+    note: str | None
+    quantization: str | None = Field(
+        default=None, description="the types of a GGUF file's tensors, the commonest first"
+    )
+    file_sha256: str | None = Field(default=None, description="digest of that file")
+
+
+class RoundingRecord(Part):
+    """Rounding error of a precision other than float32, on some texts of the run: nats per text."""
+
+    dtype: str
+    texts: int
+    largest: float
+    mean: float
+
+
+class ExactnessRecord(Part):
+    """How the texts were scored, and the largest error against float64 on some of them, in nats per text.
+
+    ``plain_error`` is the error of scoring one text at a time. Both are null if the model cannot run in float64.
+    """
+
+    method: str
+    texts: int
+    error: float | None
+    plain_error: float | None
+
+
+class Signature(Part):
+    """Everything that the figures depend on.
+
+    ``rounding`` is null in float32. ``exactness`` is null for engines that cannot compare with float64.
+    """
+
+    release: ReleaseSignature
+    model: ModelSignature
+    scoring: dict[str, str]
+    measures: tuple[str, ...]
+    measuring: dict[str, dict[str, str]] = Field(default_factory=dict, description="parameters of each measure")
+    sentences_scored: int
+    sentences_available: int
+    skipped: tuple[Skipped, ...] = ()
+    rounding: RoundingRecord | None = None
+    exactness: ExactnessRecord | None = None
+    versions: dict[str, str]
+    machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_earlier_form(cls, content: Any) -> Any:
+        """Read a signature in which one measure had all parameters to itself."""
+        measuring = content.get("measuring") if isinstance(content, dict) else None
+        if isinstance(measuring, dict) and any(isinstance(value, str) for value in measuring.values()):
+            return {**content, "measuring": dict.fromkeys(content.get("measures", ()), measuring)}
+        return content
+
+
+def sign(
+    release: ReleaseSignature,
+    model: ModelIdentity,
+    settings: Mapping[str, str],
+    measuring: Mapping[str, Mapping[str, str]],
+    scored: int,
+    skipped: tuple[Skipped, ...] = (),
+) -> Signature:
+    """Sign a run on this machine with the installed packages, before anything is scored.
+
+    ``measuring`` has the parameters of each measure by name, ``scored`` is the number of sentences to score.
+    """
+    return Signature(
+        release=release,
+        model=ModelSignature(**asdict(model)),
+        scoring=dict(settings),
+        measures=tuple(measuring),
+        measuring={name: dict(parameters) for name, parameters in measuring.items()},
+        sentences_scored=scored,
+        sentences_available=scored + sum(s.sentences for s in skipped),
+        skipped=skipped,
+        versions=package_versions(),
+        machine=machine(),
+    )
+
+
+def with_probe(signature: Signature, probe: Probe | None) -> Signature:
+    """Add to a signature how exact the scores are."""
+    if probe is None:
+        return signature
+    rounding = RoundingRecord(**asdict(probe.rounding)) if probe.rounding else None
+    return signature.model_copy(update={"rounding": rounding, "exactness": ExactnessRecord(**asdict(probe.exactness))})
+
+
+def package_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that figures can depend on."""
+    return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}

@@ -1,0 +1,74 @@
+"""Align two tables of scored sentences by sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import Field
+
+from holisticbias_eval.arrays import Bools
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Part
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """The sentences that are in both tables, in the same rows of ``first`` and ``second``.
+
+    ``same`` says in which rows the text is the same and has a perplexity in both: shape ``[rows]``.
+    """
+
+    first: pa.Table
+    second: pa.Table
+    same: Bools
+
+    @property
+    def common(self) -> tuple[pa.Table, pa.Table]:
+        """The rows of both tables that are the same sentence."""
+        same = pa.array(self.same)
+        return self.first.filter(same), self.second.filter(same)
+
+
+class SharedSentences(Part):
+    """The sentences of two runs, counted by what became of them."""
+
+    common: int = Field(description="sentences with the same text and a perplexity in both runs")
+    changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")
+    gone: int = Field(description="sentences of the first run only")
+    added: int = Field(description="sentences of the second run only")
+    nats: float | None = Field(
+        description="mean difference of negative log-likelihood on common sentences, second run minus first"
+    )
+
+
+def align(first: pa.Table, second: pa.Table) -> Aligned:
+    """Align two tables by ``sentence_id``; they also have ``text`` and ``perplexity``.
+
+    Raises ``SelectionError`` if they have no sentence in common.
+    """
+    place = pc.index_in(first["sentence_id"], second["sentence_id"].combine_chunks())
+    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
+    same = pc.equal(one["text"], other["text"]).to_numpy()
+    known = ~np.isnan(one["perplexity"].to_numpy()) & ~np.isnan(other["perplexity"].to_numpy())
+    if not (same & known).any():
+        raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
+    return Aligned(one, other, same & known)
+
+
+def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
+    """Count the sentences that two runs share, and by how much their likelihoods differ.
+
+    Raises ``SelectionError`` if they have no sentence in common.
+    """
+    aligned = align(first, second)
+    one, other = aligned.common
+    return SharedSentences(
+        common=one.num_rows,
+        changed=int((~aligned.same).sum()),
+        gone=first.num_rows - aligned.first.num_rows,
+        added=second.num_rows - aligned.second.num_rows,
+        nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py(),
+    )

@@ -1,0 +1,47 @@
+"""Compare the rows of Arrow tables by their key columns: find distinct, missing and matching rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Ints
+
+
+def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[Ints, Ints]:
+    """The first row of each distinct key, and for each row the position of its key among the distinct ones.
+
+    Distinct keys are in order of first occurrence. ``keys`` are columns, by default all of them.
+    """
+    which = pc.dictionary_encode(_encoded(table, keys)).indices.to_numpy().astype(np.int64)
+    return np.unique(which, return_index=True)[1], which
+
+
+def missing_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
+    """The rows of ``asked`` whose key is not in ``held``, in order."""
+    known = pc.is_in(_encoded(asked, keys), _encoded(held, keys)).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(~known)
+
+
+def matching_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
+    """For each row of ``asked`` the first row of ``held`` with its key; raises ``KeyError`` if one is missing."""
+    places = pc.index_in(_encoded(asked, keys), _encoded(held, keys))
+    if places.null_count:
+        raise KeyError(f"{places.null_count:,} of {len(places):,} keys are not held")
+    found: Ints = places.to_numpy().astype(np.int64)
+    return found
+
+
+def _encoded(table: pa.Table, keys: Sequence[str] | None) -> pa.LargeStringArray:
+    """One string per row that is equal for equal keys only: the length of a text precedes it; null is empty."""
+    parts = []
+    for name in keys or table.column_names:
+        column = table[name].combine_chunks()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            parts.append(pc.binary_length(column).cast(pa.large_string()))
+        parts.append(column.cast(pa.large_string()))
+    separator = pa.scalar(" ", pa.large_string())
+    return pc.binary_join_element_wise(*parts, separator, null_handling="replace", null_replacement="")
