@@ -46,7 +46,7 @@ def test_only_the_one_script_may_run(source: str, page: HtmlReader) -> None:
 def test_links_within_the_page_lead_somewhere(page: HtmlReader) -> None:
     ids = {attrs["id"] for _, attrs, _ in page.elements if "id" in attrs}
     inner = {(attrs["href"] or "")[1:] for attrs, _ in page.all("a") if (attrs["href"] or "").startswith("#")}
-    assert inner == {"figures", "s-keenness", "s-more", "s-given", "scope", "method"}
+    assert inner == {"figures", "m-zeal", "s-keenness", "s-given", "scope", "method"}
     assert inner <= ids
 
 
@@ -129,7 +129,14 @@ def test_chapters_may_have_sections_of_the_same_name() -> None:
     page = HtmlReader(render_page(replace(report, chapters=(*report.chapters, other))))
     check_structure(page)
     contents = [words for attrs, words in page.all("nav")]
-    assert contents == ["Zeal: KeennessIn detail Zest: KeennessKeenness Scope and limitsMethod and signature"]
+    assert contents == ["Zeal Keenness Zest Keenness Keenness Scope and limits Method and signature"]
+
+
+def test_a_section_named_like_its_measure_has_no_second_heading() -> None:
+    section = Section("zeal", "Zeal", (Paragraph("Again."),))
+    page = HtmlReader(render_page(replace(invented_report(), chapters=(Chapter(INFO, (section,)),))))
+    check_structure(page)
+    assert [words for tag in ("h2", "h3") for _, words in page.all(tag)].count("Zeal") == 1
 
 
 def test_a_comparison_names_both_runs_and_marks_what_differs() -> None:

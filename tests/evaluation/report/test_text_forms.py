@@ -9,9 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.report.as_text import chart_table, text_blocks
-from holisticbias_eval.report.listing import models_table
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
@@ -92,21 +90,23 @@ def test_chapters_are_named_if_there_are_several() -> None:
     assert "Zeal" in printed(replace(report, chapters=report.chapters * 2))
 
 
-def test_a_chart_is_a_table_unless_a_table_has_all_its_rows() -> None:
-    names = ("Ability", "Age", "Nonce")
-    columns = (Column("axis", "Axis"),)
-    whole = Table("by-axis", "By axis", columns, tuple((name,) for name in (*names, "All axes")))
-    part = replace(whole, rows=whole.rows[:2])
-    for found, shown in (
-        (whole, ["by-axis"]),
-        (part, ["keenness", "by-axis"]),
-        (replace(whole, rows=()), ["keenness", "by-axis"]),
+def test_a_chart_is_a_table_unless_a_table_has_all_its_values() -> None:
+    values = (("Ability", 0.62, 0.15), ("Age", 0.21, 0.15), ("Nonce", None, 0.15), ("All axes", 0.5, None))
+    columns = (Column("axis", "Axis"), Column("share", "Share", "share"), Column("floor", "Floor", "share"))
+    whole = Table("by-axis", "By axis", columns, values)
+    section = Section("s", "S", (bars(), heat_map()))
+    for known, shown in (
+        ((whole,), ["map"]),
+        ((), ["keenness", "map"]),
+        ((replace(whole, rows=values[:2]),), ["keenness", "map"]),
+        ((replace(whole, rows=(("Ability", 0.61, 0.15), *values[1:])),), ["keenness", "map"]),
+        ((replace(whole, rows=()), whole), ["map"]),
     ):
-        assert [b.name for b in text_blocks(Section("s", "S", (bars(), found))) if isinstance(b, Table)] == shown
-    assert [b.name for b in text_blocks(Section("s", "S", (heat_map(), whole))) if isinstance(b, Table)] == [
-        "map",
-        "by-axis",
-    ]
+        assert [block.name for block in text_blocks(section, known) if isinstance(block, Table)] == shown
+    report = Report("r", (Chapter(INFO, (section, Section("t", "T", (whole,)))),))
+    for text in (printed(report), render_markdown(report)):
+        assert "Keenness by axis" not in text.replace("Keenness by axis and template", "")
+        assert "By axis" in text
 
 
 def test_a_dot_plot_in_words_has_the_ends_and_the_median_of_each_row() -> None:
@@ -134,26 +134,3 @@ def test_a_comparison_as_markdown_has_both_signatures() -> None:
     rows = (("Model", "some/model", HOSTILE),)
     text = render_markdown(replace(invented_report(), runs=("one", "two"), signature=rows))
     assert "| Property | A | B |\n| --- | --- | --- |\n| Model | some/model | \\<" in text
-
-
-def figure(axis: str, value: float | None, interval: Interval | None = None) -> Figure:
-    return Figure(
-        measure="zeal", name="keenness", keys={"axis": axis}, value=value, unit="share", interval=interval, n=5
-    )
-
-
-def test_models_side_by_side() -> None:
-    models = [
-        ("one", Figures([figure("age", 0.5, Interval(low=0.25, high=0.75)), figure("nonce", None)])),
-        ("two", Figures([figure("body_type", 0.1)])),
-    ]
-    found = models_table(INFO, "Zeal on 2.0.0", models, lambda key, value: f"{key} {value}")
-    assert [column.heading for column in found.columns] == ["Axis", "one", "two"]
-    assert found.rows == (
-        ("axis age", "50.0% [25.0% to 75.0%]", "not measured"),
-        ("axis nonce", "not defined", "not measured"),
-        ("axis body_type", "not measured", "10.0%"),
-    )
-    report = Report("Results", (Chapter(INFO, (Section("zeal", "Zeal", (found,)),)),), scope=())
-    assert "50.0% [25.0% to 75.0%]" in printed(report)
-    assert "| axis age | 50.0% \\[25.0% to 75.0%\\] | not measured |" in render_markdown(report)
