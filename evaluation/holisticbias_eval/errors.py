@@ -1,4 +1,4 @@
-"""What can go wrong in an evaluation. Caught in the command line alone, printed as one line."""
+"""Errors of an evaluation: caught only in the command line, and printed as one line."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -14,12 +12,11 @@ import pytest
 from scipy.stats import kstest
 from tests.evaluation.simulated import World
 
-from holisticbias.cli import main
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.share_changes import Comparison, compare_scores
-from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.run import Run, read_run, write_run
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.statistics.alignment import count_shared
 from holisticbias_eval.statistics.clusters import Moved, estimate
 
 EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
@@ -36,7 +33,7 @@ def scores(effects: tuple[float, ...], seed: int, nouns_seed: int = 0) -> pa.Tab
 
 
 def shares(table: pa.Table) -> dict[str | None, float | None]:
-    return {s.axis: s.share for s in measure_likelihood_bias(table).by_axis}
+    return {s.axis: s.share for s in measure_shares(table).by_axis}
 
 
 def without(table: pa.Table, column: str, value: str) -> pa.Table:
@@ -53,31 +50,51 @@ def reworded(table: pa.Table, template: str, seed: int) -> pa.Table:
     return changed.set_column(table.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
 
 
-def change(comparison: Comparison, axis: str | None) -> dict[str, float]:
-    (found,) = [c for c in comparison.changes if c.axis == axis]
-    return {k: v for k, v in found.model_dump().items() if isinstance(v, float)}
+PARTS = ("gone", "changed", "change", "added")
+
+
+def compare(first: pa.Table, second: pa.Table) -> Figures:
+    return Figures(share_changes("m", first, second))
+
+
+def of(changes: Figures, axis: str | None, name: str) -> Figure:
+    found = changes.get("m", name, {} if axis is None else {"axis": axis})
+    assert found is not None
+    return found
+
+
+def values(changes: Figures, axis: str | None) -> dict[str, float]:
+    found = {name: of(changes, axis, name).value for name in ("first", "second", *PARTS)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def p_values(changes: Figures) -> list[float | None]:
+    return [figure.p_value for figure in (*changes.by("m", "change", "axis"), of(changes, None, "change"))]
 
 
 def test_a_run_beside_itself_has_not_changed() -> None:
-    comparison = compare_scores(scores(EFFECTS, 1), scores(EFFECTS, 1))
-    assert (comparison.changed, comparison.gone, comparison.added, comparison.nats) == (0, 0, 0, 0)
+    shared = count_shared(scores(EFFECTS, 1), scores(EFFECTS, 1))
+    assert (shared.common, shared.changed, shared.gone, shared.added, shared.nats) == (2 * 5 * 8 * 16, 0, 0, 0, 0)
+    changes = compare(scores(EFFECTS, 1), scores(EFFECTS, 1))
     for axis in ("a", "b", None):
-        found = change(comparison, axis)
-        assert [found[k] for k in ("gone", "changed", "model", "added")] == [0, 0, 0, 0]
-        assert found["p_value"] == 1
+        assert [values(changes, axis)[k] for k in PARTS] == [0, 0, 0, 0]
+        assert of(changes, axis, "change").p_value == 1
 
 
 def test_two_models_differ_where_they_differ_and_nowhere_else() -> None:
     first, second = scores(EFFECTS, 1), scores(tuple(3 * e for e in EFFECTS), 2)
-    comparison = compare_scores(first, second)
+    changes = compare(first, second)
     before, after = shares(first), shares(second)
     for axis in ("a", "b"):
         one, other = before[axis], after[axis]
         assert one is not None
         assert other is not None
-        assert change(comparison, axis)["model"] == pytest.approx(other - one)
-    assert change(comparison, "a")["p_value"] < 0.05
-    assert change(comparison, "b")["p_value"] > 0.05
+        assert (of(changes, axis, "first").value, of(changes, axis, "second").value) == (one, other)
+        assert of(changes, axis, "change").value == pytest.approx(other - one)
+    p_a, p_b = (of(changes, axis, "change").p_value for axis in ("a", "b"))
+    assert p_a is not None
+    assert p_b is not None
+    assert p_a < 0.05 < p_b
 
 
 @pytest.fixture(scope="module")
@@ -156,8 +173,8 @@ def test_one_template_or_one_noun_has_no_interval() -> None:
     first, second = scores(EFFECTS, 1), scores(EFFECTS, 2)
     for column, kept in (("template", "t0"), ("noun_id", "n0")):
         alone = [t.filter(pa.array([v == kept for v in t[column].to_pylist()])) for t in (first, second)]
-        (found,) = [c for c in compare_scores(*alone).changes if c.axis == "a"]
-        assert found.model is not None
+        found = of(compare(*alone), "a", "change")
+        assert found.value is not None
         assert (found.interval, found.p_value) == (None, None)
 
 
@@ -166,37 +183,35 @@ def test_a_run_without_paraphrases_beside_one_that_names_them() -> None:
     template = newer["template"].to_pylist()
     paraphrases = pa.array(["t0" if t == "t1" else None for t in template], pa.string())
     newer = newer.append_column("template_id", pa.array(template)).append_column("paraphrase_of", paraphrases)
-    both = compare_scores(older, newer).changes
+    both = p_values(compare(older, newer))
     known = [newer.set_column(newer.column_names.index("perplexity"), "perplexity", t["perplexity"])
              for t in (older, newer)]  # fmt: skip
-    assert [c.p_value for c in both] == [c.p_value for c in compare_scores(*known).changes]
-    assert [c.p_value for c in both] != [c.p_value for c in compare_scores(older, scores(EFFECTS, 2)).changes]
+    assert both == p_values(compare(*known))
+    assert both != p_values(compare(older, scores(EFFECTS, 2)))
 
 
 def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
     first, other = scores(EFFECTS, 1), scores(tuple(3 * e for e in EFFECTS), 2)
     second = without(reworded(first, "t0", 5), "descriptor_id", "a.4")
     first = without(first, "descriptor_id", "b.0")
-    comparison = compare_scores(first, second)
-    assert (comparison.gone, comparison.added) == (8 * 16, 8 * 16)
-    assert comparison.changed == 8 * 16
+    shared, changes = count_shared(first, second), compare(first, second)
+    assert (shared.gone, shared.added, shared.changed) == (8 * 16, 8 * 16, 8 * 16)
     for axis, zero in (("a", "added"), ("b", "gone")):
-        found = change(comparison, axis)
-        assert found["model"] == 0
+        found = values(changes, axis)
+        assert found["change"] == 0
         assert found[zero] == 0
         assert found["second"] - found["first"] == pytest.approx(found["gone"] + found["changed"] + found["added"])
-    both = compare_scores(first, without(other, "descriptor_id", "a.4"))
-    found = change(both, "a")
-    assert found["model"] != 0
-    total = found["gone"] + found["changed"] + found["model"] + found["added"]
-    assert found["second"] - found["first"] == pytest.approx(total)
+    found = values(compare(first, without(other, "descriptor_id", "a.4")), "a")
+    assert found["change"] != 0
+    assert found["second"] - found["first"] == pytest.approx(sum(found[part] for part in PARTS))
 
 
 def test_an_axis_that_only_one_run_has_is_missing_in_the_other() -> None:
     first, second = scores(EFFECTS, 1), without(scores(EFFECTS, 1), "axis", "b")
-    found = {c.axis: c for c in compare_scores(first, second).changes}
-    assert found["b"].second is None
-    assert (found["b"].model, found["b"].interval, found["b"].p_value) == (None, None, None)
+    changes = compare(first, second)
+    assert of(changes, "b", "second").value is None
+    model = of(changes, "b", "change")
+    assert (model.value, model.interval, model.p_value, model.n) == (None, None, None, 0)
 
 
 def test_nothing_in_common() -> None:
@@ -204,57 +219,6 @@ def test_nothing_in_common() -> None:
     renamed = pa.array([f"other/{i}" for i in table["sentence_id"].to_pylist()])
     other = table.set_column(table.column_names.index("sentence_id"), "sentence_id", renamed)
     with pytest.raises(SelectionError, match="no sentence in common"):
-        compare_scores(table, other)
-
-
-def altered(run: Run, **signature: object) -> Run:
-    changed = run.result.signature.model_copy(update=signature)
-    return replace(run, result=run.result.model_copy(update={"signature": changed}))
-
-
-def test_what_differs_is_named(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
-    signature = run.result.signature
-    assert compare_runs(run, run).differs == ()
-    scored = altered(run, scoring={**signature.scoring, "pll": "original"})
-    found = compare_runs(run, scored)
-    assert (found.differs, found.settings_that_differ) == (("scoring",), ("pll",))
-    rounded = altered(run, model=signature.model.model_copy(update={"dtype": "bfloat16"}))
-    assert compare_runs(run, rounded).settings_that_differ == ("dtype",)
-    # another model has another tokenizer: that is no setting of the scoring
-    other = altered(
-        run,
-        model=signature.model.model_copy(update={"weights_sha256": "0" * 64}),
-        scoring={**signature.scoring, "tokenizer_sha256": "0" * 64},
-    )
-    assert compare_runs(run, other).differs == ("model",)
-
-
-def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
-    with pytest.raises(SelectionError, match="likelihood_bias and pseudo_likelihood_bias: compare runs of one measure"):
-        compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))
-
-
-def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = read_run(tiny_run)
-    other = tmp_path / "other"
-    other.mkdir()
-    model = made.result.signature.model.model_copy(update={"weights_sha256": "0" * 64, "name": "other"})
-    signature = made.result.signature.model_copy(update={"model": model})
-    write_run(type(made)(made.result.model_copy(update={"signature": signature}), made.scores), other)
-    out = tmp_path / "new" / "comparison.json"
-    assert main(["compare", str(tiny_run), str(other), "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
-    assert "84 sentences in both; 0 changed, 0 gone, 0 added. What differs: model." in printed
-    assert "Ability" in printed
-    assert "ability" not in printed
-    page = tmp_path / "new" / "comparison.html"
-    assert main(["compare", str(tiny_run), str(other), "--out", str(page)]) == 0
-    capsys.readouterr()
-    assert main(["compare", str(tiny_run), str(other), "--format", "html"]) == 0
-    assert capsys.readouterr().out == page.read_text("utf-8")
-    assert main(["compare", str(tiny_run), str(other), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(out.read_text("utf-8"))
-    assert main(["compare", str(tiny_run), str(tmp_path / "none")]) == 2
-    assert "is no run: it does not exist" in capsys.readouterr().err
+        compare(table, other)
+    with pytest.raises(SelectionError, match="no sentence in common"):
+        count_shared(table, other)

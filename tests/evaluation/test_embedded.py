@@ -21,15 +21,17 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.likelihood.local import load_scorer
 from holisticbias_eval.likelihood.scorer import score_spans
 from holisticbias_eval.likelihood.scores import with_scores
 from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.medians import measure_love_hate, measure_medians
-from holisticbias_eval.measures.trust.floors import axes_above_floor
-from holisticbias_eval.measures.trust.records import Trust
-from holisticbias_eval.measures.trust.trust import measure_trust
+from holisticbias_eval.measures.love_hate import measure_love_hate
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.floors import axes_above_floor
+from holisticbias_eval.measures.shares.records import Trust
+from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.embedded.biases import BIASES, Plant, read_biases
 from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card
@@ -40,6 +42,7 @@ from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.run import Result
+from holisticbias_eval.statistics.medians import group_medians
 
 BIASED = read_biases()
 # of the 26 templates, each that some plant singles out by way of one example, and one that none does
@@ -70,8 +73,14 @@ def found(scores: pa.Table) -> Mapping[Cell, float]:
 
 
 @pytest.fixture(scope="session")
-def trust(scores: pa.Table) -> Trust:
-    return measure_trust(scores)[0]
+def measured(scores: pa.Table) -> Shares:
+    return measure_shares(scores, settings=MeasureSettings())
+
+
+@pytest.fixture(scope="session")
+def trust(measured: Shares) -> Trust:
+    assert measured.trust is not None
+    return measured.trust
 
 
 @pytest.fixture(scope="session")
@@ -85,7 +94,7 @@ def expected(scores: pa.Table, corpus: Corpus) -> Mapping[Cell, float]:
 
 def shares(scores: pa.Table) -> Mapping[Cell, float]:
     ids = dict(zip(scores["template"].to_pylist(), scores["template_id"].to_pylist(), strict=True))
-    cells = measure_likelihood_bias(scores).by_axis_and_template
+    cells = measure_shares(scores).by_axis_and_template
     return {(c.axis, ids[c.template]): c.share for c in cells if c.axis and c.template and c.share is not None}
 
 
@@ -117,8 +126,10 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
     assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
 
 
-def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(trust: Trust) -> None:
-    assert set(axes_above_floor(trust)) == {axis for axis, _ in PLANTED}
+def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(measured: Shares) -> None:
+    scopes = measured.by_axis, measured.by_template, measured.by_axis_and_template
+    figures = Figures(share_figures("likelihood_bias", *scopes, measured.trust))
+    assert set(axes_above_floor(figures, "likelihood_bias")) == {axis for axis, _ in PLANTED}
 
 
 def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(trust: Trust) -> None:
@@ -152,9 +163,9 @@ def test_plants_that_touch_most_pairs_are_found_in_most(cell: Cell, found: Mappi
 
 @pytest.mark.parametrize(("axis", "template"), PLANTED)
 def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template: str, scores: pa.Table) -> None:
-    rows = [r for r in measure_medians(scores).to_pylist() if r["axis"] == axis]
+    rows = [r for r in group_medians(scores).to_pylist() if r["axis"] == axis]
     text = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))["template"][0].as_py()
-    medians = {r["descriptor_id"]: r["median_perplexity"] for r in rows if r["template"] == text}
+    medians = {r["descriptor_id"]: r["median"] for r in rows if r["template"] == text}
     strengths = planted_strengths(template, axis)
     ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items()]
     compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]

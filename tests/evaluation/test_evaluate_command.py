@@ -195,10 +195,10 @@ def short_context(model: Path) -> None:
     [
         (no_config, "is not a model: the folder has no config.json"),
         (no_tokenizer, "has no tokenizer"),
-        (pickled, "it has no weights as safetensors, and pickled weights are never loaded"),
-        (no_weights, "it has no weights as safetensors"),
+        (pickled, "it has no safetensors weights, and pickled weights are never loaded"),
+        (no_weights, "it has no safetensors weights"),
         (truncated, "the model cannot be loaded"),
-        (remote_code, "it needs code of its own, which is never run here"),
+        (remote_code, "it needs its own code, which is never run here"),
         (damaged_config, "the configuration cannot be loaded"),
         (missing_weight, "its weights lack transformer.h.0.attn.c_attn.weight"),
         (large_tokenizer, "they do not match"),

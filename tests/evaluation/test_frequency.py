@@ -19,15 +19,17 @@ def test_terms_are_counted_as_whole_words_and_the_longer_first() -> None:
 
 def test_correlation_worked_by_hand() -> None:
     rows = [("a", "w", 1.0), ("a", "x", 2.0), ("a", "y", 3.0), ("a", "z", 9.0), ("a", "w", 3.0), ("few", "w", 1.0)]
-    axis, descriptor, median = zip(*rows, strict=True)
-    medians = pa.table({"axis": axis, "descriptor": descriptor, "median_perplexity": median})
-    full, few = correlate_frequency(medians, {"w": 50, "x": 20, "y": 20})
+    axis, descriptor, perplexity = zip(*rows, strict=True)
+    templates = ["s", "s", "s", "s", "t", "s"]
+    columns = {"axis": axis, "template": templates, "descriptor": descriptor, "descriptor_id": descriptor}
+    scores = pa.table({**columns, "perplexity": perplexity})
+    full, few = correlate_frequency("m", scores, {"w": 50, "x": 20, "y": 20})
     # w has the medians 1 and 3, so 2, like x
     expected = spearmanr([50, 20, 20, 0], [2, 2, 3, 9])
-    assert (full.axis, full.descriptors, full.found) == ("a", 4, 3)
-    assert full.correlation == pytest.approx(expected.statistic)
+    assert (full.measure, full.name, full.keys, full.n) == ("m", "frequency_correlation", {"axis": "a"}, 4)
+    assert full.value == pytest.approx(expected.statistic)
     assert full.p_value == pytest.approx(expected.pvalue)
-    assert (few.descriptors, few.correlation, few.p_value) == (1, None, None)
+    assert (few.n, few.value, few.p_value) == (1, None, None)
 
 
 def test_corpus_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

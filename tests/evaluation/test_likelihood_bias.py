@@ -9,7 +9,8 @@ from scipy.stats import mannwhitneyu
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.likelihood_bias import BiasShare, measure_likelihood_bias
+from holisticbias_eval.measures.shares.figures import Share
+from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.prompts.selection import select_sentences
 
 Row = tuple[str, str, str, float | None]
@@ -18,7 +19,7 @@ Counts = dict[tuple[str, str], tuple[int, int, int]]
 
 def table(rows: list[Row]) -> pa.Table:
     axis, template, descriptor, perplexity = zip(*rows, strict=True)
-    columns = {"axis": axis, "template": template, "descriptor_id": descriptor}
+    columns = {"axis": axis, "template": template, "descriptor_id": descriptor, "noun_id": ["kid"] * len(rows)}
     return pa.table({**columns, "perplexity": pa.array(perplexity, pa.float64())})
 
 
@@ -53,7 +54,7 @@ def slow_counts(rows: list[Row]) -> Counts:
     return counts
 
 
-def counted(share: BiasShare) -> tuple[int, int, int]:
+def counted(share: Share) -> tuple[int, int, int]:
     return share.pairs, share.significant, share.untested
 
 
@@ -63,7 +64,7 @@ def counted(share: BiasShare) -> tuple[int, int, int]:
 def test_equals_a_loop_over_pairs(seed: int, nouns: int, digits: int) -> None:
     rows = random_rows(seed, nouns, digits)
     expected = slow_counts(rows)
-    found = measure_likelihood_bias(table(rows))
+    found = measure_shares(table(rows))
     assert {(c.axis, c.template): counted(c) for c in found.by_axis_and_template} == expected
     for pools, place in ((found.by_axis, 0), (found.by_template, 1)):
         for pool in pools:
@@ -83,7 +84,7 @@ def test_worked_by_hand() -> None:
         ("nonce", "t1", "doff"): [1, 2, 3, 4],
     }
     rows: list[Row] = [(*key, float(v)) for key, listed in samples.items() for v in listed]
-    found = measure_likelihood_bias(table(rows))
+    found = measure_shares(table(rows))
     assert [(s.axis, s.descriptors, s.pairs, s.significant, s.share) for s in found.by_axis] == [
         ("age", 3, 4, 1, 0.25),
         ("nonce", 1, 0, 0, None),
@@ -98,13 +99,13 @@ def test_a_descriptor_without_perplexity_is_counted_and_not_tested() -> None:
     rows: list[Row] = [("age", "t", "young", v) for v in (1.0, 2.0, 3.0, 4.0)]
     rows += [("age", "t", "old", v) for v in (5.0, 6.0, 7.0, 8.0)]
     rows += [("age", "t", "elderly", None), ("age", "t", "elderly", float("nan"))]
-    (axis,) = measure_likelihood_bias(table(rows)).by_axis
+    (axis,) = measure_shares(table(rows)).by_axis
     assert (axis.descriptors, axis.pairs, axis.significant, axis.untested, axis.share) == (3, 1, 1, 2, 1.0)
 
 
 def test_no_sentence_is_an_error() -> None:
     with pytest.raises(SelectionError, match="no sentence"):
-        measure_likelihood_bias(table([("a", "t", "d", 1.0)]).slice(0, 0))
+        measure_shares(table([("a", "t", "d", 1.0)]).slice(0, 0))
 
 
 def test_selects_descriptors_of_any_gender_with_a_noun(mini_release: Release) -> None:

@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from holisticbias_eval.measures.trust.records import Trust
+from holisticbias_eval.measures.trust.trust import measure_trust
 from rich.cells import cell_len
 from rich.console import Console
 from scipy.stats import mannwhitneyu
@@ -24,8 +26,6 @@ from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
 from holisticbias_eval.measures.tables import read_scores
-from holisticbias_eval.measures.trust.records import Trust
-from holisticbias_eval.measures.trust.trust import measure_trust
 from holisticbias_eval.report.shares import print_shares
 from holisticbias_eval.results.run import LikelihoodBiasResult, likelihood_bias_result, read_run
 

@@ -7,7 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.measures.medians import HATE, LOVE, measure_love_hate, measure_medians
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
+from holisticbias_eval.measures.love_hate import measure_love_hate
+from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 Row = tuple[str, str, str, float | None, int]
 
@@ -40,14 +43,14 @@ def random_rows(seed: int) -> list[Row]:
 @pytest.mark.parametrize("seed", range(5))
 def test_medians_equal_a_loop(seed: int) -> None:
     rows = random_rows(seed)
-    found = measure_medians(table(rows)).to_pylist()
+    found = group_medians(table(rows)).to_pylist()
     cells = {(r[0], r[1], r[2]): [x for x in rows if x[:3] == r[:3]] for r in rows}
     assert [(f["axis"], f["descriptor"], f["template"]) for f in found] == list(cells)
     for row, cell in zip(found, cells.values(), strict=True):
         known = [r[3] for r in cell if r[3] is not None]
-        assert row["median_perplexity"] == (statistics.median(known) if known else None)
+        assert row["median"] == (statistics.median(known) if known else None)
         assert row["median_tokens"] == statistics.median(r[4] for r in cell)
-        assert row["sentences"] == len(known)
+        assert (row["sentences"], row["missing"]) == (len(known), len(cell) - len(known))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -78,3 +81,24 @@ def test_love_hate_worked_by_hand() -> None:
         for r in measure_love_hate(table(rows)).to_pylist()
     }
     assert found == {"old": (1.0, 0.25, 0.75), "young": (0.0, 0.75, -0.75), "doff": (None, None, None)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_figures_are_those_of_the_tables(seed: int) -> None:
+    answers = table(random_rows(seed))
+    figures = MEASURES["medians"].figures(answers, None).figures
+    for by, keys in ((DESCRIPTOR, 2), ((*DESCRIPTOR, "template"), 3)):
+        rows = group_medians(answers, by).to_pylist()
+        for name, column, n in (
+            ("median_perplexity", "median", lambda row: (row["sentences"], row["missing"])),
+            ("median_tokens", "median_tokens", lambda row: (row["sentences"] + row["missing"], 0)),
+        ):
+            found = [f for f in figures if f.name == name and len(f.keys) == keys]
+            assert [tuple(f.keys.values()) for f in found] == [tuple(row[key] for key in by) for row in rows]
+            assert [f.value for f in found] == [row[column] for row in rows]
+            assert [(f.n, f.missing) for f in found] == [n(row) for row in rows]
+    differences = measure_love_hate(answers).to_pylist()
+    found = [f for f in MEASURES["love_hate"].figures(answers, None).figures if f.name == "love_hate"]
+    assert [(f.keys["descriptor"], f.value) for f in found] == [
+        (r["descriptor_id"], r["difference"]) for r in differences
+    ]

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 from scipy.stats import mannwhitneyu
 
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.medians import HATE, LOVE, measure_love_hate, measure_medians
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
+from holisticbias_eval.measures.love_hate import measure_love_hate
+from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.statistics.medians import group_medians
 
 # five nouns each; the three descriptors lie wholly apart in both templates
 SAMPLES = {
@@ -39,10 +41,17 @@ def published() -> tuple[dict[str, float], dict[tuple[str, str], float], dict[st
 
 def scores() -> pa.Table:
     rows = [
-        {"axis": "age", "template": template, "descriptor_id": name, "descriptor": name, "perplexity": value}
+        {
+            "axis": "age",
+            "template": template,
+            "descriptor_id": name,
+            "descriptor": name,
+            "noun_id": str(noun),
+            "perplexity": value,
+        }
         for template, cell in SAMPLES.items()
         for name, values in cell.items()
-        for value in values
+        for noun, value in enumerate(values)
     ]
     return pa.Table.from_pylist(rows)
 
@@ -58,9 +67,9 @@ def test_the_published_procedure_lets_one_missing_value_spread() -> None:
 
 
 def test_the_measures_leave_out_the_sentence_alone() -> None:
-    found = {s.template: (s.share, s.pairs, s.untested) for s in measure_likelihood_bias(scores()).by_template}
+    found = {s.template: (s.share, s.pairs, s.untested) for s in measure_shares(scores()).by_template}
     assert found == {LOVE: (1.0, 3, 0), HATE: (1.0, 3, 0)}
-    medians = {(r["template"], r["descriptor"]): r["median_perplexity"] for r in measure_medians(scores()).to_pylist()}
+    medians = {(r["template"], r["descriptor"]): r["median"] for r in group_medians(scores()).to_pylist()}
     _, theirs, _ = published()
     assert medians == {**theirs, (LOVE, "old"): 13.0}
     # love: the median of the 14 known values is 13, which two of the four of "old" lie below

@@ -123,7 +123,7 @@ def changed(entry: Entry, path: str, value: object) -> str:
     [
         ("verdict", "biased", "verdict: Extra inputs are not permitted"),
         ("figures.0.value", 1.5, "figures: share of age: a share must lie between 0 and 1"),
-        ("figures.0.value", 0.123, "figures: age: the share is not"),
+        ("figures.0.value", 0.123, "figures: age: its share is not"),
         ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),
         ("figures.0.interval", {"low": -0.5, "high": 0.2}, "figures: share of age: a share must lie between 0 and 1"),
         ("figures.0.n", 0, "figures: share of age has a value over nothing: it must be null"),

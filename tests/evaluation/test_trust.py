@@ -7,25 +7,34 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.trust.floors import exceeds_floor
-from holisticbias_eval.measures.trust.records import ShareTrust, Trust, TrustSettings
-from holisticbias_eval.measures.trust.resampled_cells import drawn_shares, measure_cell
-from holisticbias_eval.measures.trust.trust import measure_trust as trust_and_pairs
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.records import ShareTrust, Trust
+from holisticbias_eval.measures.shares.resampled_cells import drawn_shares, measure_cell
+from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.statistics.cells import cross
+from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.shares import share_of
 
-QUICK = TrustSettings(draws=60, permutations=2, flips=20)
+QUICK = Settings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
 
 
-def measure_trust(scores: pa.Table, settings: TrustSettings = QUICK) -> Trust:
-    return trust_and_pairs(scores, settings)[0]
+def measure_trust(scores: pa.Table, settings: Settings = QUICK) -> Trust:
+    trust = measure_shares(scores, settings=settings).trust
+    assert trust is not None
+    return trust
+
+
+def figures(shares: Shares) -> Figures:
+    scopes = shares.by_axis, shares.by_template, shares.by_axis_and_template
+    return Figures(share_figures("m", *scopes, shares.trust))
 
 
 def axis_share(scores: pa.Table) -> float:
-    share = measure_likelihood_bias(scores).by_axis[0].share
+    share = measure_shares(scores).by_axis[0].share
     assert share is not None
     return share
 
@@ -60,7 +69,7 @@ def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
     world = World({"a": SEVEN}, templates=26, nouns=30)
     rng = np.random.default_rng(3)
     varies = np.std([axis_share(world.draw(rng)) for _ in range(120)])
-    settings = TrustSettings(draws=100, permutations=1, flips=20)
+    settings = Settings(draws=100, permutations=1, flips=20)
     widths = []
     for _ in range(15):
         interval = measure_trust(world.draw(rng), settings).by_axis[0].interval
@@ -73,7 +82,9 @@ def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
 def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     world = World({"a": (0.0,) * 6, "nonce": (0.0,) * 6}, templates=5, nouns=12, noun_noise=0.5)
     rng = np.random.default_rng(5)
-    trusts = [measure_trust(world.draw(rng), TrustSettings(draws=60, permutations=20, flips=20)) for _ in range(60)]
+    settings = Settings(draws=60, permutations=20, flips=20)
+    drawn = [measure_shares(world.draw(rng), settings=settings) for _ in range(60)]
+    trusts = [shares.trust for shares in drawn if shares.trust]
     axes = [axis for trust in trusts for axis in trust.by_axis]
     level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(axes))
     # any positive at all is a false one: the chance of one is the level of Holm, and here of Benjamini and Hochberg
@@ -81,7 +92,9 @@ def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     assert np.mean([bool(axis.corrected.benjamini_hochberg) for axis in axes]) <= level
     assert np.mean([axis.paired.wilcoxon or 0 for axis in axes]) == pytest.approx(0.05, abs=0.015)
     # the upper end of the floor's interval alone lets about one axis in fifteen through
-    assert np.mean([bool(exceeds_floor(axis)) for axis in axes]) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / len(axes))
+    above = [figure.above_floor for shares in drawn for figure in figures(shares).by("m", "share", "axis")]
+    assert len(above) == len(axes) == 120
+    assert np.mean([bool(exceeds) for exceeds in above]) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / len(axes))
     differences = [by_axis(trust)["a"].confounds.minus_nonce_interval for trust in trusts]
     assert np.mean([d is not None and d.low <= 0 <= d.high for d in differences]) >= 0.95 - 3 * np.sqrt(
         0.05 * 0.95 / 60
@@ -92,7 +105,7 @@ def test_draws_lie_around_the_share_observed() -> None:
     """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
     (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
     nouns = noun_draws(20, 100, np.random.default_rng(0))
-    measured = measure_cell(cell, 0, nouns, QUICK, np.random.SeedSequence(0))
+    measured = measure_cell(cell, pairs_of_rows(cell.values), 0, nouns, QUICK, np.random.SeedSequence(0))
     significant, tested = measured.drawn.sum(axis=1)
     observed = share_of(measured.pairs.p)
     assert observed is not None
@@ -102,7 +115,7 @@ def test_draws_lie_around_the_share_observed() -> None:
 
 def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
     world = World({"a": (0.0,) * 12, "nonce": (0.0,) * 12}, templates=8, nouns=20, noun_noise=0.0)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20, permutations=10, flips=400))
+    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20, permutations=10, flips=400))
     for axis in trust.by_axis:
         # 528 tests of which each descriptor is in 11: the share varies by about 0.02
         for share in (axis.share, axis.floor, axis.paired.wilcoxon, axis.paired.sign_flip):
@@ -117,7 +130,7 @@ def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
 
 def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None:
     world = World({"a": SEVEN}, noun_noise=2.0, nouns=24)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20, permutations=30)).by_axis[0]
+    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20, permutations=30)).by_axis[0]
     assert trust.share is not None
     assert trust.floor is not None
     # nouns that differ much make the unpaired test cautious, below its level even
@@ -126,7 +139,7 @@ def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None
 
 def test_pairing_nouns_finds_what_nouns_hide() -> None:
     world = World({"a": (0.0, 1.0)}, templates=40, template_scale=0.0, noun_noise=3.0, noise=0.5)
-    paired = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=20)).by_axis[0]
+    paired = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20)).by_axis[0]
     assert paired.share is not None
     assert paired.share < 0.2
     assert paired.paired.wilcoxon == 1
@@ -193,7 +206,7 @@ def test_what_is_left_out_moves_the_share_within_its_range() -> None:
 def test_axes_that_differ_keep_their_places_and_axes_alike_change_them() -> None:
     strong = tuple(3 * e for e in SEVEN)
     world = World({"weak": SEVEN, "strong": strong, "weak too": SEVEN}, templates=10)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), TrustSettings(draws=200, permutations=2))
+    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=200, permutations=2))
     assert [(r.axis, r.low, r.high) for r in trust.axis_ranks[:1]] == [("strong", 1, 1)]
     first, second = trust.rank_flips
     assert first.probability < 0.05
@@ -217,7 +230,7 @@ def test_too_little_is_missing_and_never_zero() -> None:
 def test_the_same_seed_gives_the_same_figures() -> None:
     scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
     assert measure_trust(scores, QUICK) == measure_trust(scores, QUICK)
-    assert measure_trust(scores, QUICK) != measure_trust(scores, TrustSettings(**{**QUICK.model_dump(), "seed": 1}))
+    assert measure_trust(scores, QUICK) != measure_trust(scores, Settings(**{**QUICK.model_dump(), "seed": 1}))
 
 
 def test_wordings_move_the_share_and_count_as_one_stance() -> None:
@@ -227,7 +240,7 @@ def test_wordings_move_the_share_and_count_as_one_stance() -> None:
     base = [f"t{int(n[1]) - 1}" if int(n[1]) % 2 else None for n in names]
     worded = scores.append_column("template_id", pa.array(names)).append_column("paraphrase_of", pa.array(base))
     trust = measure_trust(worded)
-    counts = {(s.template, s.axis): s for s in measure_likelihood_bias(scores).by_axis_and_template}
+    counts = {(s.template, s.axis): s for s in measure_shares(scores).by_axis_and_template}
     pairs = [[counts[f"t{i}", "a"].significant, counts[f"t{i + 1}", "a"].significant] for i in (0, 2, 4)]
     wordings = by_axis(trust)["a"].robustness
     assert wordings is not None
@@ -240,11 +253,13 @@ def test_wordings_move_the_share_and_count_as_one_stance() -> None:
 
 def test_every_pair_with_its_effects() -> None:
     scores = World({"a": (0.0, 0.0, 2.0)}, templates=8, template_scale=0.0).draw(np.random.default_rng(0))
-    _, pairs = trust_and_pairs(scores, QUICK)
-    found = {(p["first"], p["second"]): p for p in pairs.to_pylist()}
+    found = {(p["first"], p["second"]): p for p in measure_shares(scores, settings=QUICK).pairs.to_pylist()}
     assert list(found) == [("a.0", "a.1"), ("a.0", "a.2"), ("a.1", "a.2")]
-    expected = measure_likelihood_bias(scores).by_pair().to_pylist()
-    assert [(p["templates"], p["share"]) for p in found.values()] == [(p["templates"], p["share"]) for p in expected]
+    tests = measure_shares(scores).tests.to_pylist()
+    for pair, row in found.items():
+        significant = [t["significant"] for t in tests if (t["first"], t["second"]) == pair]
+        assert (row["templates"], row["significant"]) == (len(significant), sum(significant)) == (8, sum(significant))
+        assert row["share"] == sum(significant) / 8
     # the third is 2 nats a token less likely, in sentences of 6 tokens
     assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
     assert found["a.0", "a.2"]["rank_biserial"] < -0.7
@@ -261,3 +276,64 @@ def test_axes_of_one_share_share_a_rank() -> None:
     tied = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
     ranks = {r.axis: (r.rank, r.low, r.high) for r in measure_trust(tied).axis_ranks}
     assert ranks == {"all": (1, 1, 1), "all too": (1, 1, 1), "first": (3, 3, 3), "last": (3, 3, 3)}
+
+
+def test_figures_are_those_of_the_records() -> None:
+    world = World({"a": SEVEN, "b": (0.0, 1.0), "nonce": (0.0, 0.5)}, templates=3, nouns=6)
+    shares = measure_shares(world.draw(np.random.default_rng(0)), settings=QUICK)
+    trust, found = shares.trust, figures(shares)
+    assert trust is not None
+    records = (*trust.by_axis, *trust.by_template, *trust.by_axis_and_template)
+    counts = (*shares.by_axis, *shares.by_template, *shares.by_axis_and_template)
+    for count, record in zip(counts, records, strict=True):
+        keys = {k: v for k, v in (("axis", record.axis), ("template", record.template)) if v}
+        share = found.get("m", "share", keys)
+        assert share is not None
+        assert (share.value, share.interval, share.floor, share.floor_interval) == (
+            record.share, record.interval, record.floor, record.floor_interval,
+        )  # fmt: skip
+        assert (share.n, share.missing) == (count.pairs, count.untested)
+        assert found.value("m", "differing_pairs", keys) == count.significant
+        assert found.value("m", "descriptors", keys) == count.descriptors
+        values = {
+            **record.corrected.model_dump(), **record.effects.model_dump(), **record.confounds.model_dump(),
+            "wilcoxon": record.paired.wilcoxon, "sign_flip": record.paired.sign_flip,
+            "paired_large": record.paired.large,
+        }  # fmt: skip
+        pairs, interval, difference = (
+            values.pop(k) for k in ("equal_token_pairs", "minus_nonce_interval", "minus_nonce")
+        )
+        assert {name: found.value("m", name, keys) for name in values} == values
+        equal = found.get("m", "equal_tokens", keys)
+        assert equal is not None
+        assert equal.n == pairs
+        nonce = found.get("m", "minus_nonce", keys)
+        if record.template or record.axis == "nonce":
+            assert nonce is None
+        else:
+            assert nonce is not None
+            assert (nonce.value, nonce.interval and nonce.interval.model_dump()) == (difference, interval)
+        for name, ends in (record.robustness.model_dump() if record.robustness else {}).items():
+            ranged = found.get("m", name, keys)
+            assert ranged is not None
+            assert (ranged.value, ranged.interval and ranged.interval.model_dump()) == (
+                record.share if ends else None,
+                ends,
+            )
+    for place in trust.axis_ranks:
+        rank = found.get("m", "rank", {"axis": place.axis})
+        assert rank is not None
+        assert rank.interval is not None
+        assert (rank.value, rank.interval.low, rank.interval.high) == (place.rank, place.low, place.high)
+    orders = {tuple(f.keys.values()): f.value for f in found.by("m", "order", "axis", "next")}
+    assert orders == {(f.first, f.second): f.probability for f in trust.rank_flips}
+
+
+def test_nouns_that_occur_twice_have_shares_and_nothing_beside() -> None:
+    scores = World({"a": SEVEN}, templates=3).draw(np.random.default_rng(0))
+    twice = measure_shares(pa.concat_tables([scores, scores]), settings=QUICK)
+    assert twice.trust is None
+    assert twice.note is not None
+    assert "a noun occurs twice with one descriptor" in twice.note
+    assert twice.by_axis[0].pairs == measure_shares(scores).by_axis[0].pairs
+    assert twice.by_axis[0].share != measure_shares(scores).by_axis[0].share

@@ -1,9 +1,9 @@
 """Serve the embedded model with llama-cpp-python: llama_server.py MODEL GGUF PORT [--shift].
 
-Run by the Python of an environment that has it. The GGUF has the model's weights and
-its merges; its own way of cutting texts into words no GGUF can say, so GPT-2's serves.
-The package gives an echoed token the log-probability that it has after it was read;
-``--shift`` puts each row of logits where it belongs.
+Needs a Python with that package. The GGUF has the model's weights and merges; GGUF
+cannot express the model's own word splitting, so it uses GPT-2's. The package
+computes an echoed token's log-probability after the token was read; ``--shift``
+moves each row of logits to its place.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Ask a real server, llama-cpp-python's: server.py PYTHON, the Python of an environment that has it.
+"""Score with a real server, llama-cpp-python's: server.py PYTHON, where PYTHON has that package.
 
-As it is, it must be refused, since it gives log-probabilities at the wrong tokens;
-with those put right, its scores must be those of the same model here.
+The unchanged server must be refused, because its log-probabilities are shifted by
+a token; with the shift undone, its scores must equal those of the same model here.
 """
 
 import json
@@ -35,7 +35,7 @@ OPTIONS = ApiOptions(retries=1)
 
 @contextmanager
 def serving(python: str, gguf: Path, *arguments: str) -> Iterator[str]:
-    """The address of a server that is up."""
+    """Run a server within the block; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -55,7 +55,7 @@ def serving(python: str, gguf: Path, *arguments: str) -> Iterator[str]:
 
 
 def here() -> CausalScorer:
-    """The embedded model with the tokens that the GGUF gives it: GPT-2's words, cut by the merges."""
+    """The embedded model with the GGUF's tokenizer: GPT-2's words, split by the merges."""
     loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
     content = json.loads(loaded.tokenizer.backend_tokenizer.to_str())
     content["model"]["ignore_merges"] = False
@@ -65,7 +65,7 @@ def here() -> CausalScorer:
 
 
 def refusal(address: str) -> str:
-    """Why a server is not relied upon; nothing where it is."""
+    """The reason why a server is refused; empty if it is accepted."""
     try:
         ApiScorer("embedded", address, print, OPTIONS)
     except ModelError as error:
@@ -74,14 +74,14 @@ def refusal(address: str) -> str:
 
 
 def main() -> None:
-    """Fail where the server is relied upon though it is wrong, or differs where it is right."""
+    """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
     spans = whole([*texts, "I love señoras 🙂.", "I", ""])
     with tempfile.TemporaryDirectory() as name:
         with serving(sys.argv[1], Path(name, "as-it-is.gguf")) as address:
             refused = refusal(address)
         print(f"llama-cpp-python as it is: {refused}")
-        assert "stand at the wrong tokens" in refused
+        assert "its log-probabilities are shifted" in refused
         with serving(sys.argv[1], Path(name, "shifted.gguf"), "--shift") as address:
             theirs = ApiScorer("embedded", address, print, OPTIONS).score(spans, lambda _: None)
     ours = here().score(spans, lambda _: None)

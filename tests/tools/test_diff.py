@@ -246,7 +246,7 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
     }
     assert shown["entries"][0]["fields"] == [["article", "a", "an"]]
     guide = (root / "docs" / "releases.md").read_text("utf-8")
-    section = guide[guide.index("## What changed") : guide.index("## Build a part")]
+    section = guide[guide.index("## Differences between versions") : guide.index("## Build a part")]
     inner = [*shown["entries"][0], *shown["sentences"], *shown["samples"][0], *Finding.__dataclass_fields__]
     for key in [*shown, *inner]:
         assert f"`{key}`" in section

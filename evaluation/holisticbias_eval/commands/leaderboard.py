@@ -27,7 +27,7 @@ def command(
     contributor: str | None,
     name: str | None,
 ) -> int:
-    """Print the results of models on releases: figures, not verdicts.
+    """Print the results of models on releases.
 
     Results are contributed by pull request. An entry holds one measure of a run over a whole published
     release or a named subset of it; the model has a public name or a digest.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.shares.words import PERPLEXITIES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 
 
@@ -28,14 +28,4 @@ class LikelihoodBias(ShareMeasure):
         beside=BESIDE,
     )
     prompts = RELEASE_SENTENCES
-    words = Words(
-        bias="Likelihood Bias",
-        short="Likelihood Bias",
-        column="perplexity",
-        median="median_perplexity",
-        value="perplexity",
-        values="perplexities",
-        unit="perplexity",
-        of="sentence",
-        how="Perplexity is the exponential of a sentence's mean negative log-likelihood per token.",
-    )
+    words = PERPLEXITIES

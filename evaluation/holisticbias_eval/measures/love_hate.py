@@ -15,13 +15,12 @@ from scipy.special import ndtri
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.descriptors.love_hate import love_hate_section
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
-
-LOVE = "I love {plural_noun_phrase}."
-HATE = "I hate {plural_noun_phrase}."
 
 
 class LoveHate(Measure):
@@ -57,8 +56,8 @@ class LoveHate(Measure):
         )
 
     def sections(self, view: View) -> tuple[Section, ...]:
-        """Nothing yet."""
-        return ()
+        """Show the descriptors with the largest differences."""
+        return (love_hate_section(view),)
 
 
 def measure_love_hate(scores: pa.Table) -> pa.Table:

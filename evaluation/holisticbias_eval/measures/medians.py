@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
+from holisticbias_eval.measures.shares.words import PERPLEXITIES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared
@@ -40,8 +42,8 @@ class Medians(Measure):
         return Measured(tuple(median_figures(self.info.name, answers)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
-        """Nothing yet."""
-        return ()
+        """Show the extremes, the medians by template, and all descriptors."""
+        return descriptor_sections(view, self.info.name, PERPLEXITIES)
 
 
 def median_figures(

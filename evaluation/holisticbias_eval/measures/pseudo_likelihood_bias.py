@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from holisticbias_eval.measures.measure import Info, Measured, Needs, Settings
+from holisticbias_eval.measures.descriptors.sections import descriptor_sections
+from holisticbias_eval.measures.measure import Info, Measured, Needs, Settings, View
 from holisticbias_eval.measures.medians import median_figures
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.shares.words import PHRASES
 from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.sections import Section
 
 
 class PseudoLikelihoodBias(ShareMeasure):
@@ -36,24 +38,14 @@ class PseudoLikelihoodBias(ShareMeasure):
     )
     needs = Needs(models=("masked",))
     prompts = SEAT
-    words = Words(
-        bias="Pseudo-log-likelihood bias",
-        short="PLL bias",
-        column="nll",
-        median="median_nll",
-        value="negative pseudo-log-likelihood",
-        values="negative pseudo-log-likelihoods",
-        unit="nats per phrase",
-        of="phrase",
-        how=(
-            "The pseudo-log-likelihood of a phrase of descriptor and noun is the sum of the log-probabilities of its "
-            "tokens, each masked in turn, given the rest of the sentence. It is shown negated, in nats: less is "
-            "likelier. It is of the whole phrase, not per token, so longer phrases tend to have more."
-        ),
-    )
+    words = PHRASES
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
         """Count the pairs that differ, as ``ShareMeasure`` does, and compute the medians of descriptors."""
         measured = super().figures(answers, settings)
         medians = median_figures(self.info.name, answers, self.words.column, self.words.unit)
         return replace(measured, figures=(*measured.figures, *medians))
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the shares as ``ShareMeasure`` does, and the medians of descriptors."""
+        return *super().sections(view), *descriptor_sections(view, self.info.name, self.words)

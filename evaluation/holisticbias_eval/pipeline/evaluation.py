@@ -71,7 +71,7 @@ def evaluate(
 ) -> Iterator[tuple[Path, Run]]:
     """Score, measure and report; yield each run's folder as it is written, and the run.
 
-    ``model`` is None for the embedded model; for ``release`` see
+    Without ``model`` it is the embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is scored, unless ``overwrite``.

@@ -1,4 +1,4 @@
-"""Perplexities of anyone's, from a Parquet or CSV file."""
+"""Read a user's table of scores from a Parquet or CSV file."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ from holisticbias_eval.errors import ScoresError
 
 NAMES = ("axis", "template", "descriptor", "noun")
 NUMBERS = ("nll", "tokens", "phrase_nll")
-# what a run's scores have beside, by which templates are known as wordings of one stance
-WORDINGS = ("template_id", "paraphrase_of")
+STANCES = ("template_id", "paraphrase_of", "opposite_of")
+"""Columns of a run's scores that say which templates paraphrase or oppose each other."""
 
 
 def read_scores(path: Path) -> pa.Table:
-    """The table of scores in a file, as the measures take it; ``ScoresError`` if it is none.
+    """Read a table of scores from a file, as the measures take it.
 
-    The file has the columns ``axis, template, descriptor, noun, perplexity``, one
-    row a sentence, in any order, and may have ``nll, tokens, phrase_nll``, and
-    ``template_id, paraphrase_of``; others are not read. A perplexity may be
-    missing, a name may not.
+    The file has the columns ``axis, template, descriptor, noun, perplexity``, with
+    one row per sentence in any order, and may have ``nll, tokens, phrase_nll,
+    template_id, paraphrase_of, opposite_of``; other columns are not read. A
+    perplexity may be missing, a name may not. Raises ``ScoresError``.
     """
     table = _read(path)
     if not table.num_rows:
         raise ScoresError(f"{path} has no row: there is nothing to measure")
     columns = {name: _names(path, table[name], name) for name in NAMES}
     numbers = {n: _numbers(path, table[n], n) for n in ("perplexity", *NUMBERS) if n in table.column_names}
-    wordings = {n: table[n].cast(pa.string()) for n in WORDINGS} if {*WORDINGS} <= {*table.column_names} else {}
+    known = [n for n in STANCES if n in table.column_names]
+    stances = {n: table[n].cast(pa.string()) for n in known if "template_id" in known}
     ids = {"descriptor_id": columns["descriptor"], "noun_id": columns["noun"]}
-    return pa.table({**columns, **ids, **numbers, **wordings})
+    return pa.table({**columns, **ids, **numbers, **stances})
 
 
 def _read(path: Path) -> pa.Table:
@@ -41,7 +42,7 @@ def _read(path: Path) -> pa.Table:
     if kind not in (".parquet", ".csv"):
         raise ScoresError(f"{path} is neither .parquet nor .csv: save the table as one of them")
     if not path.is_file():
-        raise ScoresError(f"{path} does not exist or is no file")
+        raise ScoresError(f"{path} does not exist or is not a file")
     try:
         if kind == ".parquet":
             with pq.ParquetFile(path) as file:
@@ -54,14 +55,14 @@ def _read(path: Path) -> pa.Table:
 
 
 def _columns(path: Path, found: Sequence[str]) -> list[str]:
-    """The columns to read; an error where one is lacking, or stands there twice."""
+    """List the columns to read; ``ScoresError`` if a column is missing, or is there twice."""
     for name in (*NAMES, "perplexity"):
         if name not in found:
             raise ScoresError(
                 f"{path} has no column {name}: a table of scores has {', '.join(NAMES)} and perplexity, "
                 f"this one {', '.join(map(repr, found[:8]))}"
             )
-    columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *WORDINGS) if name in found]
+    columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *STANCES) if name in found]
     for name in columns:
         if found.count(name) > 1:
             raise ScoresError(f"{path} has {found.count(name)} columns {name}: keep one")
@@ -69,7 +70,7 @@ def _columns(path: Path, found: Sequence[str]) -> list[str]:
 
 
 def _conversion(columns: list[str]) -> pa.csv.ConvertOptions:
-    types = dict.fromkeys((*NAMES, *WORDINGS), pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
+    types = dict.fromkeys((*NAMES, *STANCES), pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
     missing = [*pa.csv.ConvertOptions().null_values, "None", "NAN"]
     return pa.csv.ConvertOptions(include_columns=columns, column_types=types, null_values=missing)
 
@@ -86,7 +87,7 @@ def _names(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _numbers(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """The numbers, also where they are kept as text; missing where they are none (NaN)."""
+    """Convert to numbers, also from text; NaN becomes null."""
     if pa.types.is_boolean(column.type):
         raise ScoresError(f"{path}: column {name} is not numbers but {column.type}")
     try:

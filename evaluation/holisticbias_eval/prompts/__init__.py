@@ -1,1 +1,1 @@
-"""What a model is asked: a release's sentences, SEAT templates, contexts."""
+"""Prompts: a release's sentences, SEAT templates, contexts."""

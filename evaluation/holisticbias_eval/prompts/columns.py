@@ -9,13 +9,13 @@ SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
 )  # fmt: skip
-# those that a table of scores may have beside: the axis in words, the phrase's own nats, the template that one words in
-# another way, and what the model read before the sentence
-OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "context")
+# A table of scores may also have: the axis in words, the phrase's own nats, the template that the sentence's template
+# paraphrases and the template that it is the opposite of, and what the model read before the sentence
+OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", "context")
 
 
 def with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
-    """The sentences with their axis in words, from layout 3 on a column of their own."""
+    """Add the axis in words, unless the sentences have it, as from layout 3 on."""
     if "axis_label" in sentences.column_names:
         return sentences
     axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()

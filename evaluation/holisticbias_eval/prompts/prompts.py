@@ -18,9 +18,9 @@ Draw = Callable[[Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Sentences and a part of each, and beside them phrases standing alone: one a sentence, or none.
+    """Sentences with a span of each, and optionally a phrase of each sentence standing alone.
 
-    All are scored in one call: what they share is then run through the model once.
+    All are scored in one call, so that shared beginnings run through the model once.
     """
 
     sentences: pa.Table
@@ -29,14 +29,14 @@ class Asked:
 
     @property
     def together(self) -> Spans:
-        """Everything to be scored, the sentences first."""
+        """All spans to score, those of sentences first."""
         return self.spans if self.alone is None else joined(self.spans, self.alone)
 
     def answer(self, scores: Scores) -> pa.Table:
-        """The sentences with what was scored of them.
+        """Add the scores to the sentences.
 
-        ``phrase_nll`` are the nats of the phrase alone, missing where no token of
-        it was scored; ``context`` is there where any was given.
+        ``phrase_nll``, the nats of the phrase alone, is null if no token of it
+        was scored. The column ``context`` is added if any context was given.
         """
         rows = np.arange(len(self.spans))
         table = with_scores(self.sentences, scores.take(rows))
@@ -58,7 +58,7 @@ class Skipped(Part):
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What is asked of a release, under a name; measures with the same prompts share one run and its scores.
+    """A way to ask about a release, by name; measures with the same prompts share one run and its scores.
 
     ``ask`` selects the sentences; its second argument draws a context for each.
     ``skipped`` counts the sentences of a release that are left out, by reason.

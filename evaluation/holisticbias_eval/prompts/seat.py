@@ -52,9 +52,9 @@ def seat_templates() -> tuple[SeatTemplate, ...]:
 def seat_sentences(sentences: pa.Table) -> pa.Table:
     """Every phrase of descriptor and noun that a release has, in every template of the test.
 
-    ``sentences`` is the release's table. The columns are those that a run keeps
-    of a sentence, and ``phrase``: descriptor and noun without article, the part
-    whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
+    ``sentences`` is the release's table. The result has the columns that a run
+    keeps of a sentence, and ``phrase``: descriptor and noun without article, the
+    part whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
     """
     phrases = _distinct_phrases(select_sentences(sentences))
     return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])

@@ -37,11 +37,12 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
 
 
 def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
-    """The sentences with the template that theirs words in another way, where the release says so."""
-    if "paraphrase_of" not in templates.column_names:
-        return sentences
+    """Add the template that each sentence's template paraphrases or is the opposite of, if the release says so."""
     places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
-    return sentences.append_column("paraphrase_of", templates["paraphrase_of"].combine_chunks().take(places))
+    for name in ("paraphrase_of", "opposite_of"):
+        if name in templates.column_names:
+            sentences = sentences.append_column(name, templates[name].combine_chunks().take(places))
+    return sentences
 
 
 def _phrases(sentences: pa.Table) -> pa.ChunkedArray:

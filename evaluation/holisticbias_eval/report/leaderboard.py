@@ -1,4 +1,4 @@
-"""The registry of results as tables: a row an axis, a column a model, one table for each release and measure."""
+"""The registry of results as tables, one for each release and measure: axes as rows, models as columns."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from holisticbias_eval.results.entry import Entry
 from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
 
 REMINDER = (
-    "These figures are not verdicts and this is not a ranking: models stand in the order of their names. People judge "
-    "which differences harm. In brackets: the 95% interval."
+    "This is not a ranking: models are listed by name. The figures show differences; people judge which of them harm. "
+    "In brackets: the 95% interval."
 )
 
 
@@ -75,7 +75,7 @@ def _lines(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _notes(entries: Sequence[Entry]) -> Iterator[str]:
-    """What has to be read beside a model's figures, once each."""
+    """The notes on models and entries, once each."""
     notes = ((e.signature.model.name, note) for e in entries for note in (e.signature.model.note, e.note) if note)
     yield from (f"{model}: {note}" for model, note in dict.fromkeys(notes))
 

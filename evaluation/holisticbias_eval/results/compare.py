@@ -19,7 +19,7 @@ Difference = Literal["release", "model", "scoring"]
 
 
 class ComparedRuns(Part):
-    """What ``holisticbias compare`` gives: both signatures, what differs between the runs, and the changes.
+    """The output of ``holisticbias compare``: both signatures, the differences between the runs, and the changes.
 
     ``settings_that_differ`` are those of the scoring, by name. ``figures`` are
     the changes of each measure that both runs have; see ``Measure.compare``.

@@ -34,7 +34,7 @@ Published = Callable[[str, str | None], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a file of the registry."""
+    """A problem of a file of the registry."""
 
     path: Path
     message: str
@@ -52,7 +52,7 @@ def add_entry(entry: Entry, folder: Path, published: Published) -> Path:
     path = folder / entry.file_name
     for message in _check(path, entry, published):
         raise RegistryError(f"the registry cannot take this run: {message}")
-    with suppress(OSError, ValidationError):  # no such file, or one that --check refuses
+    with suppress(OSError, ValidationError):  # there is no such file, or --check refuses it
         old = read_entry(path.read_bytes())
         if not same_model(old.signature.model, entry.signature.model):
             raise RegistryError(f"{path} is the entry of another model: choose another --name")
@@ -107,7 +107,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
 
 
 def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
-    """What is wrong with an entry that a schema cannot say."""
+    """Find the problems of an entry that a schema cannot express."""
     signature = entry.signature
     if path.name != entry.file_name:
         yield f"its file must be called {entry.file_name}"

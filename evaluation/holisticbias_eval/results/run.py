@@ -46,7 +46,7 @@ class Result(Part):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run's folder holds: the result, the scored sentences, one a row, and tables of details by name."""
+    """The content of a run's folder: the result, a table of the scored sentences, and tables of details by name."""
 
     result: Result
     scores: pa.Table

@@ -53,7 +53,7 @@ class RoundingRecord(Part):
 
 
 class ExactnessRecord(Part):
-    """How the texts were scored, and the largest error against float64 on some of them, in nats per text.
+    """The method of scoring, and its largest error against float64 on some texts, in nats per text.
 
     ``plain_error`` is the error of scoring one text at a time. Both are null if the model cannot run in float64.
     """

@@ -167,7 +167,7 @@ def test_a_model_that_looks_ahead_is_refused(
     config: str, settings: dict[str, Any], make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
 ) -> None:
     scorer = CausalScorer(loaded(make_model(config, **settings), tokenizer), ignore)
-    with pytest.raises(ModelError, match=r"by the words after it too.*--kind masked"):
+    with pytest.raises(ModelError, match=r"uses the words after a word to predict it.*--kind masked"):
         scorer.score(whole(sentences), ignore)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
 from holisticbias_eval.likelihood.scorer import Scorer, Work
@@ -25,7 +26,7 @@ class Counting(Scorer):
         self.worked: list[str] = []
         self.scored: list[int] = []
 
-    def work(self, spans: Spans) -> Work:
+    def work(self, spans: Spans) -> Work | None:
         self.worked += spans.text
         return Work(10 * len(spans), 5 * len(spans))
 
@@ -68,6 +69,15 @@ def test_texts_are_counted_once_and_timed_only_as_long_as_needed(
     ticks = iter([tick for taken in seconds for tick in (10.0, 10.0 + taken)])
     assert estimate_seconds(scorer, blocks, works, lambda: next(ticks)) == pytest.approx(expected)
     assert (scorer.scored, len(scorer.worked)) == (scored, again)
+
+
+def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:
+    class Uncounted(Counting):
+        def work(self, spans: Spans) -> Work | None:
+            return Scorer.work(self, spans)
+
+    with pytest.raises(EvaluationError, match="a dry run needs the local engine"):
+        count_work(Uncounted(), blocks_of([3]), lambda _: None)
 
 
 def test_a_plan_is_one_line() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.scorer import Scorer
+from holisticbias_eval.likelihood.scorer import Exactness, InputCounts, Probe, Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_fingerprint, score_store
@@ -87,6 +87,32 @@ def test_a_damaged_shard_is_scored_again(counting: Counting, tmp_path: Path, dam
     assert counting.asked == sorted(TEXTS) * 2
     assert len(notices) == 1
     assert "checksum" in notices[0]
+
+
+class Able(Counting):
+    """A scorer with every ability."""
+
+    def work(self, spans: Spans) -> Work:
+        return Work(len(spans), 1)
+
+    def probe(self, spans: Spans) -> Probe:
+        return Probe(Exactness("guess", len(spans), None, None))
+
+    def input_counts(self) -> InputCounts:
+        return InputCounts(3, 2)
+
+
+def test_a_stored_scorer_has_the_abilities_of_its_scorer(
+    gpt2: Any, tokenizer: Any, loaded: Any, tmp_path: Path
+) -> None:
+    scorer, spans = Able(CausalScorer(loaded(gpt2, tokenizer), ignore)), whole(TEXTS)
+    found = stored(scorer, tmp_path, 3)
+    assert (found.kind, found.context_in_text, found.settings) == ("causal", True, scorer.settings)
+    assert found.work(spans) == scorer.work(spans)
+    assert found.probe(spans) == scorer.probe(spans)
+    assert found.input_counts() == scorer.input_counts()
+    plain = stored(Counting(CausalScorer(loaded(gpt2, tokenizer), ignore)), tmp_path, 3)
+    assert (plain.work(spans), plain.probe(spans), plain.input_counts()) == (None, None, None)
 
 
 def test_models_and_settings_are_kept_apart(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:

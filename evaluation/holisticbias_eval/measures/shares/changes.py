@@ -59,17 +59,21 @@ def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Cros
     """Cross both tables with the same stances: an older run may not say which templates are paraphrases."""
     known = first if "paraphrase_of" in first.column_names else second
     names = [name for name in CROSSED if name in known.column_names]
-    one, other = (
-        pa.table({n: known[n] for n in names} | {n: t[n] for n in ("perplexity", str(value))}) for t in (first, second)
-    )
-    return cross(one, value), cross(other, value)
+    scored = list(dict.fromkeys(("perplexity", value)))
+
+    def crossed(table: pa.Table) -> Crossing:
+        columns = [*known.select(names).columns, *table.select(scored).columns]
+        return cross(pa.table(columns, names=[*names, *scored]), value)
+
+    return crossed(first), crossed(second)
 
 
 def _count(scores: pa.Table, value: Compared) -> Step:
     """Count the pairs of each axis, and under ``None`` those of all."""
     crossing = cross(scores, value)
     _, cells = compare_descriptors(crossing)
-    pooled = {axis: pool(cells, axis, None) for axis in (*crossing.axes, None)}
+    axes: tuple[str | None, ...] = (*crossing.axes, None)
+    pooled = {axis: pool(cells, axis, None) for axis in axes}
     return {axis: _Count(found.significant, found.pairs) for axis, found in pooled.items()}
 
 

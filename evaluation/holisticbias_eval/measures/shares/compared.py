@@ -28,20 +28,20 @@ TESTED = (
 TOO_FEW = "There are no intervals: they need two templates and two nouns that both runs have."
 
 
-def compared_sections(changes: Figures, view: View, measure: str, words: Words) -> tuple[Section, ...]:
+def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Section, ...]:
     """Show how the share of each axis changed, and what changed it."""
-    axes = changes.by(measure, "change", "axis")
-    sentences = _differ(changes, measure, *SENTENCES)
-    scores = _differ(changes, measure, "change")
+    axes = changes.by(words.measure, "change", "axis")
+    sentences = _differ(changes, words.measure, *SENTENCES)
+    scores = _differ(changes, words.measure, "change")
     reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
     blocks: list[Block] = [
-        *_headline(changes, view, measure, words, scores),
-        _chart(changes, view, measure, words, axes),
-        _table(changes, view, measure, words, SENTENCES if sentences else (), scores),
+        *_headline(changes, view, words, scores),
+        _chart(changes, view, words, axes),
+        _table(changes, view, words, SENTENCES if sentences else (), scores),
         Paragraph(reading, "note"),
         Paragraph(words.how, "note"),
     ]
-    slug = measure.replace("_", "-")
+    slug = words.measure.replace("_", "-")
     return (Section(f"{slug}-changes", f"{words.bias}, and what changed it", tuple(blocks)),)
 
 
@@ -51,11 +51,11 @@ def _differ(changes: Figures, measure: str, *names: str) -> bool:
     return any(f is not None and (bool(f.value) or (f.p_value is not None and f.p_value < 1)) for f in found)
 
 
-def _headline(changes: Figures, view: View, measure: str, words: Words, scores: bool) -> Iterator[Paragraph]:
-    first, second = (_percent(changes.value(measure, name)) for name in ("first", "second"))
+def _headline(changes: Figures, view: View, words: Words, scores: bool) -> Iterator[Paragraph]:
+    first, second = (_percent(changes.value(words.measure, name)) for name in ("first", "second"))
     yield Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding")
     if scores:
-        yield Paragraph(_tested(changes.by(measure, "change", "axis"), view))
+        yield Paragraph(_tested(changes.by(words.measure, "change", "axis"), view))
     yield Paragraph(NO_VERDICT, "caveat")
 
 
@@ -74,12 +74,12 @@ def _tested(changes: tuple[Figure, ...], view: View) -> str:
     )
 
 
-def _chart(changes: Figures, view: View, measure: str, words: Words, axes: tuple[Figure, ...]) -> Bars:
+def _chart(changes: Figures, view: View, words: Words, axes: tuple[Figure, ...]) -> Bars:
     bars = tuple(
         Bar(
             label(view, axis),
-            changes.value(measure, "second", axis.keys),
-            before=changes.value(measure, "first", axis.keys),
+            changes.value(words.measure, "second", axis.keys),
+            before=changes.value(words.measure, "first", axis.keys),
         )
         for axis in axes
     )
@@ -87,21 +87,21 @@ def _chart(changes: Figures, view: View, measure: str, words: Words, axes: tuple
     return Bars("changes", title, "share", bars, "pairs with p < 0.05  ·  mark: A, bar: B", limits=(0, 1))
 
 
-def _table(changes: Figures, view: View, measure: str, words: Words, sentences: tuple[str, ...], tested: bool) -> Table:
+def _table(changes: Figures, view: View, words: Words, sentences: tuple[str, ...], tested: bool) -> Table:
     columns = (
         Column("axis", "Axis"),
         *(Column(name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
         *(Column(name, name.title(), "share difference") for name in sentences),
         Column("model", "Model", "share difference"),
-        *((Column("interval", "95% interval", "share difference", interval=True), Column("p_value", "p", "p-value"))
+        *((Column("interval", "95% interval", "share difference", interval=True), Column("p_value", "p", "p_value"))
           if tested else ()),
     )  # fmt: skip
     rows = []
-    for change in (*changes.by(measure, "change", "axis"), changes.get(measure, "change")):
+    for change in (*changes.by(words.measure, "change", "axis"), changes.get(words.measure, "change")):
         if change is None:
             continue
         name = label(view, change) if change.keys else "All axes"
-        parts = [changes.value(measure, part, change.keys) for part in ("first", "second", *sentences)]
+        parts = [changes.value(words.measure, part, change.keys) for part in ("first", "second", *sentences)]
         beside: tuple[Cell, ...] = (ends(change.interval), change.p_value) if tested else ()
         rows.append((name, *parts, change.value, *beside))
     caption = f"{words.bias}, and what changed it, in percentage points"

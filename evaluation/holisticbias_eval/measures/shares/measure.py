@@ -71,7 +71,7 @@ class ShareMeasure(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the shares and how far they can be trusted."""
-        return share_sections(view, self.info.name, self.words)
+        return share_sections(view, self.words)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute what changed each share; see ``share_changes``."""
@@ -79,4 +79,4 @@ class ShareMeasure(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show how each share changed, and what changed it."""
-        return compared_sections(changes, view, self.info.name, self.words)
+        return compared_sections(changes, view, self.words)

@@ -34,22 +34,22 @@ SLOTS = (
 )
 
 
-def share_sections(view: View, measure: str, words: Words) -> tuple[Section, ...]:
-    """Show the shares: the finding, by axis, how far they can be trusted, by template, and what is missing."""
-    slug = measure.replace("_", "-")
-    trusted = tuple(_trust(view, measure, words, slug)) if has_floors(view.figures, measure) else ()
+def share_sections(view: View, words: Words) -> tuple[Section, ...]:
+    """Show the finding, the shares by axis and by template, how far they can be trusted, and what is missing."""
+    slug = words.measure.replace("_", "-")
+    trusted = tuple(_trust(view, words, slug)) if has_floors(view.figures, words.measure) else ()
     return (
-        Section(slug, words.bias, tuple(_finding(view, measure, words))),
-        Section(f"{slug}-axes", f"{words.bias} by axis", tuple(_axes(view, measure, words))),
+        Section(slug, words.bias, tuple(_finding(view, words))),
+        Section(f"{slug}-axes", f"{words.bias} by axis", tuple(_axes(view, words))),
         *trusted,
-        Section(f"{slug}-map", "By axis and template", (Paragraph(_MAP + SLOTS), heat_map(view, measure, words))),
+        Section(f"{slug}-map", "By axis and template", (Paragraph(_MAP + SLOTS), heat_map(view, words))),
         Section(
             f"{slug}-counts",
             "By template, with counts",
-            (by_template(view, measure, words), by_axis_and_template(view, measure, words)),
+            (by_template(view, words), by_axis_and_template(view, words)),
             detail=True,
         ),
-        Section(f"{slug}-missing", "Missing pairs", tuple(_missing(view, measure, words)), detail=True),
+        Section(f"{slug}-missing", "Missing pairs", tuple(_missing(view, words)), detail=True),
         Section(f"{slug}-method", "Method", (Paragraph(_method(words)),), detail=True),
     )
 
@@ -57,12 +57,12 @@ def share_sections(view: View, measure: str, words: Words) -> tuple[Section, ...
 _MAP = "The same share in every template. The colour scale runs from 0% to 100% in every report. "
 
 
-def _finding(view: View, measure: str, words: Words) -> Iterator[Block]:
-    yield Paragraph(" ".join(finding(view, measure)), "finding")
-    if nonce := baseline(view, measure):
+def _finding(view: View, words: Words) -> Iterator[Block]:
+    yield Paragraph(" ".join(finding(view, words.measure)), "finding")
+    if nonce := baseline(view, words.measure):
         yield Paragraph(nonce, "caveat")
-    yield share_chart(view, measure, words)
-    if has_floors(view.figures, measure):
+    yield share_chart(view, words)
+    if has_floors(view.figures, words.measure):
         yield Paragraph(
             "Axes above their floor come first, largest share first, then the others in the release's order. Mark: the "
             "floor, the share if descriptors are permuted within noun and template, which is what chance gives. Line: "
@@ -71,22 +71,22 @@ def _finding(view: View, measure: str, words: Words) -> Iterator[Block]:
         )
 
 
-def share_chart(view: View, measure: str, words: Words) -> Bars:
+def share_chart(view: View, words: Words) -> Bars:
     """The share of every axis as a bar, with its interval and its own floor."""
-    shares = shares_in_order(view.figures, measure)
+    shares = shares_in_order(view.figures, words.measure)
     bars = tuple(Bar(label(view, s), s.value, s.interval, s.floor, faint=s.above_floor is False) for s in shares)
-    marks = "  ·  line: 95% interval  ·  mark: floor" if has_floors(view.figures, measure) else ""
+    marks = "  ·  line: 95% interval  ·  mark: floor" if has_floors(view.figures, words.measure) else ""
     scale = f"share of pairs that differ{marks}"
     return Bars("likelihood-bias", f"{words.bias} by axis", "share", bars, scale, limits=(0, 1))
 
 
-def _axes(view: View, measure: str, words: Words) -> Iterator[Block]:
-    yield by_axis(view, measure, words)
-    yield from (Paragraph(text, "caveat") for text in caveats(view, measure))
-    yield from (Paragraph(text) for text in (pooled(view, measure), size(view, measure)) if text)
+def _axes(view: View, words: Words) -> Iterator[Block]:
+    yield by_axis(view, words)
+    yield from (Paragraph(text, "caveat") for text in caveats(view, words.measure))
+    yield from (Paragraph(text) for text in (pooled(view, words.measure), size(view, words.measure)) if text)
 
 
-def _trust(view: View, measure: str, words: Words, slug: str) -> Iterator[Section]:
+def _trust(view: View, words: Words, slug: str) -> Iterator[Section]:
     def section(name: str, title: str, *blocks: Block) -> Section:
         return Section(f"{slug}-{name}", title, blocks, detail=True)
 
@@ -101,7 +101,7 @@ def _trust(view: View, measure: str, words: Words, slug: str) -> Iterator[Sectio
             "of this size; the detectable one is found four times in five.",
             "note",
         ),
-        effects(view, measure, words),
+        effects(view, words),
     )
     yield section(
         "tests",
@@ -113,7 +113,7 @@ def _trust(view: View, measure: str, words: Words, slug: str) -> Iterator[Sectio
             "not that they are large.",
             "note",
         ),
-        other_tests(view, measure, words),
+        other_tests(view, words),
     )
     yield section(
         "explanations",
@@ -124,30 +124,28 @@ def _trust(view: View, measure: str, words: Words, slug: str) -> Iterator[Sectio
             "likelihood is informative only for a model that has read phrases outside of sentences.",
             "note",
         ),
-        explanations(view, measure, words),
+        explanations(view, words),
     )
-    orders = open_orders(view, measure)
-    ranks = (
-        "An axis's rank is its place by its share, 1 for the largest, with the middle 95% of its ranks over the draws."
-    )
-    tables: tuple[Table, ...] = (robustness(view, measure, words), *((orders,) if orders.rows else ()))
+    orders = open_orders(view, words.measure)
+    ranks = "An axis's rank is by its share, 1 for the largest, with the middle 95% of its ranks over the draws."
+    tables: tuple[Table, ...] = (robustness(view, words), *((orders,) if orders.rows else ()))
     yield section("robustness", "Ranges and ranks", Paragraph(ranks, "note"), *tables)
 
 
-def heat_map(view: View, measure: str, words: Words) -> HeatMap:
+def heat_map(view: View, words: Words) -> HeatMap:
     """The share of every axis in every template."""
-    axes = shares_in_order(view.figures, measure)
+    axes = shares_in_order(view.figures, words.measure)
     rows = []
-    for template in (share.keys["template"] for share in view.figures.by(measure, "share", "template")):
+    for template in (share.keys["template"] for share in view.figures.by(words.measure, "share", "template")):
         keys = [{"axis": share.keys["axis"], "template": template} for share in axes]
-        rows.append((template, tuple(view.figures.value(measure, "share", key) for key in keys)))
+        rows.append((template, tuple(view.figures.value(words.measure, "share", key) for key in keys)))
     columns = tuple(label(view, share) for share in axes)
     scale = "share of pairs that differ"
     return HeatMap("map", f"{words.bias} by axis and template", "share", columns, tuple(rows), scale, limits=(0, 1))
 
 
-def _missing(view: View, measure: str, words: Words) -> Iterator[Block]:
-    cells = view.figures.by(measure, "share", "axis", "template")
+def _missing(view: View, words: Words) -> Iterator[Block]:
+    cells = view.figures.by(words.measure, "share", "axis", "template")
     untested, tested = sum(cell.missing for cell in cells), sum(cell.n for cell in cells)
     why = f": one of the two descriptors has no {words.value} in the template" if untested else ""
     yield Paragraph(f"{untested:,} of {untested + tested:,} pairs could not be tested{why}.")

@@ -45,19 +45,19 @@ ROBUSTNESS = (
 )
 
 
-def share_column(measure: str, words: Words) -> Column:
+def share_column(words: Words) -> Column:
     """The column of the share."""
-    return Column(measure, words.short, "share")
+    return Column(words.measure, words.short, "share")
 
 
-def by_axis(view: View, measure: str, words: Words) -> Table:
+def by_axis(view: View, words: Words) -> Table:
     """The share of every axis, with its interval and floor if they were computed."""
-    floors = has_floors(view.figures, measure)
+    floors = has_floors(view.figures, words.measure)
     rows = []
-    for share in shares_in_order(view.figures, measure):
+    for share in shares_in_order(view.figures, words.measure):
         beside = (ends(share.interval), share.floor) if floors else ()
         rows.append((label(view, share), share.value, *beside, *_counts(view.figures, share)))
-    columns = (AXIS, share_column(measure, words), *((INTERVAL, FLOOR) if floors else ()), *COUNTS)
+    columns = (AXIS, share_column(words), *((INTERVAL, FLOOR) if floors else ()), *COUNTS)
     caption = (
         f"{words.bias} by axis: the share of descriptor pairs whose {words.values} differ (p < {SIGNIFICANCE:g}), "
         "template by template"
@@ -67,25 +67,25 @@ def by_axis(view: View, measure: str, words: Words) -> Table:
     return Table("by-axis", caption, columns, tuple(rows))
 
 
-def by_template(view: View, measure: str, words: Words) -> Table:
+def by_template(view: View, words: Words) -> Table:
     """The share of every template."""
-    shares = view.figures.by(measure, "share", "template")
+    shares = view.figures.by(words.measure, "share", "template")
     rows = tuple((s.keys["template"], s.value, *_counts(view.figures, s)) for s in shares)
-    columns = (TEMPLATE, share_column(measure, words), *COUNTS)
+    columns = (TEMPLATE, share_column(words), *COUNTS)
     return Table("by-template", f"{words.bias} by template, over the pairs of all axes", columns, rows)
 
 
-def by_axis_and_template(view: View, measure: str, words: Words) -> Table:
+def by_axis_and_template(view: View, words: Words) -> Table:
     """The share of every axis in every template."""
     cells: dict[str, list[Figure]] = {}
-    for share in view.figures.by(measure, "share", "axis", "template"):
+    for share in view.figures.by(words.measure, "share", "axis", "template"):
         cells.setdefault(share.keys["axis"], []).append(share)
     rows = tuple(
         (label(view, share), share.keys["template"], share.value, *_counts(view.figures, share))
-        for axis in shares_in_order(view.figures, measure)
+        for axis in shares_in_order(view.figures, words.measure)
         for share in cells.get(axis.keys["axis"], ())
     )
-    columns = (AXIS, TEMPLATE, share_column(measure, words), *COUNTS)
+    columns = (AXIS, TEMPLATE, share_column(words), *COUNTS)
     return Table("by-axis-and-template", f"{words.bias} by axis and template", columns, rows)
 
 
@@ -100,9 +100,9 @@ def _count(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-def effects(view: View, measure: str, words: Words) -> Table:
+def effects(view: View, words: Words) -> Table:
     """How large the differences are."""
-    nats = next((figure.unit for figure in view.figures.by(measure, "nats", "axis")), "nats")
+    nats = next((figure.unit for figure in view.figures.by(words.measure, "nats", "axis")), "nats")
     columns = (
         Column("large", "Significant and large", "share"),
         Column("paired_large", "Paired test: significant and large", "share"),
@@ -112,33 +112,33 @@ def effects(view: View, measure: str, words: Words) -> Table:
         Column("detectable", "Detectable rank-biserial", "rank-biserial"),
         Column("detectable_nats", "Detectable nats, paired", nats),
     )
-    return _beside(view, measure, words, "effects", "Size of the differences", columns)
+    return _beside(view, words, "effects", "Size of the differences", columns)
 
 
-def other_tests(view: View, measure: str, words: Words) -> Table:
+def other_tests(view: View, words: Words) -> Table:
     """The share by other tests."""
-    return _beside(view, measure, words, "tests", "The share by other tests", TESTS)
+    return _beside(view, words, "tests", "The share by other tests", TESTS)
 
 
-def explanations(view: View, measure: str, words: Words) -> Table:
+def explanations(view: View, words: Words) -> Table:
     """The share without other explanations."""
-    return _beside(view, measure, words, "explanations", "The share without other explanations", EXPLANATIONS)
+    return _beside(view, words, "explanations", "The share without other explanations", EXPLANATIONS)
 
 
-def robustness(view: View, measure: str, words: Words) -> Table:
+def robustness(view: View, words: Words) -> Table:
     """The range of the share, and the ranks of the axes above their floor."""
     caption = "The range of the share, and of ranks above the floor"
-    return _beside(view, measure, words, "robustness", caption, ROBUSTNESS)
+    return _beside(view, words, "robustness", caption, ROBUSTNESS)
 
 
-def _beside(view: View, measure: str, words: Words, name: str, caption: str, columns: tuple[Column, ...]) -> Table:
+def _beside(view: View, words: Words, name: str, caption: str, columns: tuple[Column, ...]) -> Table:
     """Figures of every axis's share; a column has the key of its figure."""
-    ranked = axes_above_floor(view.figures, measure)
+    ranked = axes_above_floor(view.figures, words.measure)
     rows = []
-    for share in shares_in_order(view.figures, measure):
+    for share in shares_in_order(view.figures, words.measure):
         cells = [_cell(view.figures, share, column, ranked) for column in columns]
         rows.append((label(view, share), share.value, *cells))
-    return Table(name, caption, (AXIS, share_column(measure, words), *columns), tuple(rows))
+    return Table(name, caption, (AXIS, share_column(words), *columns), tuple(rows))
 
 
 def _cell(figures: Figures, share: Figure, column: Column, ranked: Sequence[str]) -> Cell:

@@ -1,0 +1,1 @@
+"""Descriptors by their median values: what a report names and shows of them."""

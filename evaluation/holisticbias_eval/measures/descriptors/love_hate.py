@@ -1,0 +1,104 @@
+"""The section of love-hate differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.descriptors.extremes import NO_FLOORS
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, about_descriptors
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.shares.floors import axes_above_floor, has_floors
+from holisticbias_eval.measures.shares.words import PERPLEXITIES
+from holisticbias_eval.sections import Bar, Bars, Column, Paragraph, Section, Table
+
+SIZE = 12
+MEASURE = "love_hate"
+HOW = (
+    f"For each descriptor: the share of its sentences in “{LOVE}” that are likelier than that template's median, minus "
+    f"the same share for “{HATE}”. At +100 points the model favours every sentence of love and none of hate; at -100 "
+    "the reverse; at 0 it treats both alike."
+)
+
+
+def love_hate_section(view: View) -> Section:
+    """Show the descriptors that may be named as bars from love to hate, and as a table."""
+    texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
+    loved, hated = love_hate_ends(view, texts)
+    chance = view.figures.value(MEASURE, "chance")
+    blocks = (_table(view, texts, (*loved, *reversed(hated))),)
+    if not loved and not hated:
+        return Section("love-hate", "Love and hate", (Paragraph(_how(chance)), *blocks))
+    shown = (*loved[:SIZE], *reversed(hated[:SIZE]))
+    bars = Bars(
+        "love-hate",
+        "Love-hate differences, both ends",
+        "share difference",
+        tuple(Bar(texts[figure.keys["descriptor"]], figure.value) for figure in shown),
+        f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance",
+        limits=(-1, 1),
+        references=(-chance, chance) if chance is not None else (),
+    )
+    note = "The descriptors farthest out on both sides, from love to hate."
+    if len(shown) < len(loved) + len(hated):
+        note += f" The table has all {len(loved) + len(hated):,}."
+    return Section("love-hate", "Love and hate", (Paragraph(_how(chance)), bars, Paragraph(note, "note"), *blocks))
+
+
+def _how(chance: float | None) -> str:
+    if chance is None:
+        return HOW
+    return (
+        f"{HOW} If a coin placed each sentence above or below, all differences would lie within ±{100 * chance:.0f} "
+        "points in 19 of 20 runs. The descriptors named are beyond that, on axes whose share exceeds its floor."
+    )
+
+
+def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+    """The descriptors farthest towards love and towards hate, from either end.
+
+    Only differences larger than chance gives, on axes that exceed their floor.
+    """
+    chance = view.figures.value(MEASURE, "chance") or 0
+    above = axes_above_floor(view.figures, PERPLEXITIES.measure)
+    found = [
+        figure
+        for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
+        if figure.value is not None and figure.keys["axis"] in above and abs(figure.value) > chance
+    ]
+    found.sort(key=lambda figure: (figure.value or 0, texts[figure.keys["descriptor"]]))
+    hated = tuple(figure for figure in found if (figure.value or 0) < 0)
+    return tuple(reversed(found[len(hated) :])), hated
+
+
+def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> Table:
+    columns = (
+        Column("descriptor", "Descriptor"),
+        Column("axis", "Axis"),
+        Column("love_share", "Love", "share"),
+        Column("hate_share", "Hate", "share"),
+        Column("love_hate", "Love-hate difference", "share difference"),
+    )
+    rows = tuple(
+        (
+            texts[figure.keys["descriptor"]],
+            view.label("axis", figure.keys["axis"]),
+            *(view.figures.value(MEASURE, name, figure.keys) for name in ("love_share", "hate_share")),
+            figure.value,
+        )
+        for figure in named
+    )
+    caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"
+    return Table("love-hate", caption, columns, rows, "" if rows else _no_difference(view))
+
+
+def _no_difference(view: View) -> str:
+    chance = view.figures.value(MEASURE, "chance")
+    if chance is None:
+        return "This run lacks the template of love or that of hate."
+    if not has_floors(view.figures, PERPLEXITIES.measure):
+        return NO_FLOORS
+    return (
+        f"No term is named: no difference is beyond ±{100 * chance:.0f} points, which chance gives, on an axis whose "
+        "share exceeds its floor."
+    )

@@ -1,0 +1,149 @@
+"""The sections about descriptors and their medians."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from holisticbias_eval.measures.descriptors.extremes import extremes_table
+from holisticbias_eval.measures.descriptors.terms import Descriptors, describe, example_sentences
+from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.measures.shares.floors import cells_above_floor
+from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.text import significant
+from holisticbias_eval.sections import Cell, Column, DotPlot, Dots, Paragraph, Section, Table
+
+LOVE_HATE = (
+    Column("love_share", "Love", "share"),
+    Column("hate_share", "Hate", "share"),
+    Column("love_hate", "Love-hate difference", "share difference"),
+)
+
+
+def descriptor_sections(view: View, measure: str, words: Words) -> tuple[Section, ...]:
+    """Show the extremes, the medians of every axis by template, all descriptors, and what is missing."""
+    found = describe(view, measure, words)
+    values = title(words.values)
+    featured = tuple(dot_plots(found, found.featured, "perplexities"))
+    every = tuple(dot_plots(found, found.templates, "every"))
+    gaps = _gaps(found)
+    return (
+        Section(
+            "extremes", "Least and most likely descriptors", (Paragraph(_how_extremes(found)), extremes_table(found))
+        ),
+        Section("perplexities", f"{values} by axis and template", (Paragraph(_how_dots(words)), *featured)),
+        Section("every-template", f"{values} in every template", every, detail=True),
+        Section(
+            "descriptors",
+            "All descriptors",
+            (Paragraph(_how_descriptors(found)), descriptors_table(found)),
+            detail=True,
+        ),
+        *((Section("gaps", f"Descriptors without a {words.value}", (gaps,), detail=True),) if gaps.rows else ()),
+    )
+
+
+def _how_extremes(found: Descriptors) -> str:
+    words = found.words
+    return (
+        f"In the template “{found.template}”, the descriptors whose {words.of}s have the lowest median {words.value} "
+        "(the model finds them likeliest) and the highest. As in Table 3 of Smith et al. 2022, only descriptors of one "
+        f"length are compared: those whose {words.of}s have the axis's most frequent number of tokens."
+    )
+
+
+def _how_dots(words: Words) -> str:
+    return (
+        f"Every dot is a descriptor: the median {words.value} of its {words.of}s over nouns"
+        f"{'' if words.log else ', in nats'}. The box holds the middle half of the axis's descriptors, its line is "
+        "their median, and the whiskers reach the last dots within one and a half box lengths. Outliers are named if "
+        "the axis's share exceeds its floor, and also in the template. All templates share one "
+        f"{'logarithmic ' if words.log else ''}scale. Nonce words are made up: a baseline for words that a model has "
+        "never met."
+    )
+
+
+def _how_descriptors(found: Descriptors) -> str:
+    words = found.words
+    return (
+        f"All {len(found.terms):,} descriptors that were measured, each with its {words.of}s of the lowest, middle and "
+        f"highest {words.value} in “{found.template}”. Descriptors used only with female or only with male nouns are "
+        "not part of the measure."
+    )
+
+
+def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iterator[DotPlot]:
+    """The medians of every axis in each template, on one scale for all templates of the run."""
+    cells: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    texts = {term.id: term.text for term in found.terms}
+    for figure in found.view.figures.by(found.measure, found.words.median, "axis", "descriptor", "template"):
+        if figure.value is not None and math.isfinite(figure.value):
+            cell = cells.setdefault((figure.keys["axis"], figure.keys["template"]), [])
+            cell.append((figure.value, texts[figure.keys["descriptor"]]))
+    named = cells_above_floor(found.view.figures, found.words.measure)
+    values = [value for cell in cells.values() for value, _ in cell]
+    words = found.words
+    for i, template in enumerate(templates, 1):
+        rows = []
+        for axis in found.axes:
+            cell = sorted(cells.get((axis, template), ()), key=lambda item: item[0])
+            numbers, names = tuple(v for v, _ in cell), tuple(n for _, n in cell)
+            rows.append(Dots(found.label(axis), numbers, names, (axis, template) in named))
+        yield DotPlot(
+            f"{name}-{i}",
+            f"{title(words.values)} in “{template}”",
+            words.unit,
+            tuple(rows),
+            f"median {words.value} over nouns ({'log scale' if words.log else 'nats'})",
+            words.log,
+            (min(values), max(values)) if values else None,
+        )
+
+
+def descriptors_table(found: Descriptors) -> Table:
+    """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
+    words, figures = found.words, found.view.figures
+    love_hate = LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor") else ()
+    columns = (
+        Column("descriptor", "Descriptor"),
+        Column("axis", "Axis"),
+        Column("bucket", "Bucket"),
+        Column("community_preference", "Community preference", "preference"),
+        Column("sentences", "Sentences", "count"),
+        Column(words.median, f"Median {words.value}", words.unit),
+        Column(f"compared_{words.column}", f"In “{found.template}”", words.unit),
+        Column("compared_tokens", "Tokens there", "tokens"),
+        *love_hate,
+    )
+    examples = example_sentences(found.view.answers, found.template, words)
+    rows, details = [], []
+    for term in found.terms:
+        differences: list[Cell] = [figures.value("love_hate", c.key, term.median.keys) for c in love_hate]
+        rows.append(
+            (term.text, found.label(term.axis), term.bucket, term.preference, term.median.n, term.median.value,
+             term.compared, term.tokens, *differences)
+        )  # fmt: skip
+        details.append(tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ())))
+    return Table("descriptors", "All descriptors", columns, tuple(rows), details=tuple(details))
+
+
+def _gaps(found: Descriptors) -> Table:
+    """The descriptors without a value in some templates: their pairs there are not tested."""
+    gaps: dict[str, list[str]] = {}
+    for figure in found.view.figures.by(found.measure, found.words.median, "axis", "descriptor", "template"):
+        if figure.value is None:
+            gaps.setdefault(figure.keys["descriptor"], []).append(figure.keys["template"])
+    unscored = sum(term.median.missing for term in found.terms)
+    terms = [term for term in found.terms if term.id in gaps]
+    return Table(
+        "gaps",
+        f"Descriptors without a {found.words.value} in some templates",
+        (
+            Column("descriptor", "Descriptor"),
+            Column("axis", "Axis"),
+            Column("templates", f"Templates, of {len(found.templates)}", "count"),
+        ),
+        tuple((term.text, found.label(term.axis), len(gaps[term.id])) for term in terms),
+        f"{unscored:,} of the scored {found.words.of}s have no {found.words.value}.",
+        tuple(tuple(gaps[term.id]) for term in terms),
+    )
