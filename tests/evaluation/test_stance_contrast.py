@@ -338,7 +338,7 @@ def test_equal_variances_are_pooled() -> None:
 
 
 def test_a_single_rater_does_not_decide() -> None:
-    """Where items vary alike, an item that one rater alone sets apart is less certain than one that all set apart."""
+    """An item that a single rater sets apart is less certain than an item that all raters set apart."""
     rng = np.random.default_rng(14)
     values = rng.normal(0, 0.3, (3, 60, 1)) + rng.normal(0, 0.05, (3, 60, 8))
     values[:, 0] += 1.2
