@@ -65,4 +65,4 @@ def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, capsys: pytest
     assert main(["compare", str(tiny_run), str(other), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(out.read_text("utf-8"))
     assert main(["compare", str(tiny_run), str(tmp_path / "none")]) == 2
-    assert "is no run: it does not exist" in capsys.readouterr().err
+    assert "is not a run: it does not exist" in capsys.readouterr().err
