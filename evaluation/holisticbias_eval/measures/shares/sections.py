@@ -39,7 +39,7 @@ def share_sections(view: View, words: Words) -> tuple[Section, ...]:
     slug = words.measure.replace("_", "-")
     trusted = tuple(_trust(view, words, slug)) if has_floors(view.figures, words.measure) else ()
     return (
-        Section(slug, words.bias, tuple(_finding(view, words))),
+        Section(slug, "Finding", tuple(_finding(view, words))),
         Section(f"{slug}-axes", f"{words.bias} by axis", tuple(_axes(view, words))),
         *trusted,
         Section(f"{slug}-map", "By axis and template", (Paragraph(_MAP + SLOTS, "note"), heat_map(view, words))),
