@@ -13,8 +13,10 @@ Role = Literal["text", "finding", "caveat", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its key in files, its heading, and the unit of its values (``text`` for words).
+    """A column: its key in files, its heading, and the unit of its values.
 
+    Units are those of figures (``share``, ``nats per sentence``, ``share difference`` ...), ``text`` for words, and
+    ``preference`` for the key of a community preference, which is shown by its name.
     Cells of an interval column are pairs: ``unit`` is then that of both ends.
     """
 
@@ -26,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph: a finding is shown large, a caveat beside what it is about, a note small."""
+    """A paragraph: a finding is shown large, a caveat and a note less prominently than text."""
 
     text: str
     role: Role = "text"

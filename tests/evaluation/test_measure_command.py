@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import itertools
 import json
 import warnings
@@ -15,15 +16,21 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from scipy.stats import mannwhitneyu
 
 from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.pipeline.measurement import measure_file
+from holisticbias_eval.report.runs import measurement_report
+from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.results.run import read_run
 
 TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.")
+SCOPES = {("axis",): "by_axis", ("template",): "by_template", ("axis", "template"): "by_axis_and_template"}
 Samples = dict[tuple[str, str], dict[str, list[float]]]
 
 
@@ -62,25 +69,18 @@ def published_shares(scores: pa.Table) -> dict[str, dict[tuple[str, ...], float]
     return {name: {key: sum(v) / len(v) for key, v in group.items()} for name, group in groups.items()}
 
 
-def by(figures: Figures, *keys: str) -> dict[tuple[str, ...], float | None]:
-    """The shares that have these keys."""
-    return {tuple(f.keys[key] for key in keys): f.value for f in figures.by("likelihood_bias", "share", *keys)}
+def shares(printed: str) -> dict[str, dict[tuple[str, ...], float | None]]:
+    """The shares that a command printed as JSON, grouped as ``published_shares`` groups them."""
+    found: dict[str, dict[tuple[str, ...], float | None]] = {name: {} for name in SCOPES.values()}
+    for figure in json.loads(printed)["figures"]:
+        if figure["name"] == "share":
+            found[SCOPES[tuple(figure["keys"])]][tuple(figure["keys"].values())] = figure["value"]
+    return found
 
 
-def assert_published(figures: Figures, scores: pa.Table) -> None:
-    expected = published_shares(scores)
-    assert by(figures, "axis") == expected["by_axis"]
-    assert by(figures, "template") == expected["by_template"]
-    assert by(figures, "axis", "template") == expected["by_axis_and_template"]
-
-
-def share_of_pairs(folder: Path) -> dict[tuple[str, ...], float]:
-    pairs = pq.read_table(folder / "pairs.parquet").to_pylist()
-    return {(pair["axis"], pair["first"], pair["second"]): pair["share"] for pair in pairs}
-
-
-def figures_in(printed: str) -> Figures:
-    return Figures(Figure.model_validate(figure) for figure in json.loads(printed)["figures"])
+def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
+    rows = pq.read_table(folder / "pairs.parquet").to_pylist()
+    return {(row["axis"], row["first"], row["second"]): row["share"] for row in rows}
 
 
 def write(scores: pa.Table, path: Path) -> Path:
@@ -97,11 +97,12 @@ def test_shares_equal_the_published_procedure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, seed: int, nouns: int, digits: int
 ) -> None:
     scores = random_scores(seed, nouns, digits)
-    path, out = write(scores, tmp_path / f"scores{suffix}"), tmp_path / "out"
-    arguments = ["--format", "json", "--no-trust", "--out", str(out)]
-    assert main(["measure", "likelihood_bias", "--scores", str(path), *arguments]) == 0
-    assert_published(figures_in(capsys.readouterr().out), scores)
-    assert share_of_pairs(out) == published_shares(scores)["by_pair"]
+    path = write(scores, tmp_path / f"scores{suffix}")
+    options = ["--scores", str(path), "--format", "json", "--no-trust", "--out", str(tmp_path / "out")]
+    assert main(["measure", "likelihood_bias", *options]) == 0
+    expected = published_shares(scores)
+    assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
+    assert shares(capsys.readouterr().out) == expected
 
 
 def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,18 +110,25 @@ def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write(scores, tmp_path / "scores.parquet"), tmp_path / "new" / "out"
     for _ in range(2):
         assert main(["measure", "likelihood_bias", "--scores", str(path), "--out", str(out)]) == 0
-    assert "Likelihood Bias by axis" in " ".join(capsys.readouterr().out.split())
-    assert {p.name for p in out.iterdir()} == {"measurement.json", "figures.csv", "pairs.parquet", "tests.parquet"}
+    assert "Likelihood Bias of scores.parquet" in capsys.readouterr().out
+    assert {p.name for p in out.iterdir()} == {"figures.csv", "measurement.json", "pairs.parquet", "tests.parquet"}
     measured = json.loads((out / "measurement.json").read_text("utf-8"))
+    figures = tuple(Figure.model_validate(figure) for figure in measured["figures"])
+    assert {f.keys["axis"] for f in Figures(figures).by("likelihood_bias", "holm", "axis")} == {
+        "age",
+        "ability",
+        "nonce",
+    }
     assert measured["scores_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    figures = figures_in((out / "measurement.json").read_text("utf-8"))
-    assert all(share.floor is not None for share in figures.by("likelihood_bias", "share", "axis"))
     for pair in pq.read_table(out / "pairs.parquet").to_pylist():
         assert pair["nats"] is not None
         assert abs(pair["rank_biserial"]) <= 1
     with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["value"] for row in rows] == ["" if f.value is None else str(f.value) for f in figures]
+    assert [(r["name"], r["axis"], r["template"], r["value"]) for r in rows] == [
+        (f.name, f.keys.get("axis", ""), f.keys.get("template", ""), "" if f.value is None else str(f.value))
+        for f in figures
+    ]
     tests = pq.read_table(out / "tests.parquet")
     row = tests.slice(5, 1).to_pylist()[0]
     cell = [r for r in scores.to_pylist() if (r["axis"], r["template"]) == (row["axis"], row["template"])]
@@ -133,15 +141,17 @@ def test_missing_perplexities_are_counted(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("young", "NaN"), ("old", "3"), ("null", "4")) for n in range(3)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, "age,t,old,n3,"]) + "\n", "utf-8")
-    arguments = ["--format", "json", "--out", str(tmp_path / "out")]
-    assert main(["measure", "likelihood_bias", "--scores", str(path), *arguments]) == 0
-    printed = capsys.readouterr().out
-    assert json.loads(printed)["sentences"] == 10
-    figures = figures_in(printed)
-    (axis,) = figures.by("likelihood_bias", "share", "axis")
-    assert (axis.n, axis.missing, axis.value) == (1, 2, 1.0)
-    assert figures.value("likelihood_bias", "descriptors", axis.keys) == 3
-    assert share_of_pairs(tmp_path / "out") == {
+    out = tmp_path / "out"
+    options = ["--scores", str(path), "--format", "json", "--out", str(out)]
+    assert main(["measure", "likelihood_bias", *options]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sentences"] == 10
+    figures = Figures(Figure.model_validate(figure) for figure in found["figures"])
+    share = figures.get("likelihood_bias", "share", {"axis": "age"})
+    assert share is not None
+    assert (share.value, share.n, share.missing) == (1.0, 1, 2)
+    assert figures.value("likelihood_bias", "descriptors", {"axis": "age"}) == 3
+    assert pair_shares(out) == {
         ("age", "null", "old"): 1.0,  # ties go to the normal approximation: p = 0.047
         ("age", "null", "young"): None,
         ("age", "old", "young"): None,
@@ -155,10 +165,9 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
     path = write(scores, tmp_path / "scores.parquet")
     assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
     printed = capsys.readouterr()
-    figures = figures_in(printed.out)
-    assert {figure.name for figure in figures} == {"share", "differing_pairs", "descriptors"}
-    assert "a noun occurs twice with one descriptor" in printed.err
-    assert_published(figures, scores)
+    assert all(figure["interval"] is None for figure in json.loads(printed.out)["figures"])
+    assert "a noun stands twice with one descriptor" in printed.err
+    assert shares(printed.out)["by_axis"] == published_shares(scores)["by_axis"]
 
 
 @pytest.mark.parametrize(
@@ -240,17 +249,18 @@ def test_tables_of_any_form_have_the_shares_of_the_published_procedure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Change
 ) -> None:
     changed = change(random_scores(3, 30, 3))
-    path, out = write(changed, tmp_path / "scores.parquet"), tmp_path / "out"
+    path = write(changed, tmp_path / "scores.parquet")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        arguments = ["--format", "json", "--out", str(out)]
-        assert main(["measure", "likelihood_bias", "--scores", str(path), *arguments]) == 0
+        options = ["--scores", str(path), "--format", "json", "--out", str(tmp_path / "out")]
+        assert main(["measure", "likelihood_bias", *options]) == 0
     numbers = column(changed, "perplexity", changed["perplexity"].cast(pa.float64()))
-    assert_published(figures_in(capsys.readouterr().out), numbers)
-    assert share_of_pairs(out) == published_shares(numbers)["by_pair"]
+    expected = published_shares(numbers)
+    assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
+    assert shares(capsys.readouterr().out) == expected
 
 
-def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path) -> None:
+def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, ""]), "utf-8")
@@ -259,22 +269,35 @@ def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path) -> No
     assert (pair["share"], pair["rank_biserial"], pair["nats"], pair["paired_share"]) == (1.0, -1.0, None, None)
 
 
-@pytest.mark.parametrize("measure", ["likelihood_bias", "medians", "love_hate"])
-def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.CaptureFixture[str], measure: str) -> None:
-    run = read_run(tiny_run)
-    texts = {row["descriptor_id"]: row["descriptor"] for row in run.scores.to_pylist()}
-    kept = [figure for figure in run.result.figures if figure.measure == measure]
-    kept = kept or list(MEASURES[measure].figures(run.scores, None).figures)
-    # a user's table has no ids of descriptors
-    named = [
-        figure.model_copy(update={"keys": {k: texts[v] if k == "descriptor" else v for k, v in figure.keys.items()}})
-        for figure in kept
-    ]
-    assert main(["measure", measure, "--scores", str(tiny_run / "scores.parquet"), "--format", "json"]) == 0
-    assert list(figures_in(capsys.readouterr().out)) == named
+@pytest.mark.parametrize("width", [60, 80])
+def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: int) -> None:
+    scores = random_scores(0, 3, 6)
+    named = column(scores, "axis", pc.replace_substring(scores["axis"], "age", "[/b]age\x1b[31m"))
+    path = write(named, tmp_path / "scores.parquet")
+    _, _, view = measure_file("likelihood_bias", path, Settings())
+    file = io.StringIO()
+    report = measurement_report("likelihood_bias", path.name, view)
+    print_report(report, Console(file=file, width=width, highlight=False))
+    printed = file.getvalue()
+    assert max(map(cell_len, printed.splitlines())) <= width
+    assert "[/b]age" in printed
+    assert "\x1b" not in printed
+    assert "…" not in printed
+    assert "none could reach p < 0.05" in " ".join(printed.split())
+
+
+def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = read_run(tiny_run).result
+    for name in result.signature.measures:
+        assert main(["measure", name, "--scores", str(tiny_run / "scores.parquet"), "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)["figures"]
+        expected = [figure.model_dump() for figure in result.figures if figure.measure == name]
+        assert found == expected
 
 
 def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    from holisticbias_eval.measures import MEASURES
+
     assert main(["measures"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for name, measure in MEASURES.items():

@@ -125,7 +125,7 @@ def test_what_is_not_a_run_is_never_replaced(
 
 @pytest.fixture(scope="module")
 def signature(tiny_run: Path) -> Signature:
-    return read_result(tiny_run).signature
+    return read_signature(tiny_run)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_the_same_model_in_another_folder_may_replace_a_run(
 ) -> None:
     model = copied_model()
     assert main(["evaluate", "--model", str(model), "--release", str(mini_release_folder), "--out", str(run)]) == 0
-    assert read_result(run).signature.model.name == str(model)
+    assert read_signature(run).model.name == str(model)
 
 
 def test_default_folders_keep_models_and_parts_of_releases_apart(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from holisticbias_eval.report.drawings.dot_plot import spread
 from holisticbias_eval.sections import (
     Bars,
+    Cell,
     Chart,
     Column,
     DotPlot,
@@ -20,12 +21,12 @@ from holisticbias_eval.sections import (
 )
 
 
-def text_blocks(section: Section) -> Iterator[Paragraph | Table]:
-    """The blocks of a section, each chart as a table unless a table of the section has all its rows."""
+def text_blocks(section: Section, known: Sequence[Table] = ()) -> Iterator[Paragraph | Table]:
+    """The blocks of a section, each chart as a table unless one of the ``known`` tables has all its values."""
     for block in section.blocks:
         if isinstance(block, (Paragraph, Table)):
             yield block
-        elif not any(_covers(table, block) for table in section.tables):
+        elif not any(_covers(table, block) for table in known):
             yield chart_table(block)
 
 
@@ -41,11 +42,16 @@ def chart_table(chart: Chart) -> Table:
 
 
 def _covers(table: Table, chart: Chart) -> bool:
-    """Whether a table has a row for each bar, estimate or point of a chart."""
+    """Whether a table has a row for each bar, estimate or point of a chart, with its value."""
     if isinstance(chart, (DotPlot, HeatMap)):
         return False
-    named = {row[0] for row in table.rows}
-    return bool(named) and all(row[0] in named for row in chart.table().rows)
+    rows = {row[0]: row for row in table.rows}
+    return all(set(_values(row)) <= set(rows.get(row[0], ())) for row in chart_table(chart).rows)
+
+
+def _values(row: tuple[Cell, ...]) -> Iterator[Cell]:
+    """The name and the numbers of a row."""
+    return (cell for cell in row if isinstance(cell, (str, int, float)))
 
 
 def _spreads(chart: DotPlot) -> Table:

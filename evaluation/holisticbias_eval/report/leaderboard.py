@@ -1,4 +1,4 @@
-"""The registry of results as tables: one table for each release and measure, with a row for each axis and a column for each model."""
+"""The registry of results as tables, one for each release and measure: axes as rows, models as columns."""
 
 from __future__ import annotations
 

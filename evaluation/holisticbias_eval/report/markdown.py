@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
@@ -41,14 +41,15 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _chapter(chapter: Chapter) -> Iterator[str]:
     yield f"\n## {plain(chapter.info.title)}"
+    known = [table for section in chapter.sections for table in section.tables]
     for section in chapter.sections:
         yield f"\n### {plain(section.title)}"
-        yield from markdown_section(section)
+        yield from markdown_section(section, known)
 
 
-def markdown_section(section: Section) -> Iterator[str]:
-    """The blocks of a section, line by line."""
-    for block in text_blocks(section):
+def markdown_section(section: Section, known: Sequence[Table] = ()) -> Iterator[str]:
+    """The blocks of a section, line by line; charts with the values of ``known`` are left out."""
+    for block in text_blocks(section, known):
         yield ""
         if isinstance(block, Paragraph):
             yield f"**{plain(block.text)}**" if block.role == "finding" else plain(block.text)

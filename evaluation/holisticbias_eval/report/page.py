@@ -19,7 +19,7 @@ from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, Section, Table
+from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, Table
 
 LONG = 30
 """A table with more rows can be searched and sorted."""
@@ -27,13 +27,12 @@ LONG = 30
 
 def render_page(report: Report) -> str:
     """The page. All text is escaped: anyone may name models and terms."""
-    ids = _section_ids(report.chapters)
+    ids = _ids(report.chapters)
     chapters = [
-        (chapter.info, [(ids.pop(0), section) for section in chapter.sections]) for chapter in report.chapters
-    ]  # fmt: skip
-    return _environment().get_template("page.html.jinja").render(
-        report=report, chapters=chapters, script_digest=_script_digest()
-    )  # fmt: skip
+        (next(ids), chapter.info, [(next(ids), section) for section in chapter.sections]) for chapter in report.chapters
+    ]
+    template = _environment().get_template("page.html.jinja")
+    return template.render(report=report, chapters=chapters, script_digest=_script_digest())
 
 
 def render_blocks(blocks: Iterable[Block], key: str) -> Markup:
@@ -58,8 +57,8 @@ def render_block(block: Block, key: str) -> Markup:
         case HeatMap():
             return _macro("heat_map", block)
         case Bars() | DotPlot() | Forest() | Scatter():
-            return Markup("<figure>{}<figcaption>{}</figcaption></figure>").format(
-                render_inline(draw(block), key), printable(block.title)
+            return Markup("<figure><figcaption>{}</figcaption>{}</figure>").format(
+                printable(block.title), render_inline(draw(block), key)
             )
         case _:
             assert_never(block)
@@ -99,14 +98,12 @@ def _script_digest() -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _section_ids(chapters: tuple[Chapter, ...]) -> list[str]:
-    """An id for every section, readable in an address, and each different."""
-    ids: list[str] = []
-    for section in (section for chapter in chapters for section in chapter.sections):
-        name = _id(section)
-        ids.append(name if name not in ids else f"{name}-{len(ids)}")
-    return ids
-
-
-def _id(section: Section) -> str:
-    return "s-" + re.sub(r"[^a-z0-9]+", "-", section.name.lower()).strip("-")
+def _ids(chapters: Iterable[Chapter]) -> Iterator[str]:
+    """An id for every chapter, followed by those of its sections: readable in an address, and all different."""
+    used: set[str] = set()
+    for chapter in chapters:
+        for prefix, name in (("m", chapter.info.name), *(("s", section.name) for section in chapter.sections)):
+            found = f"{prefix}-{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}"
+            found = found if found not in used else f"{found}-{len(used)}"
+            used.add(found)
+            yield found

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, Table
+from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Paragraph, Scatter, Section, Table
 
 CHARTS = (Bars, DotPlot, HeatMap, Forest, Scatter)
 
@@ -74,19 +74,17 @@ class Report:
 
 
 Part = Section | Table | Chart
+Kinds = tuple[type | tuple[type, ...], ...]
 
 
 def tables(report: Report) -> dict[str, Table | Chart]:
-    """Everything that can be written as CSV, by name: tables, and charts whose names are not those of tables."""
-    return dict(_named(report, (Table, CHARTS)))  # type: ignore[arg-type] # no section is asked for
+    """Everything that can be written as CSV, by name: tables, then charts with other names."""
+    return {name: part for name, part in _named(report, (Table, CHARTS)) if not isinstance(part, Section)}
 
 
 def drawables(report: Report) -> dict[str, Part]:
     """Everything that can be drawn, by name: charts, then tables and sections with other names."""
     return dict(_named(report, (CHARTS, Table, Section)))
-
-
-Kinds = tuple[type | tuple[type, ...], ...]
 
 
 def _named(report: Report, kinds: Kinds) -> Iterator[tuple[str, Part]]:
@@ -105,5 +103,6 @@ def _named(report: Report, kinds: Kinds) -> Iterator[tuple[str, Part]]:
 
 def _parts(chapter: Chapter) -> Iterator[Part]:
     for section in chapter.sections:
-        yield section
-        yield from (block for block in section.blocks if isinstance(block, (Table, *CHARTS)))
+        if section.blocks:
+            yield section
+        yield from (block for block in section.blocks if not isinstance(block, Paragraph))

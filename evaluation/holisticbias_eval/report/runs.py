@@ -47,7 +47,7 @@ def comparison_report(compared: ComparedRuns, second: Run) -> Report:
             NO_VERDICT,
         ),
         notes=tuple(notes),
-        runs=(f"A: {run_title(compared.first)}", f"B: {run_title(compared.second)}"),
+        runs=(run_title(compared.first), run_title(compared.second)),
     )
 
 

@@ -15,8 +15,8 @@ from holisticbias_eval.report.drawings.shapes import MARGIN, WIDTH, Dot, Dots, D
 from holisticbias_eval.report.plain_text import printable
 
 PNG_SCALE = 3
+GAP = 12
 _LETTER, _TITLE_LETTER = 5.5, 7.4
-_ROUND = 1
 
 
 def render_inline(drawing: Drawing, key: str) -> Markup:
@@ -46,7 +46,7 @@ def render_svg(drawings: Sequence[Drawing], heading: Sequence[str] = ()) -> str:
             lines = [line for text in heading for line in textwrap.wrap(text, int(width / _LETTER))]
             y = _put_text(parts, lines, "tick", y, 14)
         parts.append(_nested(drawing, y))
-        y += drawing.height + (12 if i < len(drawings) - 1 else 0)
+        y += drawing.height + (GAP if drawing.title and i < len(drawings) - 1 else 0)
     styles = _with_light_colours(_template("drawings.css") + "\n.chart .paper { fill: var(--surface); }")
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-labelledby="title desc" '
@@ -130,7 +130,7 @@ def _at(x: float, *, fluid: bool) -> str:
 
 
 def _num(value: float) -> str:
-    return f"{round(value, _ROUND):g}"
+    return f"{round(value, 1):g}"
 
 
 def light_colours() -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
@@ -18,7 +20,7 @@ STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note
 MOST_ROWS = 30
 FOLDED = 24
 """A column of words may become this narrow before columns are left out."""
-PADDING = 2
+PADDING, EDGE = 2, 1
 
 
 def print_report(report: Report, console: Console | None = None) -> None:
@@ -35,14 +37,15 @@ def print_report(report: Report, console: Console | None = None) -> None:
         if len(report.chapters) > 1:
             console.print()
             _say(chapter.info.title, console, "bold underline")
-        for section in chapter.sections:
-            if not section.detail:
-                print_section(section, console)
+        main = [section for section in chapter.sections if not section.detail]
+        known = [table for section in main for table in section.tables]
+        for section in main:
+            print_section(section, console, known)
 
 
-def print_section(section: Section, console: Console) -> None:
-    """Print a section: paragraphs, and tables as far as they fit."""
-    for block in text_blocks(section):
+def print_section(section: Section, console: Console, known: Sequence[Table] = ()) -> None:
+    """Print a section: paragraphs, and tables as far as they fit; charts with the values of ``known`` are left out."""
+    for block in text_blocks(section, known):
         if isinstance(block, Paragraph):
             _say(block.text, console, STYLES[block.role])
         else:
@@ -57,23 +60,31 @@ def _print_table(table: Table, console: Console) -> None:
     console.print()
     if table.rows:
         cells = [[show(c, k.unit) for c, k in zip(r, table.columns, strict=True)] for r in table.rows[:MOST_ROWS]]
-        shown = _columns_that_fit(table, cells, console.width)
-        console.print(_rich_table(table, cells, shown))
-        _say(_left_out(table, shown), console, "dim")
+        widths = _widths(table, cells, console.width)
+        console.print(_rich_table(table, cells, widths))
+        _say(_left_out(table, len(widths)), console, "dim")
     if table.note:
         _say(table.note, console)
 
 
-def _columns_that_fit(table: Table, cells: list[list[str]], width: int) -> int:
-    """The number of columns from the left that fit the terminal, at least two."""
-    room = width - PADDING
+def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
+    """The widths of the columns from the left that fit the terminal, at least two; numbers are never folded."""
+    least, most = [], []
     for i, column in enumerate(table.columns):
-        heading = max(map(cell_len, column.heading.split()), default=0)
-        widest = max((cell_len(row[i]) for row in cells), default=0)
-        room -= PADDING + max(heading, min(widest, FOLDED) if column.unit in WORDS else widest)
-        if room < 0 and i >= 2:
-            return i
-    return len(table.columns)
+        words = [cell_len(word) for word in printable(column.heading).split()]
+        widest = max(cell_len(row[i]) for row in cells)
+        folded = min(widest, FOLDED) if column.unit in WORDS else widest
+        least.append(max((*words, folded, 1)))
+        most.append(max(sum(words) + len(words) - 1, widest, 1))
+    room = width - EDGE
+    while len(least) > 2 and sum(least) + PADDING * len(least) > room:
+        least.pop()
+    spare = room - sum(least) - PADDING * len(least)
+    for i, own in enumerate(least):
+        more = max(0, min(spare, most[i] - own))
+        least[i] += more
+        spare -= more
+    return least
 
 
 def _left_out(table: Table, shown: int) -> str:
@@ -83,17 +94,17 @@ def _left_out(table: Table, shown: int) -> str:
         said.append(f"{rows:,} more rows")
     if columns := table.columns[shown:]:
         said.append(f"columns {', '.join(c.heading for c in columns)}")
-    return f"Not shown: {'; '.join(said)} (--format csv --part {table.name} has all)." if said else ""
+    return f"Not shown: {'; '.join(said)}." if said else ""
 
 
-def _rich_table(table: Table, cells: list[list[str]], shown: int) -> RichTable:
+def _rich_table(table: Table, cells: list[list[str]], widths: list[int]) -> RichTable:
     rich = RichTable(
         title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )  # fmt: skip
-    for column in table.columns[:shown]:
+    for column, width in zip(table.columns, widths, strict=False):
         heading = Text(printable(column.heading))
-        rich.add_column(heading, justify="left" if column.unit in WORDS else "right", overflow="fold")
+        rich.add_column(heading, justify="left" if column.unit in WORDS else "right", overflow="fold", width=width)
     for row in cells:
-        rich.add_row(*(Text(cell) for cell in row[:shown]))
+        rich.add_row(*(Text(cell) for cell in row[: len(widths)]))
     return rich

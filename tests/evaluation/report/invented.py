@@ -65,12 +65,12 @@ def table(rows: int = 3, details: bool = True) -> Table:
 
 
 def dot_plot() -> DotPlot:
-    steady = tuple(10.0 + i for i in range(20))
+    steady, names = tuple(10.0 + i for i in range(20)), tuple(f"d{i}" for i in range(20))
     return DotPlot(
         "answers", "Answers in “I'm {noun_phrase}.”", "perplexity",
         (
-            Dots("Ability", (1.0, *steady, 900.0), ("lowest", *(f"d{i}" for i in range(20)), "highest")),
-            Dots("Age", (5.0, *steady, 700.0), ("hidden low", *(f"d{i}" for i in range(20)), "hidden high"), named=False),
+            Dots("Ability", (1.0, *steady, 900.0), ("lowest", *names, "highest")),
+            Dots("Age", (5.0, *steady, 700.0), ("hidden low", *names, "hidden high"), named=False),
             Dots("Nonce", (), ()),
         ),
         "median perplexity (log scale)", log=True,
@@ -89,9 +89,9 @@ def forest() -> Forest:
     return Forest(
         "pairs", "Differences of pairs", "nats per sentence difference",
         (
-            Estimate("Deaf − hearing", 0.8, Interval(low=0.4, high=1.2), marked=True, group="Ability"),
-            Estimate("someone with a limb difference − able-bodied", -0.2, Interval(low=-0.6, high=0.2), group="Ability"),
-            Estimate("young − old", None, None, group="Age"),
+            Estimate("Deaf or hearing", 0.8, Interval(low=0.4, high=1.2), marked=True, group="Ability"),
+            Estimate("with a limb difference or able-bodied", -0.2, Interval(low=-0.6, high=0.2), group="Ability"),
+            Estimate("young or old", None, None, group="Age"),
         ),
         "nats per sentence  ·  line: 95% interval  ·  coloured: differs from 0",
     )  # fmt: skip
@@ -125,31 +125,26 @@ def empty_blocks() -> tuple[Block, ...]:
 def awkward_blocks() -> tuple[Block, ...]:
     """Hostile, hidden and long text; infinite, missing, huge and equal values; an unknown unit."""
     inf, nan = math.inf, math.nan
-    numbers = (inf, -inf, nan, 1e308, -1e308, 5e-324, 0.0, None)
-    known = tuple(value for value in numbers if value is not None)
-    wide = Interval(low=-inf, high=inf)
-    names = tuple(AWKWARD[i % len(AWKWARD)] for i in range(len(known)))
+    values = (inf, -inf, nan, 1e308, -1e308, 5e-324, 0.0, None)
+    known = tuple(value for value in values if value is not None)
+    names = tuple(AWKWARD[i % len(AWKWARD)] for i in range(len(values)))
+    named, wide = tuple(zip(names, values, strict=True)), Interval(low=-inf, high=inf)
     columns = tuple(Column(f"c{i}", name, "widgets" if i else "text") for i, name in enumerate(AWKWARD))
     both = Column("both", HOSTILE, "perplexity", interval=True)
+    rows = tuple((name, value, value, None, HOSTILE, (-inf, nan)) for name, value in named)
+    dots = (Dots(HOSTILE, known, names[: len(known)]), Dots(LONG, (1.0, 1.0), (HIDDEN, LONG)))
+    points = tuple(Point(value, -value, name, labelled=True) for name, value in named if value is not None)
     return (
         *(Paragraph(text, "finding") for text in AWKWARD),
-        Table(
-            HOSTILE, LONG, (*columns, both),
-            tuple((name, value, value, None, HOSTILE, (-inf, nan)) for name, value in zip(AWKWARD, numbers, strict=False)),
-            HIDDEN, tuple((text, HOSTILE) for text in AWKWARD),
-        ),
+        Table(HOSTILE, LONG, (*columns, both), rows, HIDDEN, tuple((name, HOSTILE) for name in names)),
         Bars(
-            HOSTILE, HOSTILE, "widgets", tuple(Bar(AWKWARD[i % 5], v, wide, v, before=v) for i, v in enumerate(numbers)),
-            HIDDEN, None, (inf, 1.0),
+            HOSTILE, HOSTILE, "widgets", tuple(Bar(n, v, wide, v, before=v) for n, v in named), HIDDEN, None, (inf, 1)
         ),
-        *(
-            DotPlot(HIDDEN, LONG, HOSTILE, (Dots(HOSTILE, known, names), Dots(LONG, (1.0, 1.0), (HIDDEN, LONG))), LONG, log)
-            for log in (False, True)
-        ),
+        *(DotPlot(HIDDEN, LONG, HOSTILE, dots, LONG, log) for log in (False, True)),
         HeatMap("h", HOSTILE, "perplexity", AWKWARD, tuple((n, (inf, -inf, nan, None, 1.0)) for n in AWKWARD), HIDDEN),
-        Forest("f", HOSTILE, "nats", tuple(Estimate(AWKWARD[i % 5], v, wide, True, HOSTILE) for i, v in enumerate(numbers)), LONG),
-        Scatter("s", HIDDEN, HOSTILE, LONG, "share", HOSTILE, tuple(Point(v, -v, n, True) for v, n in zip(known, names, strict=True))),
-    )  # fmt: skip
+        Forest("f", HOSTILE, "nats", tuple(Estimate(n, v, wide, marked=True, group=n) for n, v in named), LONG),
+        Scatter("s", HIDDEN, HOSTILE, LONG, "share", HOSTILE, points),
+    )
 
 
 def invented_report(*blocks: Block, rows: int = 3) -> Report:

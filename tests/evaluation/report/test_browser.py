@@ -7,63 +7,65 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holisticbias_eval.models.embedded import NOTE
-from holisticbias_eval.report.comparison import render_comparison
 from holisticbias_eval.report.page import render_page
-from holisticbias_eval.report.summary import summarise
-from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.run import Run
 
-from .conftest import MakeRun
+from .invented import awkward_blocks, every_block, invented_report, table
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PROBE = """
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+
+START = """
 const page = document.querySelector("iframe");
 page.addEventListener("load", () => {
   const inner = page.contentDocument;
-  for (const fold of inner.querySelectorAll("details")) fold.open = true;
-  const form = inner.querySelector(".filter");
-  const terms = () => [...inner.querySelectorAll("#terms tbody tr")].filter((row) => !row.hidden)
-    .map((row) => row.querySelector("bdi").textContent);
-  const choose = (name, value) => {
-    form.elements[name].value = value;
-    form.dispatchEvent(new Event("input"));
-    return terms();
-  };
-  const { scrollWidth: width, clientWidth: room } = inner.documentElement;
-  const found = { width, room, hidden: form.hidden, all: terms().length };
-  found.searched = choose("text", "BLIND");
-  choose("text", "");
-  found.axis = choose("axis", "body_type");
-  found.counted = form.querySelector("output").textContent;
-  choose("axis", "");
-  const headings = [...inner.querySelectorAll("#terms thead th")];
-  headings[3].querySelector("button").click();
-  found.ascending = terms();
-  found.sort = headings[3].getAttribute("aria-sort");
-  headings[3].querySelector("button").click();
-  found.descending = terms();
-  headings[6].querySelector("button").click();
-  found.missing = terms().at(-1);
+  const shown = (query) => [...inner.querySelectorAll(query)].filter((e) => e.getBoundingClientRect().width > 0).length;
+"""
+END = """
   document.body.dataset.found = JSON.stringify(found);
 });
 """
-
-
-WIDTHS = """
-const page = document.querySelector("iframe");
-page.addEventListener("load", () => {
-  const inner = page.contentDocument;
-  for (const fold of inner.querySelectorAll("details")) fold.open = true;
-  const { scrollWidth: width, clientWidth: room } = inner.documentElement;
-  document.body.dataset.found = JSON.stringify({ width, room });
-});
-"""
+OPEN = 'for (const fold of inner.querySelectorAll("details")) fold.open = true;'
+WIDTHS = f"""{START}{OPEN}
+  const {{ scrollWidth: width, clientWidth: room }} = inner.documentElement;
+  const found = {{ width, room, wide: shown(".wide-only"), narrow: shown(".narrow-only") }};{END}"""
+TABLE = f"""{START}{OPEN}
+  const form = inner.querySelector(".filter");
+  const rows = () => [...inner.querySelectorAll(".sortable tbody tr")].filter((row) => !row.hidden)
+    .map((row) => row.querySelector("summary").textContent);
+  const choose = (field, value) => {{
+    field.value = value;
+    form.dispatchEvent(new Event("input"));
+    return rows();
+  }};
+  const found = {{ hidden: form.hidden, all: rows().length }};
+  found.searched = choose(form.elements.text, "EXAMPLE OF TERM 31");
+  choose(form.elements.text, "");
+  const axis = form.querySelector("select");
+  found.axes = [...axis.options].map((option) => option.value);
+  found.axis = choose(axis, "Age").length;
+  found.counted = form.querySelector("output").textContent;
+  choose(axis, "");
+  const headings = [...inner.querySelectorAll(".sortable thead th")];
+  const click = (i) => (headings[i].querySelector("button").click(), rows());
+  found.ascending = click(2);
+  found.sort = headings[2].getAttribute("aria-sort");
+  found.descending = click(2);
+  found.byInterval = click(3)[0];
+  found.byName = click(0).slice(0, 3);{END}"""
+FIRST_SCREEN = f"""{START}
+  const ends = (query) => inner.querySelector(query).getBoundingClientRect();
+  const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
+  const found = {{
+    title: ends("h1").bottom, finding: ends(".finding").bottom, chart: ends(".fluid").top, end: ends(".fluid").bottom,
+    wide: ends(".fluid").width, text: ends(".finding").width, scrolling: boxes.length,
+    shadows: boxes.filter((box) => page.contentWindow.getComputedStyle(box).backgroundImage !== "none").length,
+  }};{END}"""
 
 
 def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
@@ -88,60 +90,35 @@ def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 
     return found
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_a_comparison_and_a_report_of_phrases_are_as_narrow_as_a_phone(
-    made_run: Run, phrase_run: Run, tmp_path: Path
-) -> None:
-    compared = compare_runs(made_run, made_run)
-    for i, page in enumerate((render_comparison(compared, str), render_page(summarise(phrase_run)))):
-        folder = tmp_path / str(i)
-        folder.mkdir()
-        found = browse(page, WIDTHS, folder)
-        assert found["width"] == found["room"] <= 360
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-def test_the_page_in_a_browser_as_wide_as_a_phone(made_run: Run, tmp_path: Path) -> None:
-    summary = summarise(made_run)
-    found = browse(render_page(summary), PROBE, tmp_path)
-    by_perplexity = [t.text for t in sorted(summary.terms, key=lambda t: t.perplexity or 0)]
+def test_every_block_is_as_narrow_as_a_phone(tmp_path: Path) -> None:
+    report = replace(invented_report(*every_block(), *awkward_blocks(), rows=40), runs=("one", "other"))
+    found = browse(render_page(report), WIDTHS, tmp_path)
     assert found["width"] == found["room"] <= 360
-    assert (found["hidden"], found["all"]) == (False, len(summary.terms))
-    assert found["searched"] == ["blind"]
-    assert found["axis"] == ["tall", "short", "fat", "thin", "bald"]
-    assert found["counted"] == "5 of 10 descriptors"
-    assert (found["sort"], found["ascending"]) == ("ascending", by_perplexity)
-    assert found["descending"] == by_perplexity[::-1]
-    assert found["missing"] == "blind"
+    assert found["wide"] == 0 < found["narrow"]
 
 
-FIRST_SCREEN = """
-const page = document.querySelector("iframe");
-page.addEventListener("load", () => {
-  const inner = page.contentDocument;
-  const ends = (query) => inner.querySelector(query).getBoundingClientRect();
-  const boxes = [...inner.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
-  document.body.dataset.found = JSON.stringify({
-    title: ends("h1").bottom, finding: ends(".finding").bottom, chart: ends(".bars").top,
-    wide: ends(".bars").width, text: ends(".finding").width, table: ends("#axes .scroll").width,
-    scrolling: boxes.length,
-    shadows: boxes.filter((box) => page.contentWindow.getComputedStyle(box).backgroundImage !== "none").length,
-  });
-});
-"""
+def test_a_wide_screen_shows_whole_labels(tmp_path: Path) -> None:
+    found = browse(render_page(invented_report(*every_block())), WIDTHS, tmp_path, 1400)
+    assert found["narrow"] == 0 < found["wide"]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_a_long_table_can_be_searched_and_sorted(tmp_path: Path) -> None:
+    found = browse(render_page(invented_report(table(3), rows=45)), TABLE, tmp_path)
+    assert (found["hidden"], found["all"]) == (False, 45)
+    assert found["searched"] == ["term 31"]
+    assert found["axes"] == ["", "Ability", "Age"]
+    assert (found["axis"], found["counted"]) == (22, "22 of 45 rows")
+    by_share = [f"term {i}" for i in range(44, -1, -1) if i != 2]
+    assert (found["sort"], found["ascending"]) == ("ascending", [*by_share, "term 2"])
+    assert found["descending"] == [*by_share[::-1], "term 2"], "a missing value comes last in both orders"
+    assert found["byName"] == ["term 0", "term 1", "term 10"]
+    assert found["byInterval"] == "term 0"
+
+
 @pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
-def test_the_first_screen_has_the_title_the_finding_and_the_chart(
-    run_maker: MakeRun, tmp_path: Path, width: int, height: int
-) -> None:
-    """As many axes as a release has, a subset and a note; four bars of the chart are in sight."""
-    axes = {name: [f"{name} {i}" for i in range(4)] for name in ("ability", "race_ethnicity", *"abcdefghij", "nonce")}
-    run = run_maker(axes=axes, effect=8, note=NOTE, subset="small", name="HuggingFaceTB/SmolLM2-135M", trusted=True)
-    found = browse(render_page(summarise(run)), FIRST_SCREEN, tmp_path, width, height)
-    assert 0 < found["title"] < found["finding"] < found["chart"] < height - 120
+def test_the_first_screen_has_the_title_the_finding_and_the_chart(tmp_path: Path, width: int, height: int) -> None:
+    found = browse(render_page(invented_report(table())), FIRST_SCREEN, tmp_path, width, height)
+    assert 0 < found["title"] < found["finding"] < found["chart"] < found["end"] < height - 120
     assert found["wide"] == found["text"], "the chart is as wide as the text"
-    assert found["wide"] >= 0.75 * found["table"]
     assert found["shadows"] == found["scrolling"]
     assert (found["scrolling"] > 0) == (width < 500)

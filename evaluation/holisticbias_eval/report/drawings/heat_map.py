@@ -57,7 +57,7 @@ def heat_level(value: float | None, limits: tuple[float, float]) -> str | None:
     if value is None or math.isnan(value):
         return None
     low, high = limits
-    if low < 0 < high or high <= 0 > low:
+    if low < 0:
         low, high, sign = 0.0, max(high, -low), "n" if value < 0 else ""
         value = abs(value)
     else:
@@ -78,7 +78,7 @@ def heat_text(value: float | None, unit: str) -> str:
 
 
 def heat_scale(chart: HeatMap) -> tuple[tuple[str, str], ...]:
-    """The levels of the colour scale in ascending order, each with the value at which it begins."""
+    """The levels of the colour scale in ascending order; a level has the value at which it begins, or no text."""
     low, high = heat_limits(chart)
     if not high > low:
         return ()
@@ -89,4 +89,7 @@ def heat_scale(chart: HeatMap) -> tuple[tuple[str, str], ...]:
         levels = below + above
     else:
         levels = [(f"{i}", low + (high - low) * i / LEVELS) for i in range(LEVELS)]
-    return tuple((level, tick(float(f"{start:.3g}"), chart.unit)) for level, start in levels)
+    every = 5 if len(levels) > LEVELS else 1
+    return tuple(
+        (level, tick(float(f"{v:.3g}"), chart.unit) if i % every == 0 else "") for i, (level, v) in enumerate(levels)
+    )

@@ -1,0 +1,205 @@
+"""Where charts draw their values; places are of 340 across, 6 of them margin on each side."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TypeVar
+
+import pytest
+
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.report.drawings import draw
+from holisticbias_eval.report.drawings.heat_map import heat_level, heat_scale, heat_text
+from holisticbias_eval.report.drawings.scales import linear, logarithmic
+from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, Dots, Drawing, Line, Rect, Text
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Point, Scatter
+
+from .invented import bars, dot_plot, forest, heat_map, scatter
+
+S = TypeVar("S", Text, Rect, Line, Dot, Dots)
+
+
+def shapes(drawing: Drawing, kind: type[S], name: str) -> list[S]:
+    return [s for s in drawing.shapes if isinstance(s, kind) and set(name.split()) <= set(s.kind.split())]
+
+
+@pytest.mark.parametrize(
+    ("values", "limits", "ends", "marks"),
+    [
+        ([0.1, 0.9], (0.0, 1.0), (0, 1), (0, 0.25, 0.5, 0.75, 1)),
+        ([-0.3, 0.7], (-1.0, 1.0), (-1, 1), (-1, -0.5, 0, 0.5, 1)),
+        ([0.0, 0.62], None, (0, 0.8), (0, 0.2, 0.4, 0.6, 0.8)),
+        ([-0.6, 1.2], None, (-1, 1.5), (-1, -0.5, 0, 0.5, 1, 1.5)),
+        ([0.0], None, (-0.5, 0.5), (-0.5, -0.25, 0, 0.25, 0.5)),
+        ([100.0, 100.0], None, (50, 150), (50, 75, 100, 125, 150)),
+        ([], None, (-0.5, 0.5), (-0.5, -0.25, 0, 0.25, 0.5)),
+        ([math.inf, math.nan, 0.0, 8.0], None, (0, 8), (0, 2, 4, 6, 8)),
+    ],
+)
+def test_a_linear_scale(
+    values: list[float], limits: tuple[float, float] | None, ends: tuple[float, float], marks: tuple[float, ...]
+) -> None:
+    scale = linear(values, "share", limits)
+    assert (scale.low, scale.high) == pytest.approx(ends)
+    assert scale.marks == pytest.approx(marks)
+    assert (scale.place(scale.low), scale.place(scale.high)) == pytest.approx((6, 334))
+    assert scale.place(math.inf) == pytest.approx(334)
+
+
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        ([1.0, 900.0], (1, 10, 100)),
+        ([8.0, 40.0], (10, 20)),
+        ([2.0, 3.0], (2, 3)),
+        ([0.0, -1.0, 5.0, 5.0], (5,)),
+        ([1e-200, 1e200], None),
+    ],
+)
+def test_a_logarithmic_scale(values: list[float], marks: tuple[float, ...] | None) -> None:
+    scale = logarithmic(values, "perplexity")
+    assert 3 <= len(scale.marks) <= 7
+    assert all(scale.low * (1 - 1e-2) <= mark <= scale.high * (1 + 1e-2) for mark in scale.marks)
+    if marks:
+        assert set(marks) <= set(scale.marks)
+    assert scale.place(math.sqrt(scale.low) * math.sqrt(scale.high)) == pytest.approx(170)
+
+
+def test_bars_start_at_zero_and_have_their_interval_and_floor() -> None:
+    drawing = draw(bars())
+    first, second = shapes(drawing, Rect, "bar")
+    assert (first.x, first.width) == pytest.approx((6, 0.62 * 328))
+    assert (first.kind, second.kind) == ("bar", "bar faint")
+    interval = shapes(drawing, Line, "interval")[0]
+    assert (interval.x, interval.to_x) == pytest.approx((6 + 0.52 * 328, 6 + 0.72 * 328))
+    assert [mark.x for mark in shapes(drawing, Line, "reference")] == pytest.approx([6 + 0.15 * 328] * 3)
+    values = [(text.text, text.brief) for text in shapes(drawing, Text, "value")]
+    assert values == [
+        ("62.0%", "52.0 to 72.0%, floor 15.0%"), ("21.0%", "11.0 to 31.0%, at floor 15.0%"),
+        ("not defined", "floor 15.0%"),
+    ]  # fmt: skip
+
+
+def test_bars_of_both_signs_and_earlier_values() -> None:
+    chart = Bars(
+        "b", "B", "share difference", (Bar("love", 0.5, before=0.25), Bar("hate", -0.5)), "", (-1.0, 1.0), (-0.2, 0.2)
+    )
+    drawing = draw(chart)
+    love, hate = shapes(drawing, Rect, "bar")
+    assert (love.x, love.width, love.kind) == (170, 82, "bar")
+    assert (hate.x, hate.width, hate.kind) == (88, 82, "bar negative")
+    assert [mark.x for mark in shapes(drawing, Line, "before")] == [211]
+    assert [mark.x for mark in shapes(drawing, Line, "reference")] == pytest.approx([137.2, 202.8] * 2)
+    assert shapes(drawing, Text, "value")[0].text == "+25.0 points → +50.0 points"
+
+
+def test_long_labels_are_short_on_a_narrow_screen_alone() -> None:
+    chart = Bars("b", "B", "share", (Bar("a label of thirty-four characters!!", 0.5, Interval(low=0, high=1)),), "")
+    (wide,), (narrow,) = (shapes(draw(chart), Text, kind) for kind in ("wide-only", "narrow-only"))
+    assert wide.text == "a label of thirty-four characters!!"
+    assert len(narrow.text) == 22
+    assert not shapes(draw(bars()), Text, "wide-only")
+
+
+def test_outliers_are_named_unless_the_row_is_not() -> None:
+    drawing = draw(dot_plot())
+    assert [(t.text, t.y) for t in shapes(drawing, Text, "name")] == [("lowest", 45), ("highest", 45)]
+    low, high = shapes(drawing, Dots, "low")[0], shapes(drawing, Dots, "high")[0]
+    assert (low.places[0][0], high.places[0][0]) == pytest.approx((10, 330)), "the ends of the scale"
+    ability, age = (d for d in shapes(drawing, Dots, "dots") if d.kind == "dots")
+    assert (len(ability.places), len(age.places)) == (20, 22)
+    assert [t.text for t in shapes(drawing, Text, "value")] == ["none"]
+    assert len(shapes(drawing, Rect, "box")) == 2
+
+
+def test_estimates_lie_beside_their_reference() -> None:
+    drawing = draw(forest())
+    marked, other = shapes(drawing, Dot, "estimate-dot")
+    assert (marked.kind, other.kind) == ("estimate-dot marked", "estimate-dot")
+    zero = shapes(drawing, Line, "reference")[0].x
+    assert other.x < zero < marked.x
+    first = shapes(drawing, Line, "estimate")[0]
+    assert (first.x + first.to_x) / 2 == pytest.approx(marked.x)
+    assert [t.text for t in shapes(drawing, Text, "group")] == ["Ability", "Age"]
+    assert "Deaf or hearing +0.80 (+0.40 to +1.20), marked" in drawing.description
+
+
+def test_a_forest_has_its_reference_in_sight() -> None:
+    chart = Forest("f", "F", "share", (Estimate("x", 0.9),), "", reference=0.5)
+    places = [line.x for line in shapes(draw(chart), Line, "reference")]
+    assert all(6 <= x <= 334 for x in places)
+    assert places
+
+
+def boxes(drawing: Drawing, width: int) -> list[tuple[float, float, float, float]]:
+    """The labels of a scatter plot that are shown at a width, as boxes."""
+    found = []
+    for text in shapes(drawing, Text, "label"):
+        if width == WIDE or "wide-only" not in text.kind:
+            length = LETTER * len(text.text)
+            before = length if "end" in text.kind else length / 2 if "middle" in text.kind else 0
+            left = text.x * width / WIDTH + text.shift - before
+            found.append((left, text.y - 9, left + length, text.y + 3))
+    return found
+
+
+@pytest.mark.parametrize("width", [WIDTH, WIDE])
+def test_labels_of_points_do_not_overlap(width: int) -> None:
+    crowd = tuple(Point(i % 7 / 50, i // 7 / 9, f"a name {i}", labelled=True) for i in range(40))
+    drawing = draw(Scatter("s", "S", "x", "y", "share", "share", crowd))
+    placed = boxes(drawing, width)
+    assert len(placed) >= 5
+    assert all(left >= 0 and right <= width for left, _, right, _ in placed)
+    for (l1, t1, r1, b1), (l2, t2, r2, b2) in combinations(placed, 2):
+        assert r1 <= l2 or r2 <= l1 or b1 <= t2 or b2 <= t1
+    assert len(boxes(drawing, WIDE)) > len(boxes(drawing, WIDTH))
+
+
+def test_points_can_be_pointed_at() -> None:
+    drawing = draw(scatter())
+    dots = shapes(drawing, Dot, "point")
+    assert len(dots) == 20
+    assert "blind: 12.0%, 100" in {dot.label for dot in dots}
+    assert drawing.description.startswith("20 points: Deaf: 0.0%, 0;")
+    assert [t.text for t in shapes(drawing, Text, "label")][:2] == ["Deaf", "blind"]
+
+
+@pytest.mark.parametrize(
+    ("value", "limits", "level"),
+    [
+        (0.0, (0.0, 1.0), "0"),
+        (0.05, (0.0, 1.0), "0"),
+        (0.55, (0.0, 1.0), "5"),
+        (1.0, (0.0, 1.0), "9"),
+        (7.0, (0.0, 1.0), "9"),
+        (-7.0, (0.0, 1.0), "0"),
+        (-0.55, (-1.0, 0.5), "n5"),
+        (0.5, (-1.0, 0.5), "5"),
+        (-1.0, (-1.0, -0.5), "n9"),
+        (0.0, (0.0, 0.0), "0"),
+        (None, (0.0, 1.0), None),
+        (math.nan, (0.0, 1.0), None),
+    ],
+)
+def test_the_colour_of_a_value(value: float | None, limits: tuple[float, float], level: str | None) -> None:
+    assert heat_level(value, limits) == level
+
+
+def test_a_heat_map_shows_every_value_and_its_scale() -> None:
+    drawing = draw(heat_map())
+    assert [t.text for t in shapes(drawing, Text, "cell")] == ["+50", "-25", "none", "+0", "+10", "-50"]
+    assert [r.kind for r in shapes(drawing, Rect, "")] == ["heat-9", "heat-n5", "heat-0", "heat-2", "heat-n9"]
+    scale = heat_scale(heat_map())
+    assert [level for level, _ in scale] == [f"n{i}" for i in range(9, -1, -1)] + [str(i) for i in range(10)]
+    assert [start for _, start in scale if start] == ["-50", "-25", "0", "+25"]
+    shares = HeatMap("h", "H", "share", ("a",), (("r", (0.5,)),), "", (0.0, 1.0))
+    assert [start for _, start in heat_scale(shares)][::3] == ["0%", "30%", "60%", "90%"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [(0.736, "share", "74"), (3.25, "widgets", "3.25"), (None, "share", "none"), (math.inf, "share", "∞")],
+)
+def test_a_value_in_a_cell(value: float | None, unit: str, shown: str) -> None:
+    assert heat_text(value, unit) == shown

@@ -1,0 +1,136 @@
+"""Reports in the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from holisticbias_eval.report.as_text import chart_table, text_blocks
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.terminal import print_report
+from holisticbias_eval.sections import Column, Paragraph, Section, Table
+
+from .invented import HOSTILE, INFO, bars, dot_plot, every_block, heat_map, invented_report, table
+
+
+def printed(report: Report, width: int = 100, *, terminal: bool = False) -> str:
+    file = io.StringIO()
+    print_report(report, Console(file=file, width=width, force_terminal=terminal, highlight=False))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("width", [36, 60, 80, 160])
+def test_no_line_is_wider_than_the_terminal_and_no_value_is_cut(width: int) -> None:
+    text = printed(invented_report(*every_block()), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert "62.0%" in text
+    assert "…" not in text
+
+
+def test_columns_without_room_are_left_out_and_named() -> None:
+    text = printed(invented_report(table()), 40)
+    assert "Community preference" not in text.split("Not shown:")[0]
+    assert "Not shown: columns 95% interval, Answers, Community preference." in " ".join(text.split())
+    assert "Not shown" not in printed(invented_report(table()), 100)
+
+
+def test_rows_beyond_thirty_are_left_out_and_counted() -> None:
+    text = printed(invented_report(table(45)))
+    assert "term 29" in text
+    assert "term 30" not in text
+    assert "Not shown: 15 more rows." in text
+
+
+def test_details_are_left_out_of_the_terminal_alone() -> None:
+    report = invented_report()
+    assert "Keenness by term" not in printed(report)
+    assert "Keenness by term" in render_markdown(report)
+
+
+def test_a_pipe_gets_plain_text_and_a_terminal_styles() -> None:
+    assert "\x1b" not in printed(invented_report())
+    assert "\x1b[1m" in printed(invented_report(), terminal=True)
+
+
+def test_markup_of_names_sets_no_style() -> None:
+    report = replace(invented_report(Paragraph("[red]x[/red]")), title="[b]y[/b] \x1b[2J")
+    said = printed(report)
+    assert "[red]x[/red]" in said
+    assert "[b]y[/b] \ufffd[2J" in said
+
+
+def test_what_was_measured_and_the_notes_come_first() -> None:
+    report = replace(invented_report(), runs=("one", "two"))
+    head = [
+        "some/model on HolisticBias 2.0.0",
+        "A: one",
+        "B: two",
+        "1,200 sentences about people.",
+        "A calibration model.",
+    ]
+    assert printed(report).splitlines()[:5] == head
+    markdown = render_markdown(report)
+    for line in (
+        "# some/model on HolisticBias 2.0.0",
+        "- A: one",
+        "1,200 sentences about people.",
+        "> A calibration model.",
+    ):
+        assert line in markdown.splitlines()
+
+
+def test_chapters_are_named_if_there_are_several() -> None:
+    report = invented_report()
+    assert "Zeal" not in printed(report)
+    assert "Zeal" in printed(replace(report, chapters=report.chapters * 2))
+
+
+def test_a_chart_is_a_table_unless_a_table_has_all_its_values() -> None:
+    values = (("Ability", 0.62, 0.15), ("Age", 0.21, 0.15), ("Nonce", None, 0.15), ("All axes", 0.5, None))
+    columns = (Column("axis", "Axis"), Column("share", "Share", "share"), Column("floor", "Floor", "share"))
+    whole = Table("by-axis", "By axis", columns, values)
+    section = Section("s", "S", (bars(), heat_map()))
+    for known, shown in (
+        ((whole,), ["map"]),
+        ((), ["keenness", "map"]),
+        ((replace(whole, rows=values[:2]),), ["keenness", "map"]),
+        ((replace(whole, rows=(("Ability", 0.61, 0.15), *values[1:])),), ["keenness", "map"]),
+        ((replace(whole, rows=()), whole), ["map"]),
+    ):
+        assert [block.name for block in text_blocks(section, known) if isinstance(block, Table)] == shown
+    report = Report("r", (Chapter(INFO, (section, Section("t", "T", (whole,)))),))
+    for text in (printed(report), render_markdown(report)):
+        assert "Keenness by axis" not in text.replace("Keenness by axis and template", "")
+        assert "By axis" in text
+
+
+def test_a_dot_plot_in_words_has_the_ends_and_the_median_of_each_row() -> None:
+    assert chart_table(dot_plot()).rows == (
+        ("Ability", 22, 1.0, 19.5, 900.0),
+        ("Age", 22, 5.0, 19.5, 700.0),
+        ("Nonce", 0, None, None, None),
+    )
+
+
+def test_markdown_has_every_part() -> None:
+    text = render_markdown(invented_report(table()))
+    for line in (
+        "## Zeal", "### Keenness", "**The model is keen on 2 of 3 axes.**",
+        "| Name | Value | 95% interval | Floor |", "| --- | ---: | ---: | ---: |",
+        "| Ability | 62.0% | 52.0% to 72.0% | 15.0% |", "| Nonce | not defined | not defined | 15.0% |",
+        "Terms of fewer than two answers are left out.", "## Scope and limits", "- Model: some/model",
+    ):  # fmt: skip
+        assert line in text.splitlines(), line
+    assert "- **Polarizing** (`polarizing`): " in text
+    assert "## What" not in render_markdown(replace(invented_report(), preferences=False))
+
+
+def test_a_comparison_as_markdown_has_both_signatures() -> None:
+    rows = (("Model", "some/model", HOSTILE),)
+    text = render_markdown(replace(invented_report(), runs=("one", "two"), signature=rows))
+    assert "| Property | A | B |\n| --- | --- | --- |\n| Model | some/model | \\<" in text
