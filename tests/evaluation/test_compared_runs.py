@@ -39,7 +39,7 @@ def test_what_differs_is_named(tiny_run: Path) -> None:
 
 def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
     run = read_run(tiny_run)
-    with pytest.raises(SelectionError, match="likelihood_bias and pseudo_likelihood_bias: compare runs of one measure"):
+    with pytest.raises(SelectionError, match="love_hate and pseudo_likelihood_bias: compare runs of one measure"):
         compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))
 
 
