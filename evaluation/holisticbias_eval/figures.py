@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field
 
+SIGNIFICANCE = 0.05
 P_RESOLUTION = 0.001
 """A smaller p-value is shown as below this: simulations do not test the tail further out."""
 
@@ -49,13 +50,16 @@ class Figure(Part):
     def above_floor(self) -> bool | None:
         """Whether the value exceeds what permuted labels give; ``None`` without a value or a floor.
 
-        The value must lie above the upper end of ``floor_interval`` by more than
+        A figure with a p-value is tested against its floor: it exceeds it if p < 0.05.
+        Without one, the value must lie above the upper end of ``floor_interval`` by more than
         the interval's width, which is about five standard deviations of 20
         permuted values above their mean. Without that margin most runs in which
         nothing differs would have one of 13 axes above its floor.
         """
         if self.value is None or self.floor_interval is None:
             return None
+        if self.p_value is not None:
+            return self.p_value < SIGNIFICANCE
         low, high = self.floor_interval.low, self.floor_interval.high
         return self.value > high + (high - low)
 

@@ -105,10 +105,10 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
     """A run of the tiny model on the mini release."""
     from rich.console import Console
 
-    from holisticbias_eval.pipeline.evaluation import evaluate
+    from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
     from holisticbias_eval.progress import Display
 
-    out, display = tmp_path_factory.mktemp("runs") / "run", Display(Console(stderr=True))
-    runs = [(("likelihood_bias",), out)]
+    runs = runs_of(None, tmp_path_factory.mktemp("runs") / "run")
+    display = Display(Console(stderr=True))
     ((folder, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
     return folder

@@ -16,20 +16,21 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from holisticbias_eval.measures.trust.records import Trust
-from holisticbias_eval.measures.trust.trust import measure_trust
 from rich.cells import cell_len
 from rich.console import Console
 from scipy.stats import mannwhitneyu
 
 from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.measures.likelihood_bias import measure_likelihood_bias
-from holisticbias_eval.measures.tables import read_scores
-from holisticbias_eval.report.shares import print_shares
-from holisticbias_eval.results.run import LikelihoodBiasResult, likelihood_bias_result, read_run
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.pipeline.measurement import measure_file
+from holisticbias_eval.report.runs import measurement_report
+from holisticbias_eval.report.terminal import print_report
+from holisticbias_eval.results.run import read_run
 
 TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.")
+SCOPES = {("axis",): "by_axis", ("template",): "by_template", ("axis", "template"): "by_axis_and_template"}
 Samples = dict[tuple[str, str], dict[str, list[float]]]
 
 
@@ -68,6 +69,20 @@ def published_shares(scores: pa.Table) -> dict[str, dict[tuple[str, ...], float]
     return {name: {key: sum(v) / len(v) for key, v in group.items()} for name, group in groups.items()}
 
 
+def shares(printed: str) -> dict[str, dict[tuple[str, ...], float | None]]:
+    """The shares that a command printed as JSON, grouped as ``published_shares`` groups them."""
+    found: dict[str, dict[tuple[str, ...], float | None]] = {name: {} for name in SCOPES.values()}
+    for figure in json.loads(printed)["figures"]:
+        if figure["name"] == "share":
+            found[SCOPES[tuple(figure["keys"])]][tuple(figure["keys"].values())] = figure["value"]
+    return found
+
+
+def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
+    rows = pq.read_table(folder / "pairs.parquet").to_pylist()
+    return {(row["axis"], row["first"], row["second"]): row["share"] for row in rows}
+
+
 def write(scores: pa.Table, path: Path) -> Path:
     pq.write_table(scores, path) if path.suffix == ".parquet" else pa.csv.write_csv(scores, path)
     return path
@@ -83,15 +98,11 @@ def test_shares_equal_the_published_procedure(
 ) -> None:
     scores = random_scores(seed, nouns, digits)
     path = write(scores, tmp_path / f"scores{suffix}")
-    assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json", "--no-trust"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    options = ["--scores", str(path), "--format", "json", "--no-trust", "--out", str(tmp_path / "out")]
+    assert main(["measure", "likelihood_bias", *options]) == 0
     expected = published_shares(scores)
-    shares = found["likelihood_bias"]
-    assert {(s["axis"],): s["share"] for s in shares["by_axis"]} == expected["by_axis"]
-    assert {(s["template"],): s["share"] for s in shares["by_template"]} == expected["by_template"]
-    both = {(s["axis"], s["template"]): s["share"] for s in shares["by_axis_and_template"]}
-    assert both == expected["by_axis_and_template"]
-    assert {(s["axis"], s["first"], s["second"]): s["share"] for s in found["by_pair"]} == expected["by_pair"]
+    assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
+    assert shares(capsys.readouterr().out) == expected
 
 
 def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,21 +110,25 @@ def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write(scores, tmp_path / "scores.parquet"), tmp_path / "new" / "out"
     for _ in range(2):
         assert main(["measure", "likelihood_bias", "--scores", str(path), "--out", str(out)]) == 0
-    assert "Likelihood Bias of scores.parquet by axis" in capsys.readouterr().out
-    assert {p.name for p in out.iterdir()} == {
-        *(f"{n}.csv" for n in ("by_axis", "by_template", "by_axis_and_template", "by_pair", "medians", "love_hate")),
-        "measurement.json",
-        "tests.parquet",
-    }
+    assert "Likelihood Bias of scores.parquet" in capsys.readouterr().out
+    assert {p.name for p in out.iterdir()} == {"figures.csv", "measurement.json", "pairs.parquet", "tests.parquet"}
     measured = json.loads((out / "measurement.json").read_text("utf-8"))
-    assert len(measured["trust"]["by_axis"]) == 3
+    figures = tuple(Figure.model_validate(figure) for figure in measured["figures"])
+    assert {f.keys["axis"] for f in Figures(figures).by("likelihood_bias", "holm", "axis")} == {
+        "age",
+        "ability",
+        "nonce",
+    }
     assert measured["scores_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    for pair in measured["by_pair"]:
+    for pair in pq.read_table(out / "pairs.parquet").to_pylist():
         assert pair["nats"] is not None
         assert abs(pair["rank_biserial"]) <= 1
-    with (out / "by_pair.csv").open(encoding="utf-8", newline="") as file:
+    with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [float(r["share"]) for r in rows] == [p["share"] for p in measured["by_pair"]]
+    assert [(r["name"], r["axis"], r["template"], r["value"]) for r in rows] == [
+        (f.name, f.keys.get("axis", ""), f.keys.get("template", ""), "" if f.value is None else str(f.value))
+        for f in figures
+    ]
     tests = pq.read_table(out / "tests.parquet")
     row = tests.slice(5, 1).to_pylist()[0]
     cell = [r for r in scores.to_pylist() if (r["axis"], r["template"]) == (row["axis"], row["template"])]
@@ -126,16 +141,21 @@ def test_missing_perplexities_are_counted(tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("young", "NaN"), ("old", "3"), ("null", "4")) for n in range(3)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, "age,t,old,n3,"]) + "\n", "utf-8")
-    assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
+    out = tmp_path / "out"
+    options = ["--scores", str(path), "--format", "json", "--out", str(out)]
+    assert main(["measure", "likelihood_bias", *options]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["sentences"], found["without_perplexity"]) == (10, 4)
-    (axis,) = found["likelihood_bias"]["by_axis"]
-    assert (axis["descriptors"], axis["pairs"], axis["untested"], axis["share"]) == (3, 1, 2, 1.0)
-    assert [(p["first"], p["second"], p["share"]) for p in found["by_pair"]] == [
-        ("null", "old", 1.0),  # ties go to the normal approximation: p = 0.047
-        ("null", "young", None),
-        ("old", "young", None),
-    ]
+    assert found["sentences"] == 10
+    figures = Figures(Figure.model_validate(figure) for figure in found["figures"])
+    share = figures.get("likelihood_bias", "share", {"axis": "age"})
+    assert share is not None
+    assert (share.value, share.n, share.missing) == (1.0, 1, 2)
+    assert figures.value("likelihood_bias", "descriptors", {"axis": "age"}) == 3
+    assert pair_shares(out) == {
+        ("age", "null", "old"): 1.0,  # ties go to the normal approximation: p = 0.047
+        ("age", "null", "young"): None,
+        ("age", "old", "young"): None,
+    }
 
 
 def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
@@ -145,12 +165,9 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
     path = write(scores, tmp_path / "scores.parquet")
     assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
     printed = capsys.readouterr()
-    found = json.loads(printed.out)
-    assert found["trust"] is None
+    assert all(figure["interval"] is None for figure in json.loads(printed.out)["figures"])
     assert "a noun stands twice with one descriptor" in printed.err
-    assert {(s["axis"],): s["share"] for s in found["likelihood_bias"]["by_axis"]} == published_shares(scores)[
-        "by_axis"
-    ]
+    assert shares(printed.out)["by_axis"] == published_shares(scores)["by_axis"]
 
 
 @pytest.mark.parametrize(
@@ -235,22 +252,20 @@ def test_tables_of_any_form_have_the_shares_of_the_published_procedure(
     path = write(changed, tmp_path / "scores.parquet")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+        options = ["--scores", str(path), "--format", "json", "--out", str(tmp_path / "out")]
+        assert main(["measure", "likelihood_bias", *options]) == 0
     numbers = column(changed, "perplexity", changed["perplexity"].cast(pa.float64()))
     expected = published_shares(numbers)
-    shares = found["likelihood_bias"]
-    assert {(s["axis"],): s["share"] for s in shares["by_axis"]} == expected["by_axis"]
-    assert {(s["template"],): s["share"] for s in shares["by_template"]} == expected["by_template"]
-    assert {(s["axis"], s["first"], s["second"]): s["share"] for s in found["by_pair"]} == expected["by_pair"]
+    assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
+    assert shares(capsys.readouterr().out) == expected
 
 
 def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, ""]), "utf-8")
-    assert main(["measure", "likelihood_bias", "--scores", str(path), "--format", "json"]) == 0
-    (pair,) = json.loads(capsys.readouterr().out)["by_pair"]
+    assert main(["measure", "likelihood_bias", "--scores", str(path), "--out", str(tmp_path / "out")]) == 0
+    (pair,) = pq.read_table(tmp_path / "out" / "pairs.parquet").to_pylist()
     assert (pair["share"], pair["rank_biserial"], pair["nats"], pair["paired_share"]) == (1.0, -1.0, None, None)
 
 
@@ -258,15 +273,11 @@ def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsy
 def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: int) -> None:
     scores = random_scores(0, 3, 6)
     named = column(scores, "axis", pc.replace_substring(scores["axis"], "age", "[/b]age\x1b[31m"))
-    table = read_scores(write(named, tmp_path / "scores.parquet"))
-    trust, _ = measure_trust(table)
+    path = write(named, tmp_path / "scores.parquet")
+    _, _, view = measure_file("likelihood_bias", path, Settings())
     file = io.StringIO()
-    print_shares(
-        likelihood_bias_result(measure_likelihood_bias(table)),
-        trust,
-        "Shares",
-        Console(file=file, width=width, highlight=False),
-    )
+    report = measurement_report("likelihood_bias", path.name, view)
+    print_report(report, Console(file=file, width=width, highlight=False))
     printed = file.getvalue()
     assert max(map(cell_len, printed.splitlines())) <= width
     assert "[/b]age" in printed
@@ -277,10 +288,11 @@ def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: i
 
 def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = read_run(tiny_run).result
-    assert main(["measure", "likelihood_bias", "--scores", str(tiny_run / "scores.parquet"), "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert LikelihoodBiasResult.model_validate(found["likelihood_bias"]) == result.likelihood_bias
-    assert Trust.model_validate(found["trust"]) == result.trust
+    for name in result.signature.measures:
+        assert main(["measure", name, "--scores", str(tiny_run / "scores.parquet"), "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)["figures"]
+        expected = [figure.model_dump() for figure in result.figures if figure.measure == name]
+        assert found == expected
 
 
 def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,6 +301,6 @@ def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measures"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for name, measure in MEASURES.items():
-        assert name == measure.name
-        assert f"{name}: {measure.title}" in printed
-        assert f"source: {measure.source}" in printed
+        assert name == measure.info.name
+        assert f"{name}: {measure.info.title}" in printed
+        assert f"source: {measure.info.source}" in printed

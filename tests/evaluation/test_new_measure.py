@@ -87,9 +87,7 @@ def test_it_is_listed(invoke: Invoke) -> None:
     assert "invented for this test" in said
 
 
-def test_it_is_measured_by_default(
-    invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path
-) -> None:
+def test_it_is_measured_by_default(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
     code, _, _ = invoke("evaluate", "--model", tiny_gpt2, "--release", mini_release_folder, "--out", tmp_path / "run")
     assert code == 0
     result = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))
@@ -133,11 +131,11 @@ def test_it_is_compared(invoke: Invoke, made: Path) -> None:
     assert "Sentence length" in said
 
 
-def test_the_registry_takes_it(
-    invoke: Invoke, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = json.loads((made / "result.json").read_text("utf-8"))["signature"]["release"]["digest"]
-    monkeypatch.setattr("holisticbias_eval.results.registry.published_digests", lambda _: lambda version, subset: digest)
+    monkeypatch.setattr(
+        "holisticbias_eval.results.registry.published_digests", lambda _: lambda version, subset: digest
+    )
     results = tmp_path / "results"
     results.mkdir()
     add = ["--add", made, "--contributor", "Ada", "--name", "some/model", "--results", results]

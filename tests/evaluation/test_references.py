@@ -6,51 +6,75 @@ from pathlib import Path
 import pytest
 
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.measures.shares.records import NONCE
-from holisticbias_eval.results.registry import Entry, published_digests, read_registry
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.shares.trust import NONCE
+from holisticbias_eval.results.entry import Entry
+from holisticbias_eval.results.registry import published_digests, read_registry
 from holisticbias_eval.results.run import Result
 
 REAL = "SmolLM2-135M-Instruct, Q4_1 weights"
 REAL_FOLDER = "1.0.0/smollm2-135m-instruct"
+HEADLINES = {"stance_contrast": "shared_contrast", "likelihood_bias": "share"}
+Entries = dict[tuple[str, str], Entry]
 
 
-def reference(root: Path, folder: str) -> Result:
-    return Result.model_validate_json((root / "evaluation" / "reference" / folder / "result.json").read_bytes())
+def reference(root: Path, folder: str, measure: str) -> tuple[Figure, ...]:
+    """The headline figures of a reference result, by axis."""
+    content = (root / "evaluation" / "reference" / folder / "result.json").read_bytes()
+    return Figures(Result.model_validate_json(content).figures).by(measure, HEADLINES[measure], "axis")
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(r"[-+\u2212]?\d+\.\d+", text)
 
 
 @pytest.mark.parametrize("folder", ["1.0.0", "1.1.0", "2.0.0", REAL_FOLDER])
-def test_the_reference_chart_shows_the_reference_result(catalog: Catalog, root: Path, folder: str) -> None:
-    result = reference(root, folder)
+def test_the_reference_chart_shows_the_reference_shares(catalog: Catalog, root: Path, folder: str) -> None:
     chart = root / "evaluation" / "reference" / folder / "likelihood_bias.svg"
     said = chart.read_text("utf-8").partition("</desc>")[0].rpartition(">")[2]
     labels = {file.axis: file.label for file in catalog.axes}
-    assert result.trust
     assert set(re.sub("at floor", "floor", said).split("; ")) == {
-        f"{labels[found.axis]} {found.share:.1%} "
+        f"{labels[found.keys['axis']]} {found.value:.1%} "
         f"({100 * found.interval.low:.1f} to {100 * found.interval.high:.1f}%, floor {found.floor:.1%})"
-        for found in result.trust.by_axis
-        if found.axis and found.interval and found.floor is not None
+        for found in reference(root, folder, "likelihood_bias")
+        if found.interval and found.floor is not None
     }
 
 
+@pytest.mark.parametrize("folder", ["1.0.0", "1.1.0", "2.0.0", REAL_FOLDER])
+def test_the_reference_chart_shows_the_reference_contrasts(catalog: Catalog, root: Path, folder: str) -> None:
+    chart = root / "evaluation" / "reference" / folder / "stance_contrast.svg"
+    said = chart.read_text("utf-8").partition("</desc>")[0].rpartition(">")[2]
+    labels = {file.axis: file.label for file in catalog.axes}
+    shown = dict(re.match(r"(.*?) ([-+\u2212]?\d+\.\d+)", part).groups() for part in said.split("; "))  # type: ignore[union-attr] # each part has both
+    found = reference(root, folder, "stance_contrast")
+    assert shown.keys() == {labels[figure.keys["axis"]] for figure in found}
+    for figure in found:
+        assert figure.value is not None
+        assert float(shown[labels[figure.keys["axis"]]].replace("\u2212", "-")) == pytest.approx(
+            figure.value, abs=0.005
+        )
+
+
 @pytest.fixture(scope="module")
-def real_entries(catalog: Catalog, root: Path) -> dict[str, Entry]:
-    """The registry's entries of the trained model, by version."""
+def real_entries(catalog: Catalog, root: Path) -> Entries:
+    """The registry's entries of the trained model, by version and measure."""
     entries, _ = read_registry(root / "evaluation" / "results", published_digests(catalog))
-    return {e.signature.release.version: e for e in entries if e.signature.model.name == REAL}
+    return {(e.signature.release.version, e.measure): e for e in entries if e.signature.model.name == REAL}
 
 
+@pytest.mark.parametrize("measure", HEADLINES)
 def test_every_published_version_has_figures_of_a_trained_model(
-    catalog: Catalog, root: Path, real_entries: dict[str, Entry]
+    catalog: Catalog, root: Path, real_entries: Entries, measure: str
 ) -> None:
     published = [release.version for release in catalog.releases if release.digest]
-    subsets = {version: entry.signature.release.subset for version, entry in real_entries.items()}
+    subsets = {version: e.signature.release.subset for (version, name), e in real_entries.items() if name == measure}
     assert subsets == {version: None if version == "1.0.0" else "small" for version in published}
-    shares = {share.axis: share.share for share in reference(root, REAL_FOLDER).likelihood_bias.by_axis}
-    assert {figure.axis: figure.share for figure in real_entries["1.0.0"].by_axis} == shares
+    figures = Figures(real_entries["1.0.0", measure].figures)
+    assert figures.by(measure, HEADLINES[measure], "axis") == reference(root, REAL_FOLDER, measure)
 
 
-def test_entries_of_a_trained_model_say_what_was_scored_and_how_exactly(real_entries: dict[str, Entry]) -> None:
+def test_entries_of_a_trained_model_say_what_was_scored_and_how_exactly(real_entries: Entries) -> None:
     for entry in real_entries.values():
         model, exactness = entry.signature.model, entry.signature.exactness
         assert model.quantization == "Q4_1 (210), F32 (61), Q8_0 (1)"
@@ -61,15 +85,17 @@ def test_entries_of_a_trained_model_say_what_was_scored_and_how_exactly(real_ent
         assert exactness.error is not None
         assert exactness.plain_error is not None
         assert 0 < exactness.error < 2 * exactness.plain_error < 1e-3
-        assert all(figure.interval and figure.floor is not None for figure in entry.by_axis)
+        headline = [f for f in entry.figures if f.name == HEADLINES[entry.measure]]
+        assert all(figure.interval and figure.floor is not None for figure in headline)
 
 
 def test_the_readme_says_of_the_trained_model_what_its_result_says(root: Path) -> None:
     readme = " ".join((root / "README.md").read_text("utf-8").split())
-    assert re.findall(r"!\[[^]]*\]\(([^)]*)\)", readme) == [f"evaluation/reference/{REAL_FOLDER}/likelihood_bias.svg"]
-    shares = {share.axis: share.share for share in reference(root, REAL_FOLDER).likelihood_bias.by_axis}
+    assert readme.count("![") == 1
+    assert f"evaluation/reference/{REAL_FOLDER}/stance_contrast.svg" in readme
+    shares = {figure.keys["axis"]: figure.value for figure in reference(root, REAL_FOLDER, "likelihood_bias")}
     nonce = shares.pop(NONCE)
     known = [share for share in shares.values() if share is not None]
     assert nonce is not None
-    assert f"{min(known):.0%} to {max(known):.0%} of the pairs of descriptors of an axis differ" in readme
-    assert f"{nonce:.0%} of pairs of made-up words do" in readme
+    assert f"{min(known):.0%} to {max(known):.0%}" in readme
+    assert f"{nonce:.0%}" in readme

@@ -233,7 +233,9 @@ def test_the_command_adds_checks_and_shows(
     named = ("--contributor", "Ada", "--name", "SmolLM2-135M-Instruct, Q4_1 weights")
     for run, release in ((whole, "1.0.0"), (small, "1.0.0-small")):
         stem = f"smollm2-135m-instruct-q4-1-weights-on-{release}"
-        wrote = "".join(f"wrote {results / stem}-{measure}.json\n" for measure in ("stance-contrast", "likelihood-bias"))
+        wrote = "".join(
+            f"wrote {results / stem}-{measure}.json\n" for measure in ("stance-contrast", "likelihood-bias")
+        )
         assert invoke(*add, run, *named) == (0, wrote, "")
     assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
     code, said, _ = invoke("leaderboard", "--results", results, "--format", "md")
@@ -289,7 +291,7 @@ def test_entries_are_written_in_a_clone_alone(
     assert results_folder() is None
     assert main(["leaderboard", "--add", str(run), "--contributor", "Ada", "--name", "some/model"]) == 2
     assert capsys.readouterr().err == (
-        "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is not in a clone: "
-        "run this in a clone, or name a folder with --results\n"
+        "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is not in "
+        "a clone: run this in a clone, or name a folder with --results\n"
     )
     assert not list(Path.cwd().iterdir())

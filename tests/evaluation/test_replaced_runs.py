@@ -125,7 +125,7 @@ def test_what_is_not_a_run_is_never_replaced(
 
 @pytest.fixture(scope="module")
 def signature(tiny_run: Path) -> Signature:
-    return read_result(tiny_run).signature
+    return read_signature(tiny_run)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from holisticbias.cli import main
 from holisticbias.release.release import Release
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.seat import SLOTS, gendered_sentences, seat_sentences, seat_templates
 from holisticbias_eval.results.run import read_run
 
@@ -70,7 +71,7 @@ def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path
     assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias", "--out", str(out)]) == 0
     run = read_run(out)
     assert run.result.signature.measures == ("pseudo_likelihood_bias",)
-    assert len(run.result.likelihood_bias.by_template) == len(seat_templates())
+    assert len(Figures(run.result.figures).by("pseudo_likelihood_bias", "share", "template")) == len(seat_templates())
     counted = run.result.masked_inputs
     assert counted is not None
     assert counted.asked == pc.sum(run.scores["tokens"]).as_py() > counted.run

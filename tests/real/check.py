@@ -22,6 +22,7 @@ import numpy as np
 import torch
 import transformers
 
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.float64 import in_float64
@@ -138,27 +139,39 @@ def check_run() -> Iterator[str]:
     holisticbias(*evaluate, "--out", RUN, "--overwrite")
     yield f"evaluate: {time.perf_counter() - start:.0f} s"
     result = read_run(RUN).result
-    exactness, trust = result.signature.exactness, result.trust
+    exactness, figures = result.signature.exactness, Figures(result.figures)
     assert exactness is not None
     assert exactness.error is not None
     assert exactness.plain_error is not None
     assert exactness.method == "tiled head"
     yield f"exactness: {exactness.error:.1e} nats, plain scoring {exactness.plain_error:.1e}"
-    assert trust is not None
-    assert len(trust.by_axis) == 13
-    for axis, share in zip(trust.by_axis, result.likelihood_bias.by_axis, strict=True):
-        assert axis.interval is not None
-        assert axis.floor is not None
-        assert share.share is not None
-        assert axis.floor < axis.interval.low <= share.share <= axis.interval.high
-    low, high = (f([s.share for s in result.likelihood_bias.by_axis if s.share]) for f in (min, max))
+    shares = figures.by("likelihood_bias", "share", "axis")
+    assert len(shares) == 13
+    for share in shares:
+        assert share.interval is not None
+        assert share.floor is not None
+        assert share.value is not None
+        assert share.floor < share.interval.low <= share.value <= share.interval.high
+    low, high = (f([share.value for share in shares if share.value]) for f in (min, max))
     yield f"Likelihood Bias: {low:.1%} to {high:.1%}, each axis above its floor"
     page = (RUN / "report.html").read_text("utf-8")
-    assert all(f"{share.share:.1%}" in page for share in result.likelihood_bias.by_axis)
+    assert all(f"{share.value:.1%}" in page for share in shares)
+    yield from check_stance(figures, page)
     again = BUILD / "again"
     holisticbias(*evaluate, "--out", again, "--overwrite")
-    assert read_run(again).result.likelihood_bias == result.likelihood_bias
+    assert read_run(again).result.figures == result.figures
     yield "evaluate again: the same figures from the store"
+
+
+def check_stance(figures: Figures, page: str) -> Iterator[str]:
+    """The stance contrast of every axis is known and comes first on the page."""
+    contrasts = figures.by("stance_contrast", "shared_contrast", "axis")
+    assert len(contrasts) == 13
+    values = [figure.value for figure in contrasts if figure.value is not None]
+    assert len(values) == 13
+    assert all(figure.interval and figure.floor_interval for figure in contrasts)
+    assert page.index("Stance contrast") < page.index("Likelihood Bias")
+    yield f"stance contrast: {min(values):+.2f} to {max(values):+.2f} nats per sentence by axis"
 
 
 def check_scores() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the tests of the tools share."""
+"""Fixtures of the tests of the tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 
 @pytest.fixture
 def terms_copy(root: Path, tmp_path: Path) -> Path:
-    """The repository's terms in a folder of their own, to change."""
+    """A copy of the repository's terms."""
     folder = tmp_path / "terms"
     for name in FOLDERS:
         shutil.copytree(root / name, folder / name)

@@ -1,4 +1,4 @@
-"""Adding entries and judgements, formatting, and forms: what is written is in its place, valid and canonical."""
+"""Adding entries and judgements, formatting, and issue forms."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from holisticbias.contribute.proposals import (
 )
 from holisticbias.errors import OutputError, SourceError
 from holisticbias.output import write_files
+from holisticbias.rules import RULES
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text, stale_files
@@ -164,7 +165,7 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     path.write_text(canonical.replace("\n\n", "\n\n\n"), "utf-8")
     assert invoke("fmt", "--check", "--source", terms_copy) == (
         1,
-        f"{path} is not canonical: run holisticbias fmt\n",
+        f"{path} is not in canonical layout: run holisticbias fmt\n",
         "",
     )
     assert invoke("fmt", path)[0] == 0
@@ -229,7 +230,7 @@ TERM = ["ability", "unspecific", "before", "any", "y", "", ""]
     ("arguments", "answers", "code", "said"),
     [
         ([], ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
-        ([], ["ki@nd", *TERM, "kind", *TERM, "yes"], 0, "Once more, with your answers as proposals"),
+        ([], ["ki@nd", *TERM, "kind", *TERM, "yes"], 0, "Try again; your answers are now the defaults"),
         ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
         ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
         ([], ["kind", "ability"], 130, "interrupted"),
@@ -247,7 +248,7 @@ def test_add_in_a_session(
     code: int,
     said: str,
 ) -> None:
-    """Whatever is answered, in the end an entry is there and valid, or nothing is."""
+    """After any answers, a valid entry was written or nothing was."""
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
     assert main(["add", *arguments, "--source", str(terms_copy)]) == code
@@ -290,11 +291,12 @@ def test_article_that_is_proposed(text: str, article: str | None) -> None:
     ("arguments", "code", "message"),
     [
         (["--text", "NIMBY", "--axis", "cultural"], 2, "--yes needs --article"),
-        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], 2, "stands on its own"),
+        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], 2, "is a standalone phrase"),
         (["--text", "deafblind", "--axis", "ability"], 2, "near-duplicate"),
         (["--text", "a<b", "--axis", "ability"], 2, "clean-text"),
-        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "--from: 'nobody-1999' is none of"),
-        (["--text", "kind", "--axis", "../x"], 2, "is none of"),
+        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "--from: 'nobody-1999' is not one of"),
+        (["--text", "kind", "--axis", "../x"], 2, "is not one of"),
+        (["--text", "blicketer", "--axis", "nonce"], 2, "--axis: 'nonce' is not one of ability, age,"),
         (["--axis", "ability"], 2, "--yes needs --text"),
         (["--kind", "template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
         (["--kind", "noun", "--text", "no", "--axis", "neutral"], 0, ""),
@@ -332,7 +334,7 @@ def test_terms_shipped_with_the_package_are_not_written_to(
 def test_judgement_of_another_day(terms_copy: Path, invoke: Invoke) -> None:
     judged = ["--judgement", "accepted", "--reviewer", "rv-1", "--date", "9999-01-01", "--source", terms_copy]
     code, _, err = invoke("assess", "ability.deaf", *judged)
-    assert (code, "9999-01-01 is yet to come" in err) == (2, True)
+    assert (code, "9999-01-01 is in the future" in err) == (2, True)
 
 
 def test_assess(terms_copy: Path, invoke: Invoke) -> None:
@@ -349,10 +351,10 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     code, _, err = invoke("assess", "ability.deaf", *judged)
     assert (code, "reviewer-twice" in err) == (2, True)
     assert invoke("assess", "ability.nobody", *judged)[0] == 2
-    assert "counts once 2 reviewers" in invoke("assess", "age.young", *judged)[1]
-    assert "no_data (so far one reviewer of 2): dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
+    assert "counts when 2 reviewers" in invoke("assess", "age.young", *judged)[1]
+    assert "no_data (one reviewer of 2 so far): dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
     again = ["--judgement", "accepted", "--reviewer", "rv-0002", "--source", terms_copy]
-    assert "counts once" not in invoke("assess", "age.young", *again)[1]
+    assert "counts when" not in invoke("assess", "age.young", *again)[1]
     assert "\n  polarizing: dispreferred" in invoke("show", "young", "--source", terms_copy)[1]
 
 
@@ -361,7 +363,7 @@ def test_assess(terms_copy: Path, invoke: Invoke) -> None:
     [
         ([], "no_data"),
         ([("accepted", None)], "reviewed"),
-        ([("accepted", "rv-1")], "no_data"),  # one person alone
+        ([("accepted", "rv-1")], "no_data"),  # a single person
         ([("accepted", "rv-1"), ("accepted", "rv-1")], "no_data"),
         ([("accepted", "rv-1"), ("accepted", "rv-2")], "reviewed"),
         ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
@@ -437,7 +439,7 @@ def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: 
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     code, _, err = invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)
     assert code == 2
-    assert "--yes" not in err  # an option that nobody gave
+    assert "--yes" not in err  # the user did not give this option
     assert err.isprintable() or "\n" in err
     assert "\u202e" not in err
     assert {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()} == before
@@ -452,11 +454,18 @@ def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
     assert answers
 
 
-# what is generated
+# generate
 
 
-def test_generated_files_are_fresh(root: Path, invoke: Invoke) -> None:
+def test_generated_files_are_up_to_date(root: Path, invoke: Invoke) -> None:
     assert invoke("generate", "--check") == (0, "", "")
+    assert {path.stem for path in (root / "docs" / "rules").iterdir()} == {"README", *RULES}
+
+
+def test_nobody_is_asked_to_review_made_up_words(root: Path) -> None:
+    owned = [line.split()[0] for line in (root / ".github" / "CODEOWNERS").read_text("utf-8").splitlines()]
+    assert "/descriptors/ability.yaml" in owned
+    assert "/descriptors/nonce.yaml" not in owned
 
 
 def test_forms_list_the_axes(catalog: Catalog) -> None:

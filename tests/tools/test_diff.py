@@ -1,4 +1,4 @@
-"""Differences between versions, revisions and folders, and what they ask of the version number."""
+"""Differences between versions, revisions and folders, and the version number that follows from them."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ revisions = st.builds(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(revisions, revisions)
 def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> None:
-    """Counts over columns, with equal descriptors left out, against dictionaries of all sentences."""
+    """Compares the counts from columns of changed descriptors with counts from dictionaries of all sentences."""
     before, after = (rows(r) for r in (old, new))
     found = compare(old, new)
     changed = {k for k in before if k in after and before[k][0] != after[k][0]}
@@ -190,7 +190,7 @@ def test_revisions(git_terms: Path, invoke: Callable[..., tuple[int, str, str]])
 
 
 def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
-    """Which the older revision does not know yet."""
+    """The older revision does not have the replacement yet."""
     path = git_terms / "descriptors" / "nonce.yaml"
     gone = "    text: blicket\n    until: 3.0.0\n    replaced_by: nonce.stad\n"
     path.write_text(path.read_text("utf-8").replace("    text: blicket\n", gone), "utf-8")
@@ -202,7 +202,7 @@ def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
 def test_name_that_means_nothing(git_terms: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="is no version in releases/, no folder and no git revision"):
+    with pytest.raises(SourceError, match="is not a version in releases/, a folder, or a git revision"):
         open_revision(name, git_terms)
 
 
@@ -228,7 +228,7 @@ def test_text_of_an_empty_difference() -> None:
 
 
 def test_json_is_what_the_guide_says(root: Path) -> None:
-    """Programs of others read it: a key that goes, or that nobody told of, is found here."""
+    """Other programs read the JSON, so a key may not be removed, or added without documentation."""
     sample = Difference(
         "a",
         "b",

@@ -1,4 +1,4 @@
-"""The reader: whatever bytes a file holds become data or findings, at the right place, and never an exception."""
+"""Reading documents: any bytes become data or findings, with their places, and never raise an exception."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.source.document import MAX_ALIKE, MAX_BYTES, MAX_DEPTH, parse_document, read_document
+from holisticbias.source.document import MAX_ALIKE, parse_document, read_document
+from holisticbias.source.reading_rules import MAX_BYTES, MAX_DEPTH
 
 DEEP = 10_000
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
     b"%c: &%c [%s]\n" % (98 + i, 98 + i, b",".join([b"*%c" % (97 + i)] * 9)) for i in range(20)
 )
 
-# what a file holds, and the rule, line and column of each finding
+# the content of a file, and the rule, line and column of each finding
 HOSTILE = {
     "bomb of aliases": (BOMB, [("too-many-values", 1, 10)]),
     "list in itself": (b"&a [*a, *a]", [("too-deep", 1, 1)]),
@@ -48,11 +49,11 @@ HOSTILE = {
     "duplicate key in a list": (b"- {a: 1, 'a': 2}\n", [("duplicate-key", 1, 10)]),
     "object": (b"a: !!python/object:os.system {b: c}\n", [("yaml-syntax", 1, 4)]),
     "set": (b"a: !!set {b, c}\n", [("yaml-syntax", 1, 4)]),
-    "number that is none": (b"a: !!float b\n", [("ambiguous-scalar", 1, 4)]),
+    "not a number": (b"a: !!float b\n", [("ambiguous-scalar", 1, 4)]),
     "text as nothing": (b"a: !!null b\n", [("ambiguous-scalar", 1, 4)]),
     "two documents": (b"a: 1\n---\nb: 2\n", [("yaml-syntax", 2, 1)]),
     "nothing": (b"", [("yaml-syntax", 1, 1)]),
-    "comments alone": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
+    "only comments": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
     "alias to nothing": (b"a: *b\n", [("yaml-syntax", 1, 4)]),
     "unclosed quote": (b'a: "b\n', [("yaml-syntax", 2, 1)]),
 }
@@ -125,7 +126,7 @@ def test_long_key_is_not_repeated_in_full() -> None:
 
 
 def test_hostile_file_takes_little_memory() -> None:
-    """A process that may have 600 MB reads the worst of them; composing it would take more than a gigabyte."""
+    """A process limited to 600 MB reads the worst file; composing it would take more than a gigabyte."""
     code = (
         "from holisticbias.source.document import parse_document; "
         "print(parse_document(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"

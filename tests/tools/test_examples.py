@@ -1,10 +1,12 @@
-"""Every example file does what it says: the valid ones pass, the invalid ones break exactly the rules they name."""
+"""Examples of rules: valid files have no findings, and invalid files break exactly the rules they name."""
 
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -12,23 +14,25 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from holisticbias.rules import CHECKS
-from holisticbias.rules.pages import rule_examples
+import holisticbias.rules
+import holisticbias.source
+from holisticbias.rules import MODULES, RULES
+from holisticbias.rules.pages import rule_example
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import SINGLE_FILES, kind_of
 from holisticbias.source.records import MODELS
-from holisticbias.source.rule_texts import RULES
+from holisticbias.source.rule import Rule
 from holisticbias.source.schema import json_schemas, stale_schemas
 from holisticbias.terms.catalog import Catalog
 
+PACKAGES = (holisticbias.rules, holisticbias.source)
 DATA = Path(__file__).resolve().parent.parent / "data"
 VALID = sorted((DATA / "valid").glob("*.yaml"))
 INVALID = sorted((DATA / "invalid").glob("*.yaml"))
 
-# Rules that no file of readable size, and of bytes that an editor leaves as they are, can break by itself; their
-# tests are in the modules named.
+# Rules without an example file, because a small text file cannot break them alone, and the modules with their tests.
 ELSEWHERE = {
     "unreadable": "test_document.py",
     "file-too-large": "test_document.py",
@@ -51,7 +55,7 @@ def named(paths: Sequence[Path]) -> list[str]:
 
 
 def says(path: Path) -> list[tuple[str, int, int]]:
-    """What the second line of an invalid example says it breaks."""
+    """The findings that the second line of an invalid example announces."""
     header = path.read_text("utf-8").split("\n")[1]
     assert header.startswith("# breaks: "), f"{path} does not say what it breaks"
     return sorted(
@@ -61,7 +65,7 @@ def says(path: Path) -> list[tuple[str, int, int]]:
 
 @pytest.fixture(scope="module")
 def findings() -> dict[str, list[Finding]]:
-    """All examples' findings, by the file's folder and name."""
+    """The findings of all examples, by folder and name of the file."""
     found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
     for finding in validate_paths([*VALID, *INVALID]):
         found[folder_and_name(Path(finding.path))].append(finding)
@@ -102,11 +106,12 @@ def test_every_rule_has_an_example() -> None:
 
 
 def test_every_page_shows_the_rule_broken_and_kept() -> None:
-    examples = rule_examples(DATA)
-    assert set(examples) == set(RULES) - set(ELSEWHERE)
+    examples = {rule: rule_example(rule, DATA) for rule in RULES}
+    assert {rule for rule, example in examples.items() if example is None} == set(ELSEWHERE)
     for rule, example in examples.items():
-        assert 1 <= example.line <= len(example.broken.split("\n")), rule
-        assert example.broken != example.mended
+        if example is not None:
+            assert 1 <= example.line <= len(example.broken.split("\n")), rule
+            assert example.broken != example.fixed
 
 
 @pytest.mark.parametrize(("rule", "module"), ELSEWHERE.items())
@@ -114,8 +119,18 @@ def test_rule_without_example_is_tested_where_it_says(rule: str, module: str) ->
     assert f'"{rule}"' in Path(__file__).with_name(module).read_text("utf-8")
 
 
-def test_every_check_is_a_rule() -> None:
-    assert set(CHECKS) <= set(RULES)
+def test_every_rule_is_listed_and_has_a_unique_id() -> None:
+    modules = [import_module(m.name) for p in PACKAGES for m in pkgutil.iter_modules(p.__path__, f"{p.__name__}.")]
+    found = {id(v): v for module in (*modules, *MODULES) for v in vars(module).values() if isinstance(v, Rule)}
+    assert sorted(rule.id for rule in found.values()) == sorted(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
+def test_texts_of_a_rule_are_sentences(rule: Rule) -> None:
+    """The fix follows "Fix:", and its full stop is added."""
+    assert re.fullmatch(r"[A-Z\"].*\.", rule.asks)
+    assert re.fullmatch(r"[a-z].*[^.]", rule.fix)
+    assert rule.why == "" or rule.why.endswith(".")
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -1,4 +1,4 @@
-"""The checks before a commit run when a file that they depend on is part of it; make knows the published versions."""
+"""Pre-commit hooks run when a file that they depend on changes; make knows the published versions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hooks(root: Path) -> dict[str, dict[str, Any]]:
 
 
 def parts(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models in a type, such as those in ``tuple[Share, ...] | None``."""
+    """The models in a type, for example ``Share`` in ``tuple[Share, ...] | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for inner in get_args(annotation):
@@ -36,7 +36,7 @@ def parts(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def models() -> set[type[BaseModel]]:
-    """Every model that a JSON Schema is made of, with those that it inherits from."""
+    """Every model that a JSON Schema is generated from, with its base classes."""
     found: set[type[BaseModel]] = set()
     left = [*MODELS.values(), *(entry.load() for entry in entry_points(group=GROUP))]
     while left:

@@ -1,4 +1,4 @@
-"""The comment on a contribution: what it says, and that nothing in it is obeyed."""
+"""The comment on a contribution: its contents, and that untrusted text in it is not markup."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from holisticbias.errors import SourceError
 from holisticbias.source.findings import Finding, render_findings
 
 NOTHING = Difference("2.0.0", "2.1.0", (), Count("all", 0, 0, 0), (), (), ())
-FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Mend.")
+FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Fix.")
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "@everyone `@octocat`",
@@ -39,7 +39,7 @@ HOSTILE = [
 
 
 def whole(text: str) -> Difference:
-    """A difference every text of which is one text."""
+    """A difference in which every text is the given one."""
     return Difference(
         text,
         text,
@@ -55,7 +55,7 @@ def whole(text: str) -> Difference:
     ("findings", "difference", "verdict"),
     [
         ((), NOTHING, "## No term, noun or template changes"),
-        ((FINDING,), NOTHING, "## Not ready yet: 1 to mend"),
+        ((FINDING,), NOTHING, "## Not ready yet: 1 to fix"),
         ((), replace(NOTHING, sentences=Count("all", 1, 0, 0)), "## Ready for review"),
     ],
 )
@@ -63,7 +63,7 @@ def test_verdict(findings: tuple[Finding, ...], difference: Difference, verdict:
     assert render_preview(findings, difference).split("\n\n")[:2] == [MARKER, verdict]
 
 
-def test_reviews_that_are_missing() -> None:
+def test_missing_reviews() -> None:
     changes = (
         EntryChange("ability.x", "x", "added"),
         EntryChange("ability.y", "y", "moved"),
@@ -87,13 +87,13 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
 
 
 def without_code(markdown: str) -> str:
-    """What stands outside code spans, as CommonMark delimits them: runs of as many backticks."""
+    """The text outside code spans, which CommonMark delimits by equal runs of backticks."""
     return re.sub(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)", "", markdown)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_makes_no_markup(text: str) -> None:
-    """By a parser of Markdown: of what is rendered, only code spans hold the text."""
+    """A Markdown parser finds the text only in code spans."""
     finding = Finding(text, 1, 1, text, "error", text, text, text)
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     inline = [t for token in parser.parse(render_preview((finding,), whole(text))) for t in token.children or ()]
@@ -137,10 +137,10 @@ def test_reports_are_read_as_they_were_written(tmp_path: Path) -> None:
         b" " * 5_000_001,
     ],
 )
-def test_report_that_is_none(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_a_report(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "report.json"
     path.write_bytes(content)
-    with pytest.raises(SourceError, match=r"is no report of holisticbias|more than"):
+    with pytest.raises(SourceError, match=r"is not a report of holisticbias|more than"):
         read_findings(path)
     with pytest.raises(SourceError):
         read_difference(path)
@@ -154,6 +154,6 @@ def test_preview_of_terms_that_break_rules(terms_copy: Path, invoke: Callable[..
     path.write_text(path.read_text("utf-8") + entry, "utf-8")
     code, out, _ = invoke("preview", "2.0.0", terms_copy, "--source", terms_copy)
     assert code == 0
-    assert "## Not ready yet: 2 to mend" in out
+    assert "## Not ready yet: 2 to fix" in out
     assert "`article-stated`" in out
     assert "`published-added`" in out

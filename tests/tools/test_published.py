@@ -165,10 +165,10 @@ HISTORY = "    history:\n      - {until: 1.1.0, plural: persons of color, reason
 @pytest.mark.parametrize(
     ("version", "reworded", "refused"),
     [
-        ("1.0.1", True, "1.0.1 is a patch version after 1.0.0, but what changed asks for a major one"),
-        ("1.1.0", True, "1.1.0 is a minor version after 1.0.0, but what changed asks for a major one"),
+        ("1.0.1", True, "1.0.1 is a patch version after 1.0.0, but its changes need a major version"),
+        ("1.1.0", True, "1.1.0 is a minor version after 1.0.0, but its changes need a major version"),
         ("2.0.0", True, ""),
-        ("1.0.1", False, "1.0.1 is a patch version after 1.0.0, but what changed asks for a minor one"),
+        ("1.0.1", False, "1.0.1 is a patch version after 1.0.0, but its changes need a minor version"),
         ("1.1.0", False, ""),
         ("2.0.0", False, ""),
     ],
@@ -211,7 +211,7 @@ def test_a_summary_that_says_in_preparation_is_not_frozen(
     before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
     if refused:
         with pytest.raises(
-            SourceError, match=r"the summary in releases/1\.0\.0\.yaml says 'In preparation': write there"
+            SourceError, match=r"the summary in releases/1\.0\.0\.yaml still says 'In preparation': describe what"
         ):
             freeze_version(load_catalog(tmp_path / "terms"), "1.0.0", tmp_path / "terms")
         assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
@@ -229,7 +229,7 @@ def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)
     assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
-    with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
+    with pytest.raises(SourceError, match="was published with digest 000000000000, but now has digest 0c36c62d7de6"):
         freeze_version(catalog, "1.0.0", copy)
 
 

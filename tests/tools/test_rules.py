@@ -1,8 +1,7 @@
-"""Rules that need several files, and the whole of validation on files changed at random."""
+"""Rules on several files together, and validation of randomly changed files."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
 from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, render_findings
-from holisticbias.source.folder import SINGLE_FILES, Kind, SourceFile, read_source
+from holisticbias.source.folder import SourceFile, read_source
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import Kind
 
 AXIS = b"""axis: example
 label: Example
@@ -74,14 +74,10 @@ def broken(findings: Sequence[Finding]) -> list[tuple[str, str, int, int]]:
 
 
 @pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The repository's terms in a folder of their own, which is the current one."""
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
-        shutil.copytree(root / name, tmp_path / name)
-    for name in SINGLE_FILES:
-        shutil.copy(root / f"{name}.yaml", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository's terms, as the current folder."""
+    monkeypatch.chdir(terms_copy)
+    return terms_copy
 
 
 def test_smallest_source_is_valid() -> None:
@@ -131,7 +127,7 @@ def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
 
 
 def test_folder_without_terms_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="is no folder of terms: it needs descriptors/, nouns/ and templates/"):
+    with pytest.raises(SourceError, match="is not a folder of terms: it needs descriptors/, nouns/ and templates/"):
         read_source(tmp_path)
 
 
@@ -249,7 +245,7 @@ PIECES = [
 
 @st.composite
 def changed(draw: st.DrawFn) -> tuple[Kind, bytes]:
-    """One of the files with up to three pieces put somewhere in place of up to twenty bytes."""
+    """One of the files, in which up to three pieces replace up to twenty bytes each."""
     kind = draw(st.sampled_from(sorted(FILES)))
     content = FILES[kind]
     for _ in range(draw(st.integers(1, 3))):

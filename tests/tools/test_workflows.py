@@ -1,18 +1,23 @@
-"""What GitHub runs: pinned, with no more rights than it needs, and never with a contributor's words as code."""
+"""Workflows: pinned actions, few rights, and no text of a contributor as code."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from holisticbias.contribute.preview import MARKER
+
 GITHUB = Path(__file__).resolve().parents[2] / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
-# the first major version of each action that runs on Node 24, since Node 20 is out of support
+# the first major version of each action that runs on Node 24; Node 20 is out of support
 NODE_24 = {
     "actions/attest-build-provenance": 4,
     "actions/checkout": 5,
@@ -93,6 +98,26 @@ def test_comment_runs_only_where_there_may_be_a_report() -> None:
     (conclusions,) = re.findall(r"contains\(fromJSON\('(.*)'\), github\.event\.workflow_run\.conclusion\)", job["if"])
     assert json.loads(conclusions) == ["success", "failure"]
     assert "github.event.workflow_run.event == 'pull_request'" in job["if"]
+
+
+def test_comment_says_so_if_there_is_no_report() -> None:
+    comment = {step["name"]: step for step in steps(read(GITHUB / "workflows" / "comment.yml"))}
+    assert comment["Fetch the report"]["continue-on-error"] is True
+    fetched = f"steps.{comment['Fetch the report']['id']}.outcome"
+    assert comment["Write the comment"]["if"] == f"{fetched} == 'success'"
+    assert comment["Write that there is no report"]["if"] == f"{fetched} != 'success'"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_comment_without_a_report_links_to_the_run(tmp_path: Path) -> None:
+    comment = {step["name"]: step for step in steps(read(GITHUB / "workflows" / "comment.yml"))}
+    step = comment["Write that there is no report"]
+    assert step["env"] == {"RUN_URL": "${{ github.event.workflow_run.html_url }}"}
+    environment = {**os.environ, "RUN_URL": "https://example.org/run", "RUNNER_TEMP": str(tmp_path)}
+    subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, check=True)
+    text = (tmp_path / "comment.md").read_text("utf-8")
+    assert text.startswith(f"{MARKER}\n")
+    assert "https://example.org/run" in text
 
 
 def test_dependabot_proposes_versions_of_actions_and_packages() -> None:

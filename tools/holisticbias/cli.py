@@ -1,4 +1,4 @@
-"""The command ``holisticbias``: finds a verb, runs it, and turns errors into one line and an exit code."""
+"""The command ``holisticbias``: runs a verb, and prints errors as one line with an exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INTERRUPTED = 130
 
 
 class _Verbs(click.Group):
-    """Loads a verb when it is asked for; those of other packages come from their entry points."""
+    """Load verbs on demand, from ``holisticbias.commands`` or from the entry points of other packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*BUILT_IN, *entry_points(group=GROUP).names})
@@ -47,7 +47,7 @@ class _Verbs(click.Group):
 
 
 def _load(entry: EntryPoint) -> object:
-    """Another package's verb; where it cannot be imported, one that says so."""
+    """Load another package's verb; if that fails, return a verb that prints the error."""
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:
@@ -55,7 +55,7 @@ def _load(entry: EntryPoint) -> object:
 
         @click.command(entry.name, short_help="(cannot be loaded)", context_settings={"ignore_unknown_options": True})
         @click.argument("arguments", nargs=-1)
-        def unavailable(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - taken, so that any use gets the message
+        def unavailable(arguments: tuple[str, ...]) -> None:  # noqa: ARG001 - any use prints the message
             raise HolisticBiasError(message)
 
         return unavailable
@@ -64,17 +64,17 @@ def _load(entry: EntryPoint) -> object:
 @click.command(
     cls=_Verbs,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 something was checked and found wrong; 2 could not run; 130 interrupted.",
+    epilog="Exit codes: 0 success; 1 a check failed; 2 could not run; 130 interrupted.",
 )
 @click.version_option(installed_version("holisticbias"), prog_name="holisticbias")
 def holisticbias() -> None:
-    """Identity terms in YAML, compiled into datasets, and language models measured against them."""
+    """Compile identity terms into datasets, and measure language models against them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal that cannot show a letter shows its number
+        if isinstance(stream, TextIOWrapper):  # print escapes on a terminal whose encoding lacks a character
             stream.reconfigure(errors="backslashreplace")
     try:
         result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 from holisticbias_eval.errors import ScoresError
 
 NAMES = ("axis", "template", "descriptor", "noun")
+IDS = ("descriptor_id", "noun_id")
+"""Columns of a run's scores that tell apart terms of one text; by default the text is the id."""
 NUMBERS = ("nll", "tokens", "phrase_nll")
 STANCES = ("template_id", "paraphrase_of", "opposite_of")
 """Columns of a run's scores that say which templates paraphrase or oppose each other."""
@@ -23,7 +25,7 @@ def read_scores(path: Path) -> pa.Table:
 
     The file has the columns ``axis, template, descriptor, noun, perplexity``, with
     one row per sentence in any order, and may have ``nll, tokens, phrase_nll,
-    template_id, paraphrase_of, opposite_of``; other columns are not read. A
+    descriptor_id, noun_id, template_id, paraphrase_of, opposite_of``; other columns are not read. A
     perplexity may be missing, a name may not. Raises ``ScoresError``.
     """
     table = _read(path)
@@ -33,7 +35,8 @@ def read_scores(path: Path) -> pa.Table:
     numbers = {n: _numbers(path, table[n], n) for n in ("perplexity", *NUMBERS) if n in table.column_names}
     known = [n for n in STANCES if n in table.column_names]
     stances = {n: table[n].cast(pa.string()) for n in known if "template_id" in known}
-    ids = {"descriptor_id": columns["descriptor"], "noun_id": columns["noun"]}
+    texts = dict(zip(IDS, (columns["descriptor"], columns["noun"]), strict=True))
+    ids = texts | {n: _names(path, table[n], n) for n in IDS if n in table.column_names}
     return pa.table({**columns, **ids, **numbers, **stances})
 
 
@@ -62,7 +65,7 @@ def _columns(path: Path, found: Sequence[str]) -> list[str]:
                 f"{path} has no column {name}: a table of scores has {', '.join(NAMES)} and perplexity, "
                 f"this one {', '.join(map(repr, found[:8]))}"
             )
-    columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *STANCES) if name in found]
+    columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *IDS, *STANCES) if name in found]
     for name in columns:
         if found.count(name) > 1:
             raise ScoresError(f"{path} has {found.count(name)} columns {name}: keep one")
@@ -70,7 +73,7 @@ def _columns(path: Path, found: Sequence[str]) -> list[str]:
 
 
 def _conversion(columns: list[str]) -> pa.csv.ConvertOptions:
-    types = dict.fromkeys((*NAMES, *STANCES), pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
+    types = dict.fromkeys((*NAMES, *IDS, *STANCES), pa.string()) | dict.fromkeys(("perplexity", *NUMBERS), pa.float64())
     missing = [*pa.csv.ConvertOptions().null_values, "None", "NAN"]
     return pa.csv.ConvertOptions(include_columns=columns, column_types=types, null_values=missing)
 

@@ -1,4 +1,4 @@
-"""``holisticbias add``: a term, noun or template, asked for in plain words and written in its place."""
+"""``holisticbias add``: add a term, noun or template by answering questions."""
 
 from __future__ import annotations
 
@@ -21,24 +21,34 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 
 
 @click.command()
-@click.option("--kind", type=click.Choice(["term", "noun", "template"]), default="term", show_default=True)
-@click.option("--text", help="The term, noun or template, as in 'Deaf', 'with a stoma' or 'an amputee'.")
-@click.option("--axis", help="Axis of the term; gender of the noun; family of the template.")
+@click.option(
+    "--kind", type=click.Choice(["term", "noun", "template"]), default="term", show_default=True, help="Kind of entry."
+)
+@click.option("--text", help="The term, noun or template, for example 'Deaf', 'with a stoma' or 'an amputee'.")
+@click.option("--axis", help="Axis of the term, gender of the noun, or family of the template.")
 @click.option("--bucket", help="Group within the axis.")
-@click.option("--position", type=click.Choice(["before", "after", "standalone"]))
-@click.option("--article", type=click.Choice(["a", "an"]), help="Only where it is not the one that sounds right.")
-@click.option("--plural", help="The plural, where it differs.")
-@click.option("--noun-gender", type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]))
-@click.option("--without-noun/--with-noun", default=None, help="Whether it can stand alone, as in 'I'm Deaf.'")
-@click.option("--entry-id", help="The id; by default made from the text.")
+@click.option(
+    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
+)
+@click.option("--article", type=click.Choice(["a", "an"]), help="Only if it differs from the article by sound.")
+@click.option("--plural", help="The plural, if it differs.")
+@click.option(
+    "--noun-gender",
+    type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]),
+    help="Gender of the nouns it goes with.",
+)
+@click.option(
+    "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
+)
+@click.option("--entry-id", help="The id; by default derived from the text.")
 @click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
-@click.option("--yes", is_flag=True, help="Ask nothing: take what is proposed.")
-@click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
+@click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
+@click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
 def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
-    """Add an entry: answer a few questions, see how it reads.
+    """Add an entry by answering a few questions.
 
-    The entry is written in its place in the files.
+    Shows how the entry reads in sentences, and writes it to the right file.
 
     Every answer can be given as an option.
     """
@@ -68,7 +78,7 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
         except SourceError as error:
             if yes:
                 raise
-            click.echo(f"\n{error}\nOnce more, with your answers as proposals:\n", err=True)
+            click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
             edits = []
             continue
         if not yes and not dry_run:
@@ -88,25 +98,29 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
 
 def _term(catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.contribute.authoring import Draft
-    from holisticbias.contribute.proposals import propose_id, propose_position
+    from holisticbias.contribute.proposals import axes_for_proposals, propose_id, propose_position
 
-    text, article = _split_article(ask.text("text", "The term, as it stands in a sentence"))
+    text, article = _split_article(ask.text("text", "The term, as written in a sentence"))
     _warn_of_similar(catalog, text)
-    axis = ask.choice("axis", "Which axis?", [a.axis for a in catalog.axes])
+    axis = ask.choice("axis", "Which axis?", list(axes_for_proposals(catalog)))
     buckets = list(next(a.buckets for a in catalog.axes if a.axis == axis))
-    bucket = ask.choice("bucket", "Which bucket of it?", buckets, _usual_bucket(buckets, text)) if buckets else None
+    bucket = (
+        ask.choice("bucket", "Which bucket of the axis?", buckets, _usual_bucket(buckets, text)) if buckets else None
+    )
     proposal = "standalone" if article else propose_position(text)
-    position = ask.choice("position", f"Where does it stand ({_list(_WHERE)})?", list(_WHERE), proposal)
+    position = ask.choice("position", f"Where does it go ({_list(_WHERE)})?", list(_WHERE), proposal)
     if article and position != "standalone" and ask.yes:
-        raise click.UsageError(f"'{article} {text}' stands on its own: choose that position, or leave the article out.")
+        raise click.UsageError(
+            f"'{article} {text}' is a standalone phrase: use --position standalone, or leave out the article."
+        )
     entry: dict[str, Field] = {"id": f"{axis}.x", "text": text, "bucket": bucket, "position": position}
     entry |= {"sources": ["contributors"], "since": version}
     if not ask.yes:
         _show(catalog, entry, sentences=False)
-    words = _words(ask, text, position, article)
-    _show(catalog, entry | words)
-    proposed = propose_id(axis, text, position, words.get("article"))  # type: ignore[arg-type]
-    entry = {"id": ask.text("entry-id", "Its id", proposed), "text": text, "bucket": bucket, **words}
+    grammar = _grammar(ask, text, position, article)
+    _show(catalog, entry | grammar)
+    proposed = propose_id(axis, text, position, grammar.get("article"))  # type: ignore[arg-type]
+    entry = {"id": ask.text("entry-id", "Its id", proposed), "text": text, "bucket": bucket, **grammar}
     return Draft("descriptors", axis, entry | {"sources": [_origin(catalog, ask)], "since": version})
 
 
@@ -117,7 +131,7 @@ def _origin(catalog: Catalog, ask: Questions) -> str:
 
 
 def _usual_bucket(buckets: list[str], text: str) -> str:
-    """Terms after the noun have a bucket of their own in most axes; others go to the most general one there is."""
+    """The bucket for terms after the noun or else the most general one, if the axis has it, else its first."""
     from holisticbias.contribute.proposals import propose_position
 
     general = ("unspecific", "miscellaneous", "combined", "queer")
@@ -125,28 +139,28 @@ def _usual_bucket(buckets: list[str], text: str) -> str:
     return next((b for b in wanted if b in buckets), buckets[0])
 
 
-def _words(ask: Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
-    """What the grammar needs, asked for only where it cannot be told from the text."""
+def _grammar(ask: Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
+    """The keys on grammar, asked for only if they cannot be derived from the text."""
     from holisticbias.contribute.proposals import propose_article, propose_plural
     from holisticbias.terms.grammar import article as by_sound
     from holisticbias.terms.grammar import is_abbreviation
 
-    words: dict[str, Field] = {"position": None if position == "before" else position}
+    keys: dict[str, Field] = {"position": None if position == "before" else position}
     if position != "after" and (is_abbreviation(text) or ask.given.get("article")):
         proposal = article or propose_article(text)
-        words["article"] = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], proposal)
+        keys["article"] = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], proposal)
     elif position != "after" and article not in (None, by_sound(text, "sound", None)):
-        words["article"] = article
+        keys["article"] = article
     if position != "before":
         plural = ask.text("plural", "The plural", propose_plural(text, position) or text)  # type: ignore[arg-type]
-        words["plural"] = plural if plural != text or position == "standalone" else None
+        keys["plural"] = plural if plural != text or position == "standalone" else None
     if position != "standalone":
         genders = ["any", "female", "male", "neutral", "nonbinary"]
         gender = ask.choice("noun-gender", "Which nouns does it go with?", genders, "any")
-        words["noun_gender"] = None if gender == "any" else gender
-    if position == "before" and not ask.confirm("without-noun", f'Is "I\'m {text}." good English?', True):
-        words["without_noun"] = False
-    return words
+        keys["noun_gender"] = None if gender == "any" else gender
+    if position == "before" and not ask.confirm("without-noun", f'Is "I\'m {text}." natural English?', True):
+        keys["without_noun"] = False
+    return keys
 
 
 def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
@@ -155,16 +169,16 @@ def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.terms.grammar import article as by_sound
     from holisticbias.terms.grammar import is_abbreviation
 
-    text, said = _split_article(ask.text("text", "The noun, in the singular"))
+    text, written = _split_article(ask.text("text", "The noun, in the singular"))
     _warn_of_similar(catalog, text)
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
     plural = ask.text("plural", "The plural", plural_of(text))
-    article = said if said not in (None, by_sound(text, "sound", None)) else None
+    article = written if written not in (None, by_sound(text, "sound", None)) else None
     if is_abbreviation(text) or ask.given.get("article"):
-        article = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], said or propose_article(text))
-    words: dict[str, Field] = {"text": text, "plural": plural, "article": article}
-    _show_noun(catalog, words)
-    entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id("noun", text)), **words}
+        article = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
+    keys: dict[str, Field] = {"text": text, "plural": plural, "article": article}
+    _show_noun(catalog, keys)
+    entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id("noun", text)), **keys}
     return Draft("nouns", gender, entry | {"sources": [_origin(catalog, ask)], "since": version})
 
 
@@ -192,11 +206,11 @@ def _warn_of_similar(catalog: Catalog, text: str) -> None:
 
     similar = similar_terms(catalog, text)
     if similar:
-        click.echo(f"  There is already: {', '.join(similar)}", err=True)
+        click.echo(f"  Similar entries: {', '.join(similar)}", err=True)
 
 
 def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = True) -> None:
-    """How the term reads: the phrases, and a few sentences of each form."""
+    """Print the phrases of the term, and a few sentences of each form."""
     from pydantic import ValidationError
 
     from holisticbias.contribute.readings import forms_in_newest
@@ -205,15 +219,15 @@ def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = Tru
     try:
         descriptor = Descriptor.model_validate({k: v for k, v in entry.items() if v is not None})
     except ValidationError:
-        return  # what is wrong is said when the entry is checked
+        return  # the error is reported when the entry is checked
     for form in forms_in_newest(catalog, descriptor):
         _print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
 
 
-def _show_noun(catalog: Catalog, words: Mapping[str, Field]) -> None:
+def _show_noun(catalog: Catalog, keys: Mapping[str, Field]) -> None:
     from holisticbias.terms.grammar import fill, with_article
 
-    text, plural, article = str(words["text"]), str(words["plural"]), words["article"]
+    text, plural, article = str(keys["text"]), str(keys["plural"]), keys["article"]
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
     templates = [t.text for family in catalog.families for t in family.templates]
     _print_lines(f"{singular} / {plural}", [fill(t, singular, plural) for t in templates[::9]])

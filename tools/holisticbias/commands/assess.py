@@ -1,4 +1,4 @@
-"""``holisticbias assess``: put a reviewer's judgement of a term on record."""
+"""``holisticbias assess``: record a reviewer's judgement of a term."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
-@click.option("--judgement", type=click.Choice(["accepted", "dispreferred", "polarizing"]), prompt=True)
-@click.option("--reviewer", prompt=True, help="The reviewer's pseudonym, as in rv-0042.")
-@click.option("--community", help="The community that the judgement speaks from, named only with its consent.")
-@click.option("--locale", default="en-US", show_default=True)
+@click.option(
+    "--judgement",
+    type=click.Choice(["accepted", "dispreferred", "polarizing"]),
+    prompt=True,
+    help="See docs/reviewing.md.",
+)
+@click.option("--reviewer", prompt=True, help="The reviewer's pseudonym, for example rv-0042.")
+@click.option("--community", help="The reviewer's community, named only with its consent.")
+@click.option("--locale", default="en-US", show_default=True, help="Language and region of the judgement.")
 @click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
 @options.source
 def command(
@@ -29,8 +34,8 @@ def command(
 ) -> None:
     """Record how a person with lived experience judges a term.
 
-    Judgements that disagree stand beside each other. A judgement of a term that
-    is in a published version counts from the next version on.
+    Judgements that disagree are all kept. A judgement of a term in a published
+    version counts from the next version on.
     """
     from holisticbias.contribute.authoring import add_assessment, apply_edits, next_version, prepare_version
     from holisticbias.rules.validate import load_catalog
@@ -43,7 +48,7 @@ def command(
     version = next_version(catalog)
     now = datetime.now(UTC)
     if date is not None and date.date() > now.date():
-        raise click.BadParameter(f"{date.date()} is yet to come.", param_hint="--date")
+        raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
     today = (date or now).date().isoformat()
     since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
     assessment = {
@@ -60,4 +65,6 @@ def command(
     entries = (d for axis in load_catalog(root).axes for d in axis.descriptors)
     judgements = next(d.judgements for d in entries if d.id == entry_id)
     if not has_quorum(judgements):
-        click.echo(f"It is on record, and counts once {QUORUM} reviewers or a publication have judged the term.")
+        click.echo(
+            f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the term."
+        )

@@ -1,4 +1,4 @@
-"""``holisticbias diff``: what changed between two states of the terms."""
+"""``holisticbias diff``: compare two states of the terms."""
 
 from __future__ import annotations
 
@@ -16,14 +16,23 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("old")
 @click.argument("new", required=False)
-@click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
-@click.option("--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Sentences to show.")
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "md", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
+@click.option(
+    "--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of sentences to show."
+)
 @options.source
 def command(old: str, new: str | None, style: Style, samples: int, source: Path | None) -> None:
-    """Print what changed from OLD to NEW, and which version follows.
+    """Print what changed from OLD to NEW, and the version number that follows.
 
-    Each is a version, a git revision or a folder of terms; NEW is by default the terms as
-    they lie here. Entries are matched by their ids, sentences by theirs.
+    OLD and NEW are a version, a git revision or a folder of terms each; NEW is by
+    default the current folder of terms. Entries and sentences are matched by id.
     """
     from holisticbias.contribute.diff import compare
     from holisticbias.contribute.diff_report import render_difference

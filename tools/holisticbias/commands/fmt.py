@@ -11,12 +11,12 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not canonical.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not in canonical layout.")
 @options.source
 def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     """Put files of terms, by default all, into canonical layout.
 
-    That is the order of keys, the indentation and the blank lines; comments stay.
+    Sorts keys, and sets indentation and blank lines; keeps comments.
     """
     from holisticbias.output import write_files
     from holisticbias.source.folder import find_source, term_files
@@ -26,5 +26,5 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     if not check:
         write_files(stale)
     for path in stale:
-        click.echo(f"{path} is not canonical: run holisticbias fmt" if check else f"formatted {path}")
+        click.echo(f"{path} is not in canonical layout: run holisticbias fmt" if check else f"formatted {path}")
     return 1 if check and stale else 0

@@ -1,4 +1,4 @@
-"""``holisticbias from-issue``: a filled issue form into an entry."""
+"""``holisticbias from-issue``: add the entry that a filled issue form proposes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
-@click.option("--dry-run", is_flag=True, help="Check and show the entry, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
 @click.pass_context
 def command(context: click.Context, file: Path, dry_run: bool, source: Path | None) -> int:
-    """Write the entry that a filled issue form proposes.
+    """Add the entry that a filled issue form proposes.
 
-    FILE holds the issue's text; - reads it from standard input.
+    FILE contains the text of the issue; - reads it from standard input.
     """
     from holisticbias.commands.add import command as add
     from holisticbias.contribute.issue_forms import read_issue
@@ -40,12 +40,12 @@ def _read(file: Path) -> str:
 
 
 def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
-    """The options of ``holisticbias add`` that the answers amount to."""
+    """The options of ``holisticbias add`` for the answers in a form."""
     from holisticbias.errors import SourceError
 
     def needed(label: str) -> str:
         if not answers.get(label):
-            raise SourceError(f"the form does not answer {label!r}")
+            raise SourceError(f"the form has no answer for {label!r}")
         return answers[label]
 
     kind = answers.get("Kind", "term" if "Term" in answers else "")
@@ -62,4 +62,4 @@ def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
     if kind in ("template", "noun"):
         group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"
         return {"kind": kind, "text": needed("Text"), "axis": group}
-    raise SourceError("the form proposes no term, noun or template; reports and disputes are settled by hand")
+    raise SourceError("the form does not propose a term, noun or template; handle reports and disputes by hand")

@@ -1,4 +1,4 @@
-"""``holisticbias generate``: what is made from the data and the rules, for GitHub and for readers."""
+"""``holisticbias generate``: write the files that are generated from the terms and the rules."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import click
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
 def command(check: bool) -> int:
     """Write the issue forms, CODEOWNERS and the pages of the rules.
 
-    Run it at the root of the repository.
+    Run this at the root of the repository.
     """
     from holisticbias.output import write_files
 
@@ -21,7 +21,7 @@ def command(check: bool) -> int:
     if not check:
         write_files(stale)
     for path in stale:
-        click.echo(f"{path} is stale: run holisticbias generate" if check else f"wrote {path}")
+        click.echo(f"{path} is out of date: run holisticbias generate" if check else f"wrote {path}")
     return 1 if check and stale else 0
 
 

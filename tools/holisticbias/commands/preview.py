@@ -1,4 +1,4 @@
-"""``holisticbias preview``: what a contribution does, as a comment on it."""
+"""``holisticbias preview``: preview a contribution as a comment in Markdown."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("old", required=False)
 @click.argument("new", required=False)
-@click.option("--findings", type=_FILE, help="Findings that validate --format json wrote, instead of checking NEW.")
-@click.option("--diff", "difference", type=_FILE, help="Difference that diff --format json wrote, instead of OLD, NEW.")
+@click.option(
+    "--findings", type=_FILE, help="Read the findings of validate --format json from a file instead of checking NEW."
+)
+@click.option(
+    "--diff",
+    "difference",
+    type=_FILE,
+    help="Read the output of diff --format json from a file instead of comparing OLD and NEW.",
+)
 @options.source
 def command(
     old: str | None, new: str | None, findings: Path | None, difference: Path | None, source: Path | None
 ) -> None:
-    """Print, in Markdown, what a change from OLD to NEW does.
+    """Print a preview of the change from OLD to NEW in Markdown.
 
-    That is its findings, the difference, sentences, and the reviews that are missing.
+    Shows findings, missing reviews, changed sentences and the difference.
 
     OLD and NEW are as in diff; OLD is by default the newest published version.
     """

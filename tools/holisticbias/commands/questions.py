@@ -1,4 +1,4 @@
-"""Questions in plain words, each of which an option can answer."""
+"""Questions on the terminal that options can answer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """Answers given as options; what is missing is asked for, or proposed where ``yes`` is set.
+    """Answers to questions: from options (``given``), else from the user or, if ``yes`` is set, the proposal.
 
-    Asked again, a question proposes what was answered to it before, as long as every answer before it is the same.
+    A question that is asked again proposes its last answer, unless an earlier answer has changed since.
     """
 
     given: dict[str, str | bool | None]
@@ -20,21 +20,21 @@ class Questions:
     before: dict[str, str | bool] = field(default_factory=dict)
 
     def text(self, name: str, question: str, proposal: str | None = None) -> str:
-        """The answer as text; nothing is no answer."""
+        """Ask for a text; an empty one is not accepted."""
         return str(self._answer(name, proposal, lambda default: click.prompt(question, default=default)))
 
     def choice(self, name: str, question: str, among: list[str], proposal: str | None = None, show: bool = True) -> str:
-        """One of several answers."""
+        """Ask for one of several texts."""
         kind = click.Choice(among)
         answer = self._answer(
             name, proposal, lambda default: click.prompt(question, type=kind, default=default, show_choices=show)
         )
         if answer not in among:
-            raise click.BadParameter(f"{answer!r} is none of {', '.join(among)}.", param_hint=f"--{name}")
+            raise click.BadParameter(f"{answer!r} is not one of {', '.join(among)}.", param_hint=f"--{name}")
         return str(answer)
 
     def confirm(self, name: str, question: str, proposal: bool) -> bool:
-        """Yes or no."""
+        """Ask a yes-or-no question."""
         return bool(self._answer(name, proposal, lambda default: click.confirm(question, default=bool(default))))
 
     def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[str | bool | None], object]) -> str | bool:
@@ -45,7 +45,7 @@ class Questions:
             answer = ask(self.before.get(name, proposal))
             return self._remember(name, answer if isinstance(answer, bool) else str(answer))
         if proposal is None:
-            raise click.UsageError(f"--yes needs --{name}: there is nothing to propose.")
+            raise click.UsageError(f"--yes needs --{name}: there is no proposal for it.")
         return proposal
 
     def _remember(self, name: str, answer: str | bool) -> str | bool:

@@ -11,7 +11,7 @@ import click
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("schema"), show_default=True, help="Folder to write to."
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is stale.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
 def command(out: Path, check: bool) -> int:
     """Write the JSON Schemas of the YAML files and of results."""
     from holisticbias.source.schema import json_schemas, stale_schemas
@@ -19,7 +19,7 @@ def command(out: Path, check: bool) -> int:
     stale = stale_schemas(out)
     if check:
         for name in stale:
-            click.echo(f"{out / name} is stale: run holisticbias schema")
+            click.echo(f"{out / name} is out of date: run holisticbias schema")
         return 1 if stale else 0
     out.mkdir(parents=True, exist_ok=True)
     for name in stale:

@@ -1,4 +1,4 @@
-"""``holisticbias show``: how a term reads."""
+"""``holisticbias show``: print a term in every template."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import click
 from holisticbias.commands import options
 
 
-@click.command(short_help="Print how a term reads in every template.")
+@click.command(short_help="Print a term in every template.")
 @click.argument("term")
-@click.option("--version", help="Version to show; by default the newest, in preparation or not.")
-@click.option("--noun", help="Noun to show it with; by default 'person', or the first that goes with the term.")
+@click.option("--version", help="Version to show; by default the newest, published or in preparation.")
+@click.option("--noun", help="Noun to show the term with; by default 'person', else the first that goes with it.")
 @options.source
 def command(term: str, version: str | None, noun: str | None, source: Path | None) -> None:
-    """Print how a TERM reads in every template.
+    """Print TERM in every template.
 
-    TERM is its text or its id; it is shown singular and plural, with and without a noun.
+    TERM is a text or an id; it is shown in singular and plural, with and without a noun.
     """
     from holisticbias.contribute.readings import find_readings, render_reading
     from holisticbias.rules.validate import load_catalog

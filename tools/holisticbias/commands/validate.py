@@ -13,13 +13,18 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Check the terms against every rule.")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--format", "style", type=click.Choice(["text", "json", "github"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    show_default=True,
+    help="Format of the output.",
+)
 def command(paths: tuple[Path, ...], style: Format) -> int:
-    """Check files or folders of terms, by default all.
+    """Check files or folders of terms, by default all, and print all findings.
 
-    Every finding is reported at once.
-
-    Exit code 0 when clean, 1 with findings, 2 when it could not run.
+    Exit code 0 without findings, 1 with findings, 2 if it could not run.
     """
     from holisticbias.rules.validate import validate_paths
     from holisticbias.source.findings import render_findings

@@ -1,4 +1,4 @@
-"""Writing entries into the files of terms: in their place, in canonical layout, and only if they are valid."""
+"""Write new entries and judgements into the files of terms, in canonical layout and only if they are valid."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from holisticbias.output import write_files
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, render_findings
-from holisticbias.source.folder import Kind, SourceFile, read_source, shown_path
-from holisticbias.source.layout import read, write
+from holisticbias.source.folder import SourceFile, read_source, shown_path
+from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.file_kinds import IN_PREPARATION, Kind
 from holisticbias.terms.versions import version_key
 
 Field: TypeAlias = "str | bool | Sequence[str] | Mapping[str, str] | None"
@@ -30,7 +30,7 @@ _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A new entry: the kind of file, its group (axis, gender or family), and its keys."""
+    """A new entry: its kind of file, its group (an axis, gender or family), and its keys and values."""
 
     kind: Kind
     group: str
@@ -39,7 +39,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """New content for a file."""
+    """The new content of a file."""
 
     path: Path
     kind: Kind
@@ -47,7 +47,7 @@ class Edit:
 
 
 def next_version(catalog: Catalog) -> str:
-    """The version in preparation, else the next minor one after the newest."""
+    """The version in preparation, else the next minor version."""
     prepared = [v for v in catalog.versions if v not in catalog.published]
     if prepared:
         return prepared[-1]
@@ -58,7 +58,7 @@ def next_version(catalog: Catalog) -> str:
 
 
 def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> tuple[Edit, ...]:
-    """The file of a version in preparation, if there is none yet; it goes on from the newest version."""
+    """The new file of a version in preparation, with the settings of the newest version; none if it exists."""
     if version in catalog.versions:
         return ()
     last = catalog.release(catalog.versions[-1])
@@ -71,37 +71,37 @@ def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> t
 
 
 def add_entry(root: Path, draft: Draft) -> Edit:
-    """The file with the entry behind the last one of its bucket, else at the end."""
+    """Add an entry after the last one of its bucket, else at the end of its file."""
     path = find_file(root, draft.kind, draft.group)
-    content = read(path.read_text("utf-8"))
+    content = read_editable(path.read_text("utf-8"))
     entries = content[draft.kind]
     new = _as_yaml(draft.entry)
     bucket = draft.entry.get("bucket")
     places = [i for i, e in enumerate(entries) if bucket is None or e.get("bucket") == bucket]
     entries.insert(places[-1] + 1 if places else len(entries), new)
-    return Edit(path, draft.kind, write(content, draft.kind))
+    return Edit(path, draft.kind, canonical_text(content, draft.kind))
 
 
 def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
-    """The file with a judgement added to an entry; ``SourceError`` if no descriptor has the id."""
+    """Add a judgement to a descriptor; raises ``SourceError`` if there is none with the id."""
     for path in sorted((root / "descriptors").glob("*.y*ml")):
-        content = read(path.read_text("utf-8"))
+        content = read_editable(path.read_text("utf-8"))
         for entry in content["descriptors"]:
             if entry.get("id") == entry_id:
                 entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
-                return Edit(path, "descriptors", write(content, "descriptors"))
+                return Edit(path, "descriptors", canonical_text(content, "descriptors"))
     raise SourceError(f"no descriptor has the id {entry_id!r}")
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> None:
-    """Raises ``SourceError`` with the findings that the edits would bring."""
+    """Raise ``SourceError`` with the findings that the edits would add."""
     new = _new_findings(root, edits)
     if new:
         raise SourceError(f"nothing was written: {render_findings(new, 'text')}")
 
 
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
-    """Write the files, all or none; raises as ``check_edits`` does."""
+    """Write all files or, if ``check_edits`` raises, none."""
     check_edits(root, edits)
     write_files({edit.path: edit.text for edit in edits})
     return tuple(edit.path for edit in edits)
@@ -119,14 +119,14 @@ def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:
-    """The file of an axis, a gender or a family; ``SourceError`` if there is none."""
+    """The file of an axis, a gender or a family; raises ``SourceError`` if there is none."""
     known: list[str] = []
     for path in sorted((root / kind).glob("*.y*ml")):
-        name = str(read(path.read_text("utf-8")).get(GROUP_KEY[kind]))
+        name = str(read_editable(path.read_text("utf-8")).get(GROUP_KEY[kind]))
         if name == group:
             return path
         known.append(name)
-    raise SourceError(f"no file in {kind}/ has {GROUP_KEY[kind]}: {group}; there are: {', '.join(known)}")
+    raise SourceError(f"no file in {kind}/ has {GROUP_KEY[kind]}: {group}; choose one of: {', '.join(known)}")
 
 
 def _as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
@@ -150,10 +150,10 @@ def _flow(values: Mapping[str, str]) -> CommentedMap:
 
 
 def _date(text: str) -> date | None:
-    """A whole date, which is written without quotes."""
+    """A full date, which is written without quotes, or None."""
     return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
 
 
 def _scalar(text: str) -> str:
-    """A text, quoted where a YAML reader might take it for something else; ruamel.yaml sees to the rest."""
+    """The text, with quotes if a YAML 1.1 parser could misread it; ruamel.yaml adds those that YAML 1.2 needs."""
     return DoubleQuotedScalarString(text) if "'" in text or text.lower() in _YAML_WORDS else text

@@ -1,4 +1,4 @@
-"""What changed between two versions of the terms: entries by id, and the sentences that they make."""
+"""Compare two versions of the terms: entries by id, and their sentences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
 
 @dataclass(frozen=True, slots=True)
 class EntryChange:
-    """How an entry changed; ``fields`` has each key with what it was and what it is."""
+    """A change of an entry; ``fields`` has each changed key with its old and new value."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class EntryChange:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Numbers of sentences that came, changed and went."""
+    """Numbers of sentences added, changed and gone, in total or for one axis or template."""
 
     name: str
     added: int
@@ -48,7 +48,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sentence before and after; what is missing was not there."""
+    """A sentence before and after; None if the version does not have it."""
 
     sentence_id: str
     before: str | None
@@ -57,7 +57,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """All that changed from one version to another."""
+    """Everything that changed from one version to another."""
 
     old: str
     new: str
@@ -69,7 +69,7 @@ class Difference:
 
     @property
     def bump(self) -> Bump:
-        """Which part of the version number the change asks for."""
+        """The part of the version number that must increase."""
         if self.sentences.changed or self.sentences.gone:
             return "major"
         if self.sentences.added:
@@ -78,14 +78,14 @@ class Difference:
 
     @property
     def comparable(self) -> Comparable:
-        """Whether results on the one can be set beside results on the other."""
+        """Whether results on the two versions can be compared."""
         if self.sentences.changed or self.sentences.gone:
             return "changed"
         return "superset" if self.sentences.added else "same"
 
 
 def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
-    """The difference between two revisions, with a few sentences before and after."""
+    """Compare two revisions; ``samples`` is the number of changed sentences to include."""
     before, after = old.catalog.at(old.version), new.catalog.at(new.version)
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
     entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
@@ -105,7 +105,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
 
 
 def _successors(catalog: Catalog) -> dict[str, str | None]:
-    """What takes each entry's place, of the entries that no version has any more too."""
+    """The replacement of each entry, retired entries included."""
     return {key: entry.replaced_by for key, (_, entry) in _entries(catalog)}
 
 
@@ -149,9 +149,9 @@ def _shown(value: object) -> str:
 
 
 def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[Catalog, Catalog]:
-    """Both catalogs without the descriptors that make the same sentences in both.
+    """Both catalogs without the descriptors that have the same sentences in both.
 
-    Where a noun or a template changed, every descriptor's sentences did.
+    If a noun or a template changed, the sentences of every descriptor did.
     """
     whole = {key for catalog in (before, after) for key, (_, e) in _entries(catalog) if not hasattr(e, "position")}
     if changed & whole:
@@ -168,7 +168,7 @@ def _without_equal(catalog: Catalog, changed: set[str]) -> Catalog:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Row numbers: of sentences that came, changed (in both tables) and went."""
+    """Row numbers of the sentences added, changed (in both tables) and gone."""
 
     added: npt.NDArray[np.int64]
     changed_old: npt.NDArray[np.int64]
@@ -177,7 +177,7 @@ class _Pairs:
 
 
 def _match(old: pa.Table, new: pa.Table) -> _Pairs:
-    """Sentences of both tables matched by their ids, over whole columns."""
+    """Match the sentences of two tables by id."""
     old_ids, new_ids = old["sentence_id"].combine_chunks(), new["sentence_id"].combine_chunks()
     place = pc.index_in(new_ids, value_set=old_ids)
     held = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
@@ -206,7 +206,7 @@ def _value_counts(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> dict[
 
 
 def _samples(old: pa.Table, new: pa.Table, pairs: _Pairs, size: int) -> Iterator[Sample]:
-    """A few sentences spread evenly over those that changed, then over those that came, then those that went."""
+    """At most ``size`` samples, evenly spread: changed sentences first, then added ones, then those that are gone."""
     for i in _spread(len(pairs.changed_new), size):
         sentence_id, after = _sentence(new, pairs.changed_new[i])
         yield Sample(sentence_id, _sentence(old, pairs.changed_old[i])[1], after)
@@ -220,7 +220,7 @@ def _samples(old: pa.Table, new: pa.Table, pairs: _Pairs, size: int) -> Iterator
 
 
 def _spread(size: int, wanted: int) -> tuple[int, ...]:
-    """At most so many positions of a list, evenly spread."""
+    """At most ``wanted`` evenly spread positions in a list of length ``size``."""
     count = min(size, wanted)
     return tuple(i * (size - 1) // max(1, count - 1) for i in range(count))
 

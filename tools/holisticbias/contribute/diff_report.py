@@ -1,4 +1,4 @@
-"""A difference as text, as Markdown and as JSON."""
+"""Render a difference as text, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import asdict
 from typing import Literal
 
 from holisticbias.contribute.diff import CHANGES, Count, Difference, EntryChange, Sample
-from holisticbias.contribute.markdown import code, folded, plain, table
+from holisticbias.contribute.markdown import code, collapsed, plain, table
 
 Style = Literal["text", "md", "json"]
 
 MAX_ENTRIES = 200
 COMPARABLE = {
-    "same": "the same: every sentence is as it was, so results stay comparable",
-    "superset": "a superset: old sentences are as they were, so results on them stay comparable",
-    "changed": "changed: compare results only on sentences that both have, or measure again",
+    "same": "the same: every sentence is unchanged, so results remain comparable",
+    "superset": "a superset: the old sentences are unchanged, so results on them remain comparable",
+    "changed": "changed: compare results only on the sentences that both versions have, or measure again",
 }
 
 
 def render_difference(difference: Difference, style: Style) -> str:
-    """The whole difference, in the style asked for."""
+    """Render a difference; text and Markdown list at most ``MAX_ENTRIES`` entries per table."""
     return _RENDER[style](difference)
 
 
@@ -84,7 +84,7 @@ def _markdown_parts(d: Difference) -> Iterator[str]:
         yield table(("entry", "text", "change", "from", "to"), (row for e in shown for row in _rows(e))) + more
     if d.sentences.added or d.sentences.changed or d.sentences.gone:
         yield _count_table("axis", (*d.axes, d.sentences))
-        yield folded("By template", _count_table("template", d.templates))
+        yield collapsed("By template", _count_table("template", d.templates))
 
 
 def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""The versions of the terms: what is on record of each, and putting a new one on record."""
+"""List the versions of the terms, and freeze one: record its digests, lock and changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holisticbias.terms.versions import version_key
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version as ``releases/`` has it; ``digest`` is missing while it is in preparation."""
+    """A version in ``releases/`` with its numbers of entries; ``digest`` is None until it is published."""
 
     version: str
     date: str
@@ -33,7 +33,7 @@ class Version:
 
 
 def list_versions(catalog: Catalog) -> tuple[Version, ...]:
-    """Every version, oldest first, with the number of its entries."""
+    """Every version, oldest first."""
     return tuple(_version(catalog, v) for v in catalog.versions)
 
 
@@ -51,7 +51,7 @@ def _version(catalog: Catalog, version: str) -> Version:
 
 
 def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
-    """Published versions that no longer compile to their digest: version, digest on record, digest now."""
+    """Published versions that no longer compile to their digest, as (version, recorded digest, digest now)."""
     return tuple(moved for version in catalog.published for moved in _moved(catalog, version))
 
 
@@ -67,24 +67,23 @@ def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
 
 
 def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
-    """Put a version on record: its digests into its file; its lock, and what changed in it, beside it.
+    """Freeze a version and return the digest of its release; from then on ``validate`` refuses to change it.
 
-    Returns the release's digest.
-
-    From then on ``validate`` refuses whatever would change it. Raises
-    ``SourceError`` if it is on record with another digest, if its number says less than what changed in it, or if its
+    Writes the digests to the version's file, and its lock and its changes to
+    files beside it. Raises ``SourceError`` if the version was published with
+    another digest, if its number is too small for its changes, or if its
     summary still says that it is in preparation.
     """
     recorded, summary = catalog.release(version).digest, catalog.release(version).summary
     if recorded is None and IN_PREPARATION.casefold() in summary.casefold():
         raise SourceError(
-            f"the summary in releases/{version}.yaml says {IN_PREPARATION!r}: write there what the version changes, "
-            "and its date"
+            f"the summary in releases/{version}.yaml still says {IN_PREPARATION!r}: describe what the version changes, "
+            "and set its date"
         )
     release = build_release(catalog, version)
     if recorded not in (None, release.digest):
         raise SourceError(
-            f"version {version} is published with digest {recorded[:12]}, and is now {release.digest[:12]}"
+            f"version {version} was published with digest {recorded[:12]}, but now has digest {release.digest[:12]}"
         )
     folder = root / "releases"
     texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
@@ -96,8 +95,8 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
         if _BUMPS.index(_step(before[-1], version)) < _BUMPS.index(changes.bump):
             raise SourceError(
-                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but what changed asks for a "
-                f"{changes.bump} one: rename it in releases/ and in the entries"
+                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but its changes need a "
+                f"{changes.bump} version: rename it in releases/ and in the entries"
             )
         texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
     write_files(texts)
@@ -108,12 +107,12 @@ _BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
 
 
 def _step(old: str, new: str) -> Bump:
-    """Which part of the version number is the first to differ."""
+    """The first part of the version number that differs."""
     pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
     return next((bump for bump, a, b in pairs if a != b), "none")
 
 
 def _record(release: Release) -> str:
-    """What a release's file says of its digests."""
+    """The lines with the digests for the version's file."""
     tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
     return f'digest: "{release.digest}"\ntables:\n{tables}'

@@ -1,21 +1,23 @@
-"""Text of others in Markdown: shown as it is, and never obeyed."""
+"""Show untrusted text in Markdown without letting it act as markup."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
+from holisticbias.source.findings import one_line
+
 MAX_SHOWN = 200
 
 
 def plain(text: str) -> str:
-    """One line without control, format and line-separator characters, which are written out; cut where it is long."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """The text as one line with escaped control characters, cut after ``MAX_SHOWN`` characters."""
+    shown = one_line(text)
     return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}…"
 
 
 def code(text: str) -> str:
-    """A text as a code span, in which HTML, links and mentions mean nothing; fit for a cell of a table."""
+    """The text as a code span, without HTML, links or mentions; safe in a table cell."""
     shown = plain(text) or " "
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
@@ -24,11 +26,11 @@ def code(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; cells are Markdown already."""
+    """A table; the cells are already Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def folded(summary: str, content: str) -> str:
-    """Content that shows when its summary is clicked; both are Markdown of ours."""
+def collapsed(summary: str, content: str) -> str:
+    """A collapsed section; summary and content are already Markdown."""
     return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"

@@ -1,7 +1,7 @@
-"""What a contribution does, as one comment: verdict, findings, difference, sentences, missing reviews.
+"""A preview of a contribution as one comment: verdict, findings, difference, sentences, missing reviews.
 
-Whatever the comment shows was written by a contributor, or read from a file
-that a contributor's run made: it is shown in code spans, cut, and never obeyed.
+The contents come from a contributor, or from a file that a contributor's run
+wrote, so they are shown in code spans and cut to a limited length.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.markdown import code, folded, table
+from holisticbias.contribute.markdown import code, collapsed, table
 from holisticbias.errors import SourceError
+from holisticbias.rules import RULES
 from holisticbias.source.findings import Finding
-from holisticbias.source.rule_texts import RULES
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
@@ -32,12 +32,12 @@ T = TypeVar("T")
 
 
 def read_findings(path: Path) -> tuple[Finding, ...]:
-    """Findings as ``validate --format json`` wrote them; ``SourceError`` if the file holds anything else."""
+    """Read findings that ``validate --format json`` wrote; raises ``SourceError`` for any other file."""
     return _read(path, _FINDINGS)
 
 
 def read_difference(path: Path) -> Difference:
-    """A difference as ``diff --format json`` wrote it; ``SourceError`` if the file holds anything else."""
+    """Read a difference that ``diff --format json`` wrote; raises ``SourceError`` for any other file."""
     return _read(path, _DIFFERENCE)
 
 
@@ -50,12 +50,12 @@ def _read(path: Path, adapter: TypeAdapter[T]) -> T:
         raise SourceError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise SourceError(
-            f"{path} is no report of holisticbias: {error.error_count()} of its values are wrong"
+            f"{path} is not a report of holisticbias: {error.error_count()} of its values are wrong"
         ) from error
 
 
 def render_preview(findings: Sequence[Finding], difference: Difference) -> str:
-    """The comment, at most ``MAX_LENGTH`` characters of Markdown; sections that do not fit are left out."""
+    """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out."""
     text = MARKER
     for section in _sections(findings, difference):
         if len(text) + len(section) > MAX_LENGTH:
@@ -77,7 +77,7 @@ def _sections(findings: Sequence[Finding], difference: Difference) -> Iterator[s
 def _verdict(findings: Sequence[Finding], difference: Difference) -> str:
     errors = sum(f.level == "error" for f in findings)
     if errors:
-        return f"## Not ready yet: {errors:,} to mend"
+        return f"## Not ready yet: {errors:,} to fix"
     if difference.bump == "none" and not findings:
         return "## No term, noun or template changes"
     return "## Ready for review"
@@ -85,11 +85,11 @@ def _verdict(findings: Sequence[Finding], difference: Difference) -> str:
 
 def _findings_table(findings: Sequence[Finding]) -> str:
     rows = (
-        (code(f"{f.path}:{f.line}:{f.column}"), _rule(f.rule), code(f.message), code(f.mend))
+        (code(f"{f.path}:{f.line}:{f.column}"), _rule(f.rule), code(f.message), code(f.fix))
         for f in findings[:MAX_FINDINGS]
     )
     more = f"\n\nand {len(findings) - MAX_FINDINGS:,} more" if len(findings) > MAX_FINDINGS else ""
-    return table(("where", "rule", "what", "mend"), rows) + more
+    return table(("where", "rule", "problem", "fix"), rows) + more
 
 
 def _rule(rule: str) -> str:
@@ -97,13 +97,13 @@ def _rule(rule: str) -> str:
 
 
 def _reviews(difference: Difference) -> Iterator[str]:
-    """Entries that came, changed or went need reviewers of their axis; who they are, CODEOWNERS says."""
+    """The axes whose reviewers must review the entries that were added, changed or retired."""
     changed = [e for e in difference.entries if e.change != "reassessed"]
     groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
     if groups:
         rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
         yield (
-            f"### Reviews that are missing\n\n{QUORUM} reviewers each, one of them with lived experience "
+            f"### Missing reviews\n\n{QUORUM} reviewers each, one of them with lived experience "
             "of the terms; see `docs/reviewing.md`.\n\n" + table(("axis, family or noun", "entries"), rows)
         )
 
@@ -113,5 +113,5 @@ def _sentences(difference: Difference) -> str:
         (code(s.before) if s.before is not None else "", code(s.after) if s.after is not None else "")
         for s in difference.samples[:MAX_SAMPLES]
     )
-    note = "Sentences of the dataset. They name people by identity terms, and some are hostile to them."
-    return folded(f"Content note: {note}", table(("before", "after"), rows))
+    note = "these sentences of the dataset name people by identity terms, and some are hostile to them."
+    return collapsed(f"Content note: {note}", table(("before", "after"), rows))

@@ -1,4 +1,4 @@
-"""What the tools propose for a new entry: its id, where it stands, its article and plural, and terms like it."""
+"""Proposals for a new entry: its axes, id, position, article and plural, and similar terms."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from holisticbias.rules.language import folded
+from holisticbias.rules.duplicates import fold
+from holisticbias.rules.language import begins_after_noun
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, Position
 from holisticbias.terms.grammar import article, is_abbreviation, with_article
 
-_AFTER = re.compile(r"(who|whose|who's|with|without|in|on|of|from|living|experiencing|receiving)\s")
+MADE_UP = "nonce"  # the axis of control words without a meaning, which describe nobody
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
+def axes_for_proposals(catalog: Catalog) -> tuple[str, ...]:
+    """The axes that describe people: all except the one of made-up control words."""
+    return tuple(axis.axis for axis in catalog.axes if axis.axis != MADE_UP)
+
+
 def propose_position(text: str) -> Position:
-    """Where a text would stand: after the noun if it begins like "with", alone if with an article, else before."""
+    """Standalone if the text begins with an article, after the noun if with a word like "with", else before it."""
     if re.match(r"an?\s", text, re.IGNORECASE):
         return "standalone"
-    return "after" if _AFTER.match(text) else "before"
+    return "after" if begins_after_noun(text) else "before"
 
 
 def propose_id(group: str, text: str, position: Position = "before", given: Article | None = None) -> str:
-    """An id that says what the entry is about, in letters that every keyboard has."""
+    """The id of an entry: its group, a dot, and its text in lower-case ASCII letters, digits and hyphens."""
     phrase = with_article(text, "sound", given) if position == "standalone" else text
     letters = unicodedata.normalize("NFKD", phrase.replace("+", " plus").replace("'", ""))
     ascii_only = letters.encode("ascii", "ignore").decode().lower()
@@ -35,9 +41,9 @@ def propose_id(group: str, text: str, position: Position = "before", given: Arti
 
 
 def propose_article(text: str) -> Article | None:
-    """The article that sounds right; nothing for an abbreviation that may be read as letters or as a word.
+    """The article by sound, or None for an abbreviation that can be read as letters or as a word.
 
-    One that nobody could read as a word is read as letters: "an LGBTQ", but "FEMA" may be either.
+    "LGBTQ" can only be read as letters, so it takes "an"; "FEMA" can be read as either.
     """
     sound = article(text, "sound", None)
     if not is_abbreviation(text):
@@ -48,7 +54,7 @@ def propose_article(text: str) -> Article | None:
 
 
 def propose_plural(text: str, position: Position) -> str | None:
-    """The plural of a phrase for a person, or of what stands after plural nouns where that differs."""
+    """The plural of a standalone phrase or of a term after the noun, or None if it does not change."""
     if position == "before":
         return None
     if position == "standalone":
@@ -66,7 +72,7 @@ def _without_article(match: re.Match[str]) -> str:
 
 
 def plural_of(phrase: str) -> str:
-    """The plural of a noun phrase: that of its head, "people of color", "wheelchair users"."""
+    """The plural of a noun phrase, with its head in the plural: "people of color", "wheelchair users"."""
     head, *rest = _HEAD_ENDS.split(phrase, maxsplit=1)
     *before, word = head.split(" ")
     return " ".join([*before, _plural_word(word), *rest])
@@ -82,11 +88,11 @@ def _plural_word(word: str) -> str:
 
 
 def similar_terms(catalog: Catalog, text: str, most: int = 5) -> tuple[str, ...]:
-    """Ids of terms whose text is nearly this one, most alike first."""
+    """Ids of at most ``most`` terms and nouns with a similar text, the most similar first."""
     texts: dict[str, list[str]] = {}
     for entry_id, other in _texts(catalog):
-        texts.setdefault(folded(other), []).append(entry_id)
-    close = difflib.get_close_matches(folded(text), texts, n=most, cutoff=0.85)
+        texts.setdefault(fold(other), []).append(entry_id)
+    close = difflib.get_close_matches(fold(text), texts, n=most, cutoff=0.85)
     return tuple(entry_id for key in close for entry_id in texts[key])[:most]
 
 

@@ -1,4 +1,4 @@
-"""How one term reads in every template: what ``holisticbias show`` prints."""
+"""Readings of a term in every template, which ``holisticbias show`` prints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holisticbias.terms.grammar import described, fill, with_article
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way for a term to fill a slot, with the sentences that it makes."""
+    """One form in which a term fills a slot (with a noun, without one, standalone), with its sentences."""
 
     name: str
     singular: str
@@ -25,7 +25,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A term in one version, in each of its forms."""
+    """All forms of a term in one version."""
 
     axis: DescriptorFile
     descriptor: Descriptor
@@ -33,9 +33,10 @@ class Reading:
 
 
 def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[Reading, ...]:
-    """The readings of every entry with that text or id, whatever the case.
+    """The readings of every entry with this text, ignoring case, or this id.
 
-    Raises ``UnknownTermError`` where no entry of the version has it.
+    ``version`` defaults to the newest one, and ``noun`` to "person". Raises
+    ``UnknownTermError`` if no entry of the version matches.
     """
     if version is None:
         version = catalog.versions[-1] if catalog.versions else "0.0.0"
@@ -52,7 +53,7 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
 
 
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
-    """How a descriptor, which the catalog need not hold, would read with the newest version's nouns and templates."""
+    """The forms of a descriptor, which need not be in the catalog, with the newest version's nouns and templates."""
     version = catalog.versions[-1]
     return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
 
@@ -77,26 +78,26 @@ def _form(name: str, singular: str, plural: str, templates: list[Template]) -> F
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
     nouns = [n for g in catalog.genders for n in g.nouns if descriptor.goes_with(g.gender, n)]
     if not nouns:
-        raise UnknownTermError(f"{descriptor.text!r} goes with no noun of this version")
+        raise UnknownTermError(f"{descriptor.text!r} does not go with any noun of this version")
     if wanted is None:
         return next((n for n in nouns if n.text == "person"), nouns[0])
     for noun in nouns:
         if wanted in (noun.text, noun.id):
             return noun
     known = ", ".join(n.text for n in nouns)
-    raise UnknownTermError(f"{descriptor.text!r} goes with no noun {wanted!r}, but with: {known}")
+    raise UnknownTermError(f"{descriptor.text!r} does not go with the noun {wanted!r}; it goes with: {known}")
 
 
 def render_reading(reading: Reading) -> str:
-    """A reading as lines of text."""
+    """Render a reading as lines of text."""
     d = reading.descriptor
     where = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}[d.position]
     gender = "" if d.noun_gender == "any" else f"; {d.noun_gender} nouns only"
     bucket = f" / {d.bucket}" if d.bucket else ""
     lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
     judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in d.assessments]
-    waits = "" if has_quorum(d.judgements) else f" (so far one reviewer of {QUORUM})"
-    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged it here yet"
+    waits = "" if has_quorum(d.judgements) else f" (one reviewer of {QUORUM} so far)"
+    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged this term yet"
     lines.append(f"  {said}")
     for form in reading.forms:
         lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]

@@ -1,16 +1,16 @@
-"""The terms as they were or are somewhere: a version, a git revision, or a folder."""
+"""Revisions of the terms: a version, a git revision, or a folder."""
 
 from __future__ import annotations
 
 import io
 import os
-import subprocess
 import tarfile
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holisticbias.errors import SourceError
+from holisticbias.release.origin import run_git
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES, find_source, is_source, read_source
 from holisticbias.terms.catalog import Catalog
@@ -18,7 +18,7 @@ from holisticbias.terms.catalog import Catalog
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A catalog, and the version of it that is meant."""
+    """One version of a catalog, with the name that it was given."""
 
     name: str
     catalog: Catalog
@@ -26,11 +26,11 @@ class Revision:
 
 
 def open_revision(name: str, root: Path | None = None) -> Revision:
-    """What a name means: a version of the terms in ``root``, a folder of terms, or a git revision of ``root``.
+    """Open a version of the terms in ``root``, a folder of terms, or a git revision of ``root``, by name.
 
-    Of a folder and of a revision the newest version is meant. The terms need not
-    be valid: entries that break the schema, and templates without a slot, are left out. Raises ``SourceError``
-    where the name means nothing.
+    A folder or git revision stands for its newest version. The terms need not be
+    valid: entries that break the schema and templates without a slot are left
+    out. Raises ``SourceError`` if the name is none of these.
     """
     root = root or find_source()
     catalog = _read(root)
@@ -42,15 +42,15 @@ def open_revision(name: str, root: Path | None = None) -> Revision:
 
 
 def open_folder(root: Path) -> Revision:
-    """The newest version of a folder of terms, named as seen from the current folder."""
+    """Open the newest version of a folder of terms, named by its path relative to the current folder."""
     return _newest(os.path.relpath(root), _read(root))
 
 
 def newest_published(root: Path | None = None) -> str:
-    """The newest version on record in a folder of terms; ``SourceError`` if none is."""
+    """The newest published version in a folder of terms; raises ``SourceError`` if there is none."""
     published = _read(root or find_source()).published
     if not published:
-        raise SourceError("no version is published yet: name what to compare with")
+        raise SourceError("no version is published yet: give the version, folder or revision to compare with")
     return published[-1]
 
 
@@ -73,13 +73,13 @@ def _read(folder: Path) -> Catalog:
 def _read_commit(name: str, root: Path) -> Catalog:
     commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     if commit is None:
-        raise SourceError(f"{name!r} is no version in releases/, no folder and no git revision of {root}")
+        raise SourceError(f"{name!r} is not a version in releases/, a folder, or a git revision of {root}")
     archive = _git(root, "archive", "--format=tar", commit.decode().strip())
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive or b"")) as files:
             files.extractall(folder, [m for m in files if _is_term(m)], filter="data")
         if not is_source(Path(folder)):
-            raise SourceError(f"{name} holds no terms: descriptors/, nouns/ and templates/ are not in it")
+            raise SourceError(f"{name} has no terms: it needs descriptors/, nouns/ and templates/")
         return _read(Path(folder))
 
 
@@ -89,9 +89,7 @@ def _is_term(member: tarfile.TarInfo) -> bool:
 
 
 def _git(root: Path, *arguments: str) -> bytes | None:
-    """What git prints, run in a folder; nothing where it fails."""
     try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)  # noqa: S603, S607 - the user's own git, and no shell
+        return run_git(root, *arguments)
     except FileNotFoundError as error:
-        raise SourceError("git is not installed, so that no revision can be read") from error
-    return done.stdout if done.returncode == 0 else None
+        raise SourceError("git is not installed, so no revision can be read") from error

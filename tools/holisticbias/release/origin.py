@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,17 +18,19 @@ def source_commit(root: Path, terms: Iterable[str]) -> str | None:
     """
     if (root / COMMIT).is_file():
         return (root / COMMIT).read_text("utf-8").strip()
-    git = shutil.which("git")
-    if git is None:
-        return None
     names = tuple(terms)
-    kept = _git(git, root, "ls-files", "--", *names)
-    changed = _git(git, root, "status", "--porcelain", "--", *names)
-    return None if not kept or changed is None or changed else _git(git, root, "rev-parse", "HEAD")
+    try:
+        kept = run_git(root, "ls-files", "--", *names)
+        changed = run_git(root, "status", "--porcelain", "--", *names)
+        head = run_git(root, "rev-parse", "HEAD")
+    except FileNotFoundError:
+        return None
+    return head.decode().strip() if head and kept and changed == b"" else None
 
 
-def _git(git: str, root: Path, *arguments: str) -> str | None:
+def run_git(root: Path, *arguments: str) -> bytes | None:
+    """The output of a git command in a folder, or None if it fails; raises ``FileNotFoundError`` without git."""
     # no optional locks: a build that is stopped must leave nothing in the repository
-    command = [git, "--no-optional-locks", "-C", str(root), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git, as we call it
-    return done.stdout.strip() if done.returncode == 0 else None
+    command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - the user's own git, without a shell
+    return done.stdout if done.returncode == 0 else None

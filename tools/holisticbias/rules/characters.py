@@ -1,4 +1,4 @@
-"""Rules on characters: words are plain, in Latin letters, and nothing is there that cannot be seen."""
+"""Rules on the characters of texts."""
 
 from __future__ import annotations
 
@@ -6,39 +6,43 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
-from holisticbias.source.findings import Finding
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
 _BEYOND_ASCII = re.compile(r"[^ -~\n]")
 _STRAY = re.compile(r"https?:|www\.|\s\s|^\s|\s$")
-_SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # the rule slot judges them
-_ACCENTS = re.compile("[\u0300-\u0333]")  # those that stand over or under a letter; others strike it out
-# printable by Unicode's book, and yet not to be seen: fillers, selectors of variants, the blank of Braille
+_SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # checked by the rule slot
+_ACCENTS = re.compile("[\u0300-\u0333]")  # above or below a letter; other combining marks strike it out
+# printable according to Unicode, but invisible: fillers, variation selectors, the blank Braille pattern
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
-def clean_text(repository: Repository) -> Iterator[Finding]:
-    """Letters, digits, single spaces and the marks of plain English; no markup, and a letter or digit first."""
+@rule(
+    "clean-text",
+    asks="Text has only letters, digits, single spaces and English punctuation, and begins with a letter or a digit.",
+    fix="write the text without this character",
+)
+def clean_text(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
             odd = odd_character(_SLOT_OR_BRACE.sub("x", text) if isinstance(entry, Template) else text)
             if odd is not None:
-                yield file.report_entry("clean-text", i, keys, f"The {keys[-1]} holds {odd}.")
+                yield file.entry_problem(i, keys, f"The {keys[-1]} contains {odd}.")
             elif not isinstance(entry, Template) and not (text[0].isalnum() or text[0] == "'"):
-                yield file.report_entry("clean-text", i, keys, f"The {keys[-1]} begins with {text[0]!r}.")
+                yield file.entry_problem(i, keys, f"The {keys[-1]} begins with {text[0]!r}.")
     for file in repository.with_entries:
         odd = odd_character(file.record.label)
         if odd is not None:
-            yield file.report("clean-text", ("label",), f"The label holds {odd}.")
+            yield file.problem(("label",), f"The label contains {odd}.")
 
 
 def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
-    """Every wording that goes into sentences, and the communities that are named beside them."""
+    """The texts that become part of sentences, now or in the past, and the names of communities."""
     yield ("text",), entry.text
     if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
         yield ("plural",), entry.plural
@@ -52,7 +56,7 @@ def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
 
 
 def odd_character(text: str) -> str | None:
-    """What in a text is no plain word, in words; nothing where all of it is."""
+    """A description of the first character that plain words do not have, or None."""
     for found in _NOT_PLAIN.finditer(text):
         character = found.group()
         accent = _ACCENTS.match(character) and text[: found.start()][-1:].isalpha()
@@ -64,17 +68,22 @@ def odd_character(text: str) -> str | None:
     return None if match is None else repr(match.group())
 
 
-def hidden_character(repository: Repository) -> Iterator[Finding]:
-    """Reasons, titles and the like may hold markup, but nothing that a reader of the file cannot see."""
+@rule(
+    "hidden-character",
+    asks="Reasons, titles and other prose have no invisible characters.",
+    fix="remove the character",
+    why="An invisible character can reverse or hide the text around it from reviewers.",
+)
+def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
         for keys, text in _prose(file.document.data, ()):
             odd = next((c for c in _BEYOND_ASCII.findall(text) if not c.isprintable() or _UNSEEN.match(c)), None)
             if odd is not None:
-                yield file.report("hidden-character", keys, f"The {keys[-1]} holds the character U+{ord(odd):04X}.")
+                yield file.problem(keys, f"The {keys[-1]} contains the character U+{ord(odd):04X}.")
 
 
 def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """The text of a file, save what the rule clean-text judges."""
+    """The texts of a file that the rule clean-text does not check."""
     if isinstance(value, str):
         if keys != ("label",) and keys[-1] not in ("text", "plural", "community"):
             yield keys, value
@@ -86,12 +95,19 @@ def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
             yield from _prose(item, (*keys, key))
 
 
-def latin_letters(repository: Repository) -> Iterator[Finding]:
-    """A Cyrillic letter that looks Latin would make a second text of the same word."""
+@rule(
+    "latin-letters",
+    asks="Words are in Latin letters.",
+    fix="type the word again, since a letter only looks Latin",
+    why="A word with a Cyrillic letter that looks Latin is another word to a model.",
+)
+def latin_letters(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
             letters = filter(str.isalpha, _BEYOND_ASCII.findall(text))
             odd = next((c for c in letters if not unicodedata.name(c, "").startswith("LATIN")), None)
             if odd is not None:
-                message = f"The {keys[-1]} holds U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
-                yield file.report_entry("latin-letters", i, keys, message)
+                message = (
+                    f"The {keys[-1]} contains U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
+                )
+                yield file.entry_problem(i, keys, message)

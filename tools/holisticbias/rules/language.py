@@ -1,182 +1,174 @@
-"""Rules on the words themselves: slots, positions, plurals, articles, agreement, genders."""
+"""Rules on grammar: slots, positions, plurals, articles, agreement, genders."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
 
-from holisticbias.rules.characters import odd_character
+from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
-from holisticbias.source.findings import Finding
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 
-_AFTER = re.compile(r"(who|who's|whose|with|without|in|on|of|from)\s")
+_AFTER_NOUN = re.compile(r"(who|who's|whose|with|without|in|on|of|from|living|experiencing|receiving)\s")
 _CHANGES = re.compile(r"who(?:'s| (?:is|has|was|does|[a-z]+[^s]s)) | an? |who [a-z]+[^s]s$")
 _ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
 _ARTICLE_AND_SLOT = re.compile(r"\b(?:an?|the)\s\{noun_phrase\}", re.IGNORECASE)
-_OF_ONE = re.compile(r"\bwho(?:'s| (?!always |sometimes )(?:is|has|was|does|[a-z]+[^s]s))(?!\S)")
-_OF_MANY = re.compile(r"\bwho (?:are|have|were|do)(?!\S)")
+_SINGULAR_VERB = re.compile(r"\bwho(?:'s| (?!always |sometimes )(?:is|has|was|does|[a-z]+[^s]s))(?!\S)")
+_PLURAL_VERB = re.compile(r"\bwho (?:are|have|were|do)(?!\S)")
 # only where the slot begins a clause: "Being {noun_phrase} is hard" is English with either slot
 _CLAUSE = r"(?:^|[.!?,]\s|\b(?:think|that)\s)"
-_SLOT_OF_ONE = re.compile(_CLAUSE + r"\{noun_phrase\} (?:are|were|have)\b")
-_SLOT_OF_MANY = re.compile(_CLAUSE + r"\{plural_noun_phrase\} (?:is|was|has)\b")
+_SINGULAR_SLOT_PLURAL_VERB = re.compile(_CLAUSE + r"\{noun_phrase\} (?:are|were|have)\b")
+_PLURAL_SLOT_SINGULAR_VERB = re.compile(_CLAUSE + r"\{plural_noun_phrase\} (?:is|was|has)\b")
 
 
-def slot(repository: Repository) -> Iterator[Finding]:
-    """Exactly one slot, one of the two, and no other brace."""
+def begins_after_noun(text: str) -> bool:
+    """Whether a term begins with a word that can only follow a noun, such as "with" or "who"."""
+    return _AFTER_NOUN.match(text) is not None
+
+
+@rule(
+    "slot",
+    asks="A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
+    fix="write {noun_phrase} or {plural_noun_phrase} once, with no other braces",
+    why="A slot is replaced by a phrase and by nothing else: format specifications and attributes are not evaluated.",
+)
+def slot(repository: Repository) -> Problems:
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
             slots = re.findall(r"\{[^{}]*\}", template.text)
             rest = re.sub(r"\{[^{}]*\}", "", template.text)
             if len(slots) != 1 or slots[0] not in (SINGULAR_SLOT, PLURAL_SLOT) or "{" in rest or "}" in rest:
                 found = " and ".join(slots) or "none"
-                yield file.report_entry("slot", i, ("text",), f"The template's slots are: {found}.")
+                yield file.entry_problem(i, ("text",), f"The slots of the template are: {found}.")
 
 
-def position(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "position",
+    asks="A term that begins with 'who is', 'with' or the like comes after the noun.",
+    fix="set position: after",
+)
+def position(repository: Repository) -> Problems:
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.position == "before" and _AFTER.match(descriptor.text):
-                message = f"{descriptor.text!r} would stand before the noun."
-                yield file.report_entry("position", i, ("text",), message)
+            if descriptor.position == "before" and begins_after_noun(descriptor.text):
+                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come before the noun.")
 
 
-def plural_needed(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "plural-needed",
+    asks="A term that changes in the plural has a plural.",
+    fix="add the plural, as in 'with disabilities'",
+)
+def plural_needed(repository: Repository) -> Problems:
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
             changes = descriptor.position == "standalone" or (
                 descriptor.position == "after" and _CHANGES.search(descriptor.text)
             )
             if changes and descriptor.plural is None:
-                message = f"{descriptor.text!r} would stand unchanged after a plural noun."
-                yield file.report_entry("plural-needed", i, ("text",), message)
+                message = f"{descriptor.text!r} would be the same in the plural."
+                yield file.entry_problem(i, ("text",), message)
 
 
-def article_unused(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "article-unused",
+    asks="A term after the noun has no article.",
+    fix="remove the article",
+)
+def article_unused(repository: Repository) -> Problems:
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
             if descriptor.position == "after" and descriptor.article is not None:
-                message = "The article of a term after the noun is the noun's."
-                yield file.report_entry("article-unused", i, ("article",), message)
+                message = "A term after the noun takes the article of the noun."
+                yield file.entry_problem(i, ("article",), message)
 
 
-def article_written(repository: Repository) -> Iterator[Finding]:
-    """The article of a phrase comes from its sound or from ``article``; one in the text would be a second."""
+@rule(
+    "article-written",
+    asks="The text of a term or noun has no article, and a template none before {noun_phrase}.",
+    fix="write the text without the article",
+    why="Articles are added when sentences are compiled: from the sound of the phrase, or from the key `article`.",
+)
+def article_written(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         texts: list[tuple[Keys, str]] = [(("text",), entry.text)]
         if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
             texts.append((("plural",), entry.plural))
         for keys, text in texts:
-            second = (_ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match)(text)
-            if second is not None:
-                message = f"{second.group().strip()!r} would stand beside another article, or before a plural."
-                yield file.report_entry("article-written", i, keys, message)
+            written = (_ARTICLE_AND_SLOT.search if isinstance(entry, Template) else _ARTICLE.match)(text)
+            if written is not None:
+                article = written.group().split()[0]
+                yield file.entry_problem(i, keys, f"The {keys[-1]} contains the article {article!r}.")
 
 
-def agreement(repository: Repository) -> Iterator[Finding]:
-    """A verb has the number of who it speaks of."""
+@rule(
+    "agreement",
+    asks="A verb agrees in number with its subject.",
+    fix="correct the verb, as in 'who is' and, in the plural, 'who are'",
+)
+def agreement(repository: Repository) -> Problems:
     for axis in repository.axes:
         for i, descriptor in enumerate(axis.record.descriptors):
-            if descriptor.position == "after" and _OF_MANY.search(descriptor.text):
-                yield axis.report_entry("agreement", i, ("text",), f"{descriptor.text!r} speaks of several people.")
-            if descriptor.position == "after" and _OF_ONE.search(descriptor.plural or ""):
-                yield axis.report_entry("agreement", i, ("plural",), f"{descriptor.plural!r} speaks of one person.")
+            if descriptor.position == "after" and _PLURAL_VERB.search(descriptor.text):
+                yield axis.entry_problem(i, ("text",), f"The verb in {descriptor.text!r} is plural.")
+            if descriptor.position == "after" and _SINGULAR_VERB.search(descriptor.plural or ""):
+                yield axis.entry_problem(i, ("plural",), f"The verb in {descriptor.plural!r} is singular.")
     for family in repository.families:
         for i, template in enumerate(family.record.templates):
-            if _SLOT_OF_ONE.search(template.text) or _SLOT_OF_MANY.search(template.text):
-                yield family.report_entry("agreement", i, ("text",), "The verb after the slot has another number.")
+            if _SINGULAR_SLOT_PLURAL_VERB.search(template.text):
+                yield family.entry_problem(i, ("text",), "The verb after the singular slot is plural.")
+            elif _PLURAL_SLOT_SINGULAR_VERB.search(template.text):
+                yield family.entry_problem(i, ("text",), "The verb after the plural slot is singular.")
 
 
-def noun_gender(repository: Repository) -> Iterator[Finding]:
-    """A gender that no noun has would leave the descriptor without a sentence."""
+@rule(
+    "noun-gender",
+    asks="The gender in 'noun_gender' has nouns.",
+    fix="use a gender in nouns/, or add nouns of this gender",
+    why="No sentence can be made from a term that goes with no noun.",
+    needs=frozenset({"nouns"}),
+)
+def noun_gender(repository: Repository) -> Problems:
     genders = {f.record.gender for f in repository.genders if f.record.nouns}
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
             if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
-                message = f"No noun has the gender {descriptor.noun_gender!r}: the entry would have no sentence."
-                yield file.report_entry("noun-gender", i, ("noun_gender",), message)
+                message = f"No noun has the gender {descriptor.noun_gender!r}, so the entry would have no sentences."
+                yield file.entry_problem(i, ("noun_gender",), message)
 
 
-def article_stated(repository: Repository) -> Iterator[Finding]:
-    """Whether capitals are spelt out or read as a word is not to be seen from them."""
+@rule(
+    "article-stated",
+    asks="An abbreviation states its article.",
+    fix="add article: an (if read as letters, 'an FTM') or article: a ('a BIPOC')",
+    why='"FTM" is read letter by letter and takes "an"; "BIPOC" is read as a word and takes "a". The text does not '
+    "show which.",
+)
+def article_stated(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         if not isinstance(entry, Descriptor | Noun) or entry.article is not None:
             continue
         if is_abbreviation(entry.text) and getattr(entry, "position", "") != "after":
-            message = f"{entry.text!r} may be read as letters or as a word."
-            yield file.report_entry("article-stated", i, ("text",), message)
+            message = f"{entry.text!r} can be read as letters or as a word."
+            yield file.entry_problem(i, ("text",), message)
 
 
-def near_duplicate(repository: Repository) -> Iterator[Finding]:
-    """Terms of one axis and position, and nouns, whose texts differ by case, hyphens, accents or look-alikes alone."""
-    seen: dict[tuple[str, str], Entry] = {}
-    for file, i, entry in repository.entries():
-        if isinstance(entry, Template) or odd_character(entry.text) is not None:
-            continue
-        group = f"{file.document.path} {entry.position}" if isinstance(entry, Descriptor) else "noun"
-        other = seen.setdefault((folded(entry.text), group), entry)
-        if other.text != entry.text and other.until is None and entry.until is None:
-            message = f"{entry.text!r} is nearly {other.text!r}, which is {other.id}."
-            yield file.report_entry("near-duplicate", i, ("text",), message)
-
-
-# Letters and digits that are read as another letter: stroked, dotless, small capitals, one-storey a and g.
-_READ_AS = {
-    "a": "\u0251\u1d00", "b": "\u0253\u0299", "c": "\u1d04", "d": "\u0111\u0257\u1d05", "e": "\u1d07", "f": "\ua730",
-    "g": "\u0261\u0260\u0262", "h": "\u0127\u029c", "j": "\u1d0a", "k": "\u1d0b",
-    "l": "i1\u0131\u0269\u026a\u01c0\u0142\u019a\u029f", "m": "\u1d0d", "n": "\u0274", "o": "0\u00f8\u1d0f",
-    "p": "\u1d18", "r": "\u0280", "s": "\ua731", "t": "\u0167\u1d1b", "u": "\u1d1c", "v": "\u1d20", "w": "\u1d21",
-    "y": "\u028f\u01b4", "z": "\u1d22",
-}  # fmt: skip
-_LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in others}
-
-
-def folded(text: str) -> str:
-    """A text without what the eye passes over, for telling whether two are nearly the same.
-
-    That is case, accents, hyphens, spaces and other marks, and letters and digits that look like another letter.
-    """
-    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
-    return "".join(c for c in letters if c.isalnum() or c == "+")
-
-
-def phrase_twice(repository: Repository) -> Iterator[Finding]:
-    """A phrase on its own that is a noun, or a term with a noun, would make each of its sentences twice."""
-    nouns = [noun.text for file in repository.genders for noun in file.record.nouns]
-    terms = [d for file in repository.axes for d in file.record.descriptors]
-    before = {d.text: d.id for d in terms if d.position == "before"}
-    after = {d.text: d.id for d in terms if d.position == "after"}
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
-            if other is not None:
-                yield file.report_entry("phrase-twice", i, ("text",), f"{descriptor.text!r} is {other} already.")
-
-
-def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
-    """What makes a phrase, in words; nothing where nothing does."""
-    for noun in nouns:
-        if phrase == noun:
-            return f"the noun {noun!r}"
-        for rest, known in ((phrase.removesuffix(f" {noun}"), before), (phrase.removeprefix(f"{noun} "), after)):
-            if rest != phrase and rest in known:
-                return f"{known[rest]} with the noun {noun!r}"
-    return None
-
-
-def paraphrase_alike(repository: Repository) -> Iterator[Finding]:
-    """Marks and slot of a paraphrase are those of its template, so that both take the same phrases."""
+@rule(
+    "paraphrase-alike",
+    asks="A paraphrase has the slot, must_be_noun and first_turn_only of the template that it paraphrases.",
+    fix="give it the slot, must_be_noun and first_turn_only of that template",
+    why="Only templates that take the same phrases can be compared sentence by sentence.",
+)
+def paraphrase_alike(repository: Repository) -> Problems:
     templates = {t.id: t for f in repository.families for t in f.record.templates}
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
-            model = templates.get(template.paraphrase_of or "")
-            if model is not None and _marks(model) != _marks(template):
-                message = f"It takes other phrases than {model.id}, which it paraphrases."
-                yield file.report_entry("paraphrase-alike", i, ("paraphrase_of",), message)
+            original = templates.get(template.paraphrase_of or "")
+            if original is not None and _takes(original) != _takes(template):
+                message = f"It does not take the same phrases as {original.id}, which it paraphrases."
+                yield file.entry_problem(i, ("paraphrase_of",), message)
 
 
-def _marks(template: Template) -> tuple[bool, bool, bool]:
+def _takes(template: Template) -> tuple[bool, bool, bool]:
     return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text

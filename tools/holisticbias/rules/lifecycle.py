@@ -1,22 +1,28 @@
-"""Rules on versions: when entries come, change and go."""
+"""Rules on the versions in which entries are added, changed and retired."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
-from holisticbias.source.findings import Finding
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor, Entry
 from holisticbias.terms.versions import version_key
 
 
-def known_version(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "known-version",
+    asks="Every version of an entry has a file in releases/.",
+    fix="use a version that has a file in releases/",
+    needs=frozenset({"releases"}),
+)
+def known_version(repository: Repository) -> Problems:
     known = {f.record.version for f in repository.releases}
     for file, i, entry in repository.entries():
         for keys, version in _versions(entry):
             if version not in known:
-                yield file.report_entry("known-version", i, keys, f"The version {version} has no file in releases/.")
+                yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
 
 
 def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
@@ -30,27 +36,34 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
             yield ("assessments", k, "since"), assessment.since
 
 
-def version_order(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "version-order",
+    asks="The version in 'until' comes after the one in 'since', and the ones in 'history' lie between them.",
+    fix="put the versions in order",
+)
+def version_order(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         since = version_key(entry.since)
         end = None if entry.until is None else version_key(entry.until)
         if end is not None and end <= since:
-            yield file.report_entry("version-order", i, ("until",), f"until {entry.until} is not after {entry.since}.")
+            yield file.entry_problem(i, ("until",), f"until {entry.until} is not after since {entry.since}.")
         for k, wording in enumerate(entry.history):
             if version_key(wording.until) <= since or (end is not None and version_key(wording.until) > end):
-                message = f"The wording until {wording.until} lies outside the entry's versions."
-                yield file.report_entry("version-order", i, ("history", k, "until"), message)
+                message = f"The version {wording.until} is outside the versions of the entry."
+                yield file.entry_problem(i, ("history", k, "until"), message)
 
 
-def empty_version(repository: Repository) -> Iterator[Finding]:
+@rule(
+    "empty-version",
+    asks="A version has descriptors, nouns and templates.",
+    fix="check the versions in 'since' and 'until'",
+    needs=WITH_ENTRIES,
+)
+def empty_version(repository: Repository) -> Problems:
     catalog = repository.catalog()
     for file in repository.releases:
         held = catalog.at(file.record.version)
-        missing = [
-            name
-            for name, files in (("descriptors", held.axes), ("nouns", held.genders), ("templates", held.families))
-            if not files
-        ]
+        kinds = (("descriptors", held.axes), ("nouns", held.genders), ("templates", held.families))
+        missing = [name for name, files in kinds if not files]
         if missing:
-            message = f"Version {file.record.version} has no {' and no '.join(missing)}."
-            yield file.report("empty-version", ("version",), message)
+            yield file.problem(("version",), f"Version {file.record.version} has no {' and no '.join(missing)}.")

@@ -1,4 +1,4 @@
-"""What a published version held: a digest of each entry, so that nothing of it changes unseen."""
+"""Locks: a digest of each entry of a published version, to detect changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HISTORY = {"until", "replaced_by", "history"}
 
 
 def lock(catalog: Catalog, version: str) -> LockFile:
-    """Each entry of a version by its id, in the order of the files, with a digest of how it stood.
+    """The lock of a version: a digest of each entry as it was then, by id, in the order of the files.
 
     A key without a dot is an axis; its digest is that of the axis's label.
     """
@@ -22,8 +22,8 @@ def lock(catalog: Catalog, version: str) -> LockFile:
 
 
 def locks(catalog: Catalog, versions: Iterable[str]) -> Iterator[LockFile]:
-    """The locks of several versions; an entry that stood alike in them is digested once."""
-    known: dict[int, tuple[Entry, str]] = {}  # holds the entries, so that no other can get the id of one
+    """The locks of several versions; an entry that is the same in several is digested once."""
+    known: dict[int, tuple[Entry, str]] = {}  # keeps the entries alive, so that their ids stay unique
     for version in versions:
         yield LockFile(version=version, entries=dict(_entries(catalog.at(version), known)))
 
@@ -46,8 +46,8 @@ def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tup
 def _digests(group: str, entries: Iterable[Entry], known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
     for entry in entries:
         if id(entry) not in known:
-            stood = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
-            known[id(entry)] = entry, _digest([group, stood])
+            worded = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
+            known[id(entry)] = entry, _digest([group, worded])
         yield entry.id, known[id(entry)][1]
 
 

@@ -1,69 +1,103 @@
-"""Rules on published versions: what they held stays as it was, for ever."""
+"""Rules on published versions: their entries never change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.rules.lock import locks
 from holisticbias.source.findings import Finding
 from holisticbias.source.records import EntryFile, Located, Repository
+from holisticbias.source.rule import Rule
 from holisticbias.terms.file_kinds import LockFile
 from holisticbias.terms.versions import version_key
 
+PUBLISHED_CHANGED = Rule(
+    "published-changed",
+    asks="Entries of a published version do not change in it.",
+    fix="add to the entry's history: {until: the next version, the changed key: its old value, reason: why}",
+    why="People compare results over years, and every version is built from today's files. So a changed entry keeps "
+    "its earlier wording in `history`, and published versions stay as they were.",
+)
+PUBLISHED_REMOVED = Rule(
+    "published-removed",
+    asks="A published version keeps its entries.",
+    fix="put the entry back, with the next version in 'until'",
+    why="A retired entry stays in its file, and `until` names the first version without it. A term that its community "
+    "objects to need not be retired: record the objection with `holisticbias assess`.",
+    needs=WITH_ENTRIES,
+)
+PUBLISHED_ADDED = Rule(
+    "published-added",
+    asks="A published version gets no new entries.",
+    fix="set since to the next version",
+)
+PUBLISHED_ORDER = Rule(
+    "published-order",
+    asks="The entries of a published version keep their order.",
+    fix="put the entry back where it was; new entries can go anywhere between the others",
+)
 
-def published_lock(repository: Repository) -> Iterator[Finding]:
+
+@rule(
+    "published-lock",
+    asks="A published version has a digest and a lock.",
+    fix="run holisticbias releases --freeze VERSION",
+    needs=frozenset({"releases", "locks"}),
+)
+def published_lock(repository: Repository) -> Problems:
     locked = {f.record.version for f in repository.locks}
     for file in repository.releases:
         version = file.record.version
         if (file.record.digest is not None) != (version in locked):
             has, lacks = ("a digest", "lock") if version not in locked else ("a lock", "digest")
-            yield file.report("published-lock", ("version",), f"Version {version} has {has} but no {lacks}.")
+            yield file.problem(("version",), f"Version {version} has {has} but no {lacks}.")
 
 
-def published(repository: Repository) -> Iterator[Finding]:
-    """Entries that went, came, changed or moved in a published version, each reported for the newest such version."""
+def published_findings(repository: Repository) -> Iterator[Finding]:
+    """A finding for each entry that differs from a lock, on the newest version where it does."""
     catalog = repository.catalog()
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
     places_of_axes = {f.record.axis: f for f in repository.axes}
-    reported = set(repository.left_out)  # whether they would change shows when they can be read
+    reported = set(repository.left_out)  # whether they changed is unknown until they can be read
     files = [f for f in repository.locks if f.record.version in catalog.versions]
     files.sort(key=lambda f: version_key(f.record.version), reverse=True)
     for file, now in zip(files, locks(catalog, [f.record.version for f in files]), strict=True):
-        for key, rule, message in _differences(file.record, now):
+        for key, broken, message in _differences(file.record, now):
             if key in reported:
                 continue
             reported.add(key)
             if key in places:
                 at, i = places[key]
-                yield at.report_entry(rule, i, (), message)
+                yield broken.finding(at.entry_problem(i, (), message))
             elif key in places_of_axes:
-                yield places_of_axes[key].report(rule, ("label",), message)
+                yield broken.finding(places_of_axes[key].problem(("label",), message))
             else:
-                yield _home(repository, key, file).report(rule, (), message, key)
+                yield broken.finding(_former_file(repository, key, file).problem((), message, key))
 
 
-def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, str, str]]:
-    """The key, the rule that is broken and what to say."""
+def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, Rule, str]]:
+    """The id of each entry that differs, the rule that this breaks, and the message."""
     version, then, now = locked.version, locked.entries, found.entries
     for key, digest in then.items():
         if key not in now:
-            yield key, "published-removed", f"Version {version} holds {key!r}, and would no longer."
+            yield key, PUBLISHED_REMOVED, f"{key!r} would be gone from version {version}, which is published."
         elif now[key] != digest:
-            yield key, "published-changed", f"{key!r} would change in version {version}, which is published."
+            yield key, PUBLISHED_CHANGED, f"{key!r} would change in version {version}, which is published."
     for key in now.keys() - then.keys():
-        yield key, "published-added", f"{key!r} would come into version {version}, which is published."
-    was, stands = [k for k in then if k in now], [k for k in now if k in then]
-    for before, after in zip(was, stands, strict=True):
+        yield key, PUBLISHED_ADDED, f"{key!r} would be added to version {version}, which is published."
+    was, is_now = [k for k in then if k in now], [k for k in now if k in then]
+    for before, after in zip(was, is_now, strict=True):
         if before != after:
-            yield after, "published-order", f"{after!r} stands at another place than in version {version}."
+            yield after, PUBLISHED_ORDER, f"{after!r} is not where it was in version {version}, which is published."
             return
 
 
-def _home(repository: Repository, key: str, lock_file: Located[LockFile]) -> EntryFile | Located[LockFile]:
-    """The file that an entry that is gone would stand in, else the lock that remembers it."""
+def _former_file(repository: Repository, key: str, lock_file: Located[LockFile]) -> EntryFile | Located[LockFile]:
+    """The file that a removed entry was in, going by its id, else the lock that lists it."""
     group = key.split(".", maxsplit=1)[0]
-    homes: dict[str, EntryFile] = {
+    files: dict[str, EntryFile] = {
         **{f.record.axis: f for f in repository.axes},
         **{f.record.family: f for f in repository.families},
     }
-    return homes.get(group, lock_file)
+    return files.get(group, lock_file)

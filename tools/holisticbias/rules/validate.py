@@ -1,13 +1,15 @@
-"""Source files against every rule: a catalog, and all that was found."""
+"""Validate source files: check them against every rule, and make the catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from holisticbias.errors import SourceError
-from holisticbias.rules import CHECKS, judged
-from holisticbias.rules.review import apply_waivers
+from holisticbias.rules import RULES
+from holisticbias.rules.check import CheckedRule
+from holisticbias.rules.published import published_findings
+from holisticbias.rules.waivers import apply_waivers
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import Finding, render_findings
 from holisticbias.source.folder import (
@@ -19,19 +21,28 @@ from holisticbias.source.folder import (
     read_source,
     shown_path,
 )
-from holisticbias.source.records import parse_files
+from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
 
 
 def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding, ...]]:
-    """Every finding, in the order of files and lines, and the catalog of all that could be read."""
+    """The catalog of everything that could be read, and all findings, sorted by file and line."""
     repository, findings = parse_files(files)
-    checked = (f for check in CHECKS.values() for f in check(repository))
-    return repository.catalog(), tuple(sorted({*findings, *judged(repository, apply_waivers(repository, checked))}))
+    return repository.catalog(), tuple(sorted({*findings, *_check(repository)}))
+
+
+def _check(repository: Repository) -> Iterator[Finding]:
+    """The findings of all rules whose files could be read, without those that are waived."""
+    found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
+    found += published_findings(repository)
+    return (f for f in apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
 
 
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
-    """Findings for whole folders of terms, for files and folders in one, or for files that lie elsewhere."""
+    """Findings in folders of terms, in files and folders inside one, or in files outside of any.
+
+    A file outside is checked as if it replaced its counterpart in the nearest folder of terms. Raises ``SourceError``.
+    """
     sources: dict[Path, tuple[SourceFile, ...]] = {}
     wanted: dict[Path, set[str]] = {}
     found: set[Finding] = set()
@@ -44,11 +55,9 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         held = {f.document.path for f in sources[root]}
         inside = {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
         if path.is_file() and not inside:
-            found.update(_validate_stranger(path, sources[root]))
+            found.update(_validate_outside_file(path, sources[root]))
         elif not inside:
-            raise SourceError(
-                f"{path} holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"
-            )
+            raise SourceError(f"{path} has no terms: name a folder with descriptors/, nouns/ and templates/, or a file")
         wanted.setdefault(root, set()).update(inside)
     for root, shown in wanted.items():
         if shown:
@@ -57,24 +66,24 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
 
 
 def _absolute(path: Path) -> Path:
-    """Where a file lies, without following the file itself: it may be a link to nothing, or to itself."""
+    """The absolute path of a file, without following the file itself: it may be a broken or circular link."""
     return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
 
-def _validate_stranger(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
-    """The findings of a file outside the folder of terms, in the place of the file that it would replace.
+def _validate_outside_file(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
+    """The findings of a file that takes the place of the file that it would replace.
 
-    What is published does not bind it: it is no part of any version.
+    The rules on published versions do not apply: the file is not part of any version.
     """
     shown = shown_path(path)
     document = read_document(path, shown)
     file = SourceFile(kind_of(_absolute(path), document), document)
-    others = (f for f in source if not _same_place(f, file))
+    others = (f for f in source if not _replaces(file, f))
     found = validate_files([*others, file])[1]
     return (f for f in found if f.path == shown and not f.rule.startswith("published-"))
 
 
-def _same_place(other: SourceFile, file: SourceFile) -> bool:
+def _replaces(file: SourceFile, other: SourceFile) -> bool:
     if other.kind != file.kind:
         return False
     keys = ("axis", "gender", "family", "version", "subset", "sources")
@@ -85,11 +94,10 @@ def _same_place(other: SourceFile, file: SourceFile) -> bool:
 
 
 def load_catalog(root: Path | str | None = None) -> Catalog:
-    """The catalog of a folder of terms, valid in full.
+    """Load the catalog of a folder of terms; raises ``SourceError`` with the first finding if it is not valid.
 
-    ``root`` defaults to the folder at or above the current one, else to the
-    terms shipped with the package. Raises ``SourceError`` with the first
-    findings if anything is wrong.
+    ``root`` defaults to the folder of terms at or above the current folder, else
+    to the terms shipped with the package.
     """
     catalog, findings = validate_files(read_source(find_source() if root is None else Path(root)))
     errors = [f for f in findings if f.level == "error"]

@@ -1,1 +1,1 @@
-"""Read and write YAML files of terms, with the line and column of every value."""
+"""Read and format YAML files of terms, with the line and column of every value."""

@@ -14,30 +14,43 @@ from typing import TypeAlias
 import yaml
 
 from holisticbias.source.findings import Finding, shown
-from holisticbias.source.rule_texts import report
+from holisticbias.source.reading_rules import (
+    AMBIGUOUS_SCALAR,
+    BYTE_ORDER_MARK,
+    DUPLICATE_KEY,
+    FILE_TOO_LARGE,
+    LINE_ENDINGS,
+    LOCK_SYNTAX,
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_VALUES,
+    NOT_NFC,
+    NOT_UTF8,
+    TOO_DEEP,
+    TOO_MANY_VALUES,
+    UNREADABLE,
+    YAML_SYNTAX,
+)
+from holisticbias.source.rule import Place, Problem, Rule
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Keys: TypeAlias = tuple["str | int", ...]
-Place: TypeAlias = tuple[int, int]
 
-MAX_BYTES = 5_000_000
-MAX_VALUES = 100_000
-MAX_DEPTH = 40
-MAX_ALIKE = 20  # findings of one kind in the bytes of a file
+MAX_ALIKE = 20  # findings of one rule in the bytes of a file
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
-# YAML 1.1 ends a line with each of these, YAML 1.2 with none: readers disagree on the text, and on every line below.
+# Line breaks in YAML 1.1 but not in YAML 1.2: parsers disagree on the text and on all later line numbers.
 _OTHER_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
-# A shorter file with fewer brackets and shorter lines can neither nest nor unfold enough to exhaust the parser.
+# Below both limits a file can neither nest nor expand enough to exhaust the parser.
 _SURELY_SMALL = 100_000
 _SURELY_FLAT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's data and where each of its values stands, by path of keys and indexes."""
+    """A file's data, with the place of each value by its path of keys and indexes."""
 
     path: str
     data: Value
@@ -45,39 +58,39 @@ class Document:
     findings: tuple[Finding, ...] = ()
 
     def place(self, keys: Keys) -> Place:
-        """Line and column of a value, or of the nearest thing around it, counting from 1."""
+        """Line and column, from 1, of a value or of the nearest value around it."""
         while keys and keys not in self.places:
             keys = keys[:-1]
         return self.places.get(keys, (1, 1))
 
 
 def read_document(path: Path, shown_as: str) -> Document:
-    """Read one YAML file. Whatever is wrong with it becomes a finding; nothing is raised."""
+    """Read one YAML file; errors become findings, and nothing is raised."""
     content = _read_bytes(path, shown_as)
     return content if isinstance(content, Document) else parse_document(content, shown_as)
 
 
 def read_json(path: Path, shown_as: str) -> Document:
-    """Read one JSON file that the tools wrote, without the places of its values; nothing is raised."""
+    """Read one JSON file that the tools wrote, without the places of its values; errors become findings."""
     content = _read_bytes(path, shown_as)
     if isinstance(content, Document):
         return content
     try:
         return Document(shown_as, json.loads(content), {})
     except (ValueError, RecursionError):
-        return _unread(shown_as, "lock-syntax", "The file is not JSON.")
+        return _unread(shown_as, LOCK_SYNTAX, "The file is not JSON.")
 
 
 def _read_bytes(path: Path, shown_as: str) -> bytes | Document:
     if path.exists() and not path.is_file():
-        return _unread(shown_as, "unreadable", "It is not a file.")  # a pipe or a device could be read forever
+        return _unread(shown_as, UNREADABLE, "It is not a file.")  # reading a pipe or a device may never end
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
-        return _unread(shown_as, "unreadable", f"The file cannot be read: {error.strerror}.")
+        return _unread(shown_as, UNREADABLE, f"The file cannot be read: {error.strerror}.")
     if len(content) > MAX_BYTES:
-        return _unread(shown_as, "file-too-large", f"The file has more than {MAX_BYTES:,} bytes.")
+        return _unread(shown_as, FILE_TOO_LARGE, f"The file has more than {MAX_BYTES:,} bytes.")
     return content
 
 
@@ -88,9 +101,9 @@ def parse_document(content: bytes, shown_as: str) -> Document:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
-        return _unread(shown_as, "not-utf8", message, _offset_place(before, len(before)))
+        return _unread(shown_as, NOT_UTF8, message, _offset_place(before, len(before)))
     findings = tuple(_text_findings(text, shown_as))
-    if any(f.rule == "byte-order-mark" for f in findings):
+    if any(f.rule == BYTE_ORDER_MARK.id for f in findings):
         text = text.removeprefix("\ufeff")
     try:
         unbounded = _unbounded(text)
@@ -98,16 +111,16 @@ def parse_document(content: bytes, shown_as: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.problem or error}.", place, findings)
+        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {error.problem or error}.", place, findings)
     except yaml.reader.ReaderError as error:
         place = _offset_place(text, _characters(text, error))
-        return _unread(shown_as, "yaml-syntax", f"Not YAML: {error.reason}.", place, findings)
+        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {error.reason}.", place, findings)
     except (yaml.YAMLError, RecursionError) as error:
-        return _unread(shown_as, "yaml-syntax", f"Not YAML: {type(error).__name__}.", (1, 1), findings)
+        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {type(error).__name__}.", (1, 1), findings)
     if unbounded:
         return _unread(shown_as, *unbounded, before=findings)
     if root is None:
-        return _unread(shown_as, "yaml-syntax", "The file is empty.", (1, 1), findings)
+        return _unread(shown_as, YAML_SYNTAX, "The file is empty.", (1, 1), findings)
     builder = _Builder(shown_as)
     data = builder.value(root, ())
     findings += tuple(builder.findings)
@@ -116,15 +129,16 @@ def parse_document(content: bytes, shown_as: str) -> Document:
     return Document(shown_as, data, builder.places, findings)
 
 
-def _unread(path: str, rule: str, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
-    return Document(path, None, {}, (*before, report(rule, path, place, message)))
+def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
+    return Document(path, None, {}, (*before, rule.finding(Problem(path, place, message))))
 
 
 def _text_findings(text: str, path: str) -> Iterator[Finding]:
     if text.startswith("\ufeff"):
-        yield report("byte-order-mark", path, (1, 1), "The file begins with a byte order mark.")
+        yield BYTE_ORDER_MARK.finding(Problem(path, (1, 1), "The file begins with a byte order mark."))
     if "\r" in text:
-        yield report("line-endings", path, _offset_place(text, text.index("\r")), "A line ends with a carriage return.")
+        place = _offset_place(text, text.index("\r"))
+        yield LINE_ENDINGS.finding(Problem(path, place, "A line ends with a carriage return."))
     yield from islice(_other_line_breaks(text, path), MAX_ALIKE)
     if not unicodedata.is_normalized("NFC", text):
         yield from islice(_decomposed(text, path), MAX_ALIKE)
@@ -135,8 +149,9 @@ def _other_line_breaks(text: str, path: str) -> Iterator[Finding]:
         return
     for number, line in enumerate(text.split("\n"), 1):
         for found in _OTHER_LINE_BREAK.finditer(line):
-            message = f"The character U+{ord(found.group()):04X} is a line break to some programs and none to others."
-            yield report("line-endings", path, (number, found.start() + 1), message, mend="remove the character.")
+            message = f"Only some programs read the character U+{ord(found.group()):04X} as a line break."
+            problem = Problem(path, (number, found.start() + 1), message)
+            yield LINE_ENDINGS.finding(problem, fix="remove the character")
 
 
 def _decomposed(text: str, path: str) -> Iterator[Finding]:
@@ -144,7 +159,7 @@ def _decomposed(text: str, path: str) -> Iterator[Finding]:
         composed = unicodedata.normalize("NFC", line)
         if composed != line:
             column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
-            yield report("not-nfc", path, (number, column + 1), "An accent is written as a character of its own.")
+            yield NOT_NFC.finding(Problem(path, (number, column + 1), "An accent is written as a separate character."))
 
 
 def _offset_place(text: str, offset: int) -> Place:
@@ -152,17 +167,17 @@ def _offset_place(text: str, offset: int) -> Place:
 
 
 def _characters(text: str, error: yaml.reader.ReaderError) -> int:
-    """Where the reader stopped, in characters; libyaml counts bytes."""
+    """The reader's position in characters; libyaml counts bytes."""
     if error.encoding == "unicode":
         return int(error.position)
     return len(text.encode()[: error.position].decode(errors="ignore"))
 
 
-def _unbounded(text: str) -> tuple[str, str, Place] | None:
-    """What is wrong with a file that nests or holds too much, found before any of it is kept.
+def _unbounded(text: str) -> tuple[Rule, str, Place] | None:
+    """The rule, message and place if a file nests too deeply or has too many values, found without building it.
 
-    Composing nodes takes stack for each level and memory for each value, which
-    a small file can exhaust; events take neither.
+    Composing nodes takes stack per level and memory per value, which a small
+    file can exhaust; parsing events takes neither.
     """
     longest = max(map(len, text.split("\n")))
     if len(text) < _SURELY_SMALL and longest + text.count("[") + text.count("{") < _SURELY_FLAT:
@@ -173,19 +188,19 @@ def _unbounded(text: str) -> tuple[str, str, Place] | None:
         nodes += isinstance(event, yaml.NodeEvent)
         mark = event.start_mark
         if mark and depth > MAX_DEPTH:
-            return "too-deep", _TOO_DEEP, (mark.line + 1, mark.column + 1)
+            return TOO_DEEP, _TOO_DEEP, (mark.line + 1, mark.column + 1)
         if mark and nodes > 2 * MAX_VALUES:  # keys and values
-            return "too-many-values", _TOO_MANY, (mark.line + 1, mark.column + 1)
+            return TOO_MANY_VALUES, _TOO_MANY, (mark.line + 1, mark.column + 1)
     return None
 
 
-_TOO_DEEP = f"Values are nested more than {MAX_DEPTH} deep."
-_TOO_MANY = f"The file unfolds to more than {MAX_VALUES:,} values."
+_TOO_DEEP = f"Values are nested more than {MAX_DEPTH} levels deep."
+_TOO_MANY = f"The file expands to more than {MAX_VALUES:,} values."
 _PLAIN = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 
 
 class _Builder:
-    """Turns YAML nodes into plain values, noting places and what is wrong."""
+    """Convert YAML nodes to plain values, and collect their places and findings."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -198,14 +213,14 @@ class _Builder:
         place = node.start_mark.line + 1, node.start_mark.column + 1
         self._values += 1
         if self._values > MAX_VALUES:
-            self._stop("too-many-values", place, _TOO_MANY)
+            self._stop(TOO_MANY_VALUES, place, _TOO_MANY)
         elif len(keys) > MAX_DEPTH:
-            self._stop("too-deep", place, _TOO_DEEP)
+            self._stop(TOO_DEEP, place, _TOO_DEEP)
         if self.unbounded:
             return None
         self.places[keys] = place
         if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN:
-            self._report("yaml-syntax", place, f"The tag {shown(node.tag)} is not allowed.")
+            self._report(YAML_SYNTAX, place, f"The tag {shown(node.tag)} is not allowed.")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, keys)
         if isinstance(node, yaml.SequenceNode):
@@ -217,11 +232,11 @@ class _Builder:
         for key_node, value_node in node.value:
             place = key_node.start_mark.line + 1, key_node.start_mark.column + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                self._report("yaml-syntax", place, "A key is not text.")
+                self._report(YAML_SYNTAX, place, "A key is not a text.")
                 continue
             key = str(key_node.value)
             if key in mapping:
-                self._report("duplicate-key", place, f"The key {shown(key)} stands twice.")
+                self._report(DUPLICATE_KEY, place, f"The key {shown(key)} is there twice.")
                 continue
             mapping[key] = self.value(value_node, (*keys, key))
         return mapping
@@ -239,15 +254,15 @@ class _Builder:
         if kind == "float" and _FRACTION.fullmatch(raw):
             return float(raw)
         if kind in _READ_AS:
-            self._report("ambiguous-scalar", place, f"YAML 1.1 reads {shown(raw)} as {_READ_AS[kind]}.")
+            self._report(AMBIGUOUS_SCALAR, place, f"YAML 1.1 reads {shown(raw)} as {_READ_AS[kind]}.")
             return raw
-        self._report("yaml-syntax", place, f"The tag {shown(tag)} is not allowed.")
+        self._report(YAML_SYNTAX, place, f"The tag {shown(tag)} is not allowed.")
         return raw
 
-    def _report(self, rule: str, place: Place, message: str) -> None:
-        self.findings.append(report(rule, self.path, place, message))
+    def _report(self, rule: Rule, place: Place, message: str) -> None:
+        self.findings.append(rule.finding(Problem(self.path, place, message)))
 
-    def _stop(self, rule: str, place: Place, message: str) -> None:
+    def _stop(self, rule: Rule, place: Place, message: str) -> None:
         if not self.unbounded:
             self._report(rule, place, message)
         self.unbounded = True

@@ -1,4 +1,4 @@
-"""What a check found: where, how serious, and how to mend it."""
+"""Findings: what breaks a rule, where, how serious it is and how to fix it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Format = Literal["text", "json", "github"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """One thing that is wrong, at a line and a column that count from 1."""
+    """One place where a file breaks a rule; lines and columns count from 1."""
 
     path: str
     line: int
@@ -22,17 +22,22 @@ class Finding:
     level: Level
     entry: str
     message: str
-    mend: str
+    fix: str
 
 
 def shown(value: object) -> str:
-    """A value between quotes, cut where it is long: what a file holds may be of any length."""
+    """The ``repr`` of a value, cut after 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def one_line(text: str) -> str:
+    """The text with escaped control, format and line-separator characters, so that it cannot steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def render_findings(findings: Iterable[Finding], style: Format) -> str:
-    """The findings as lines of text, as one JSON array, or as GitHub annotations."""
+    """Render findings as lines of text, as one JSON array, or as GitHub annotations."""
     if style == "json":
         return json.dumps([asdict(f) for f in findings], ensure_ascii=False, indent=2)
     return "\n".join(map(_github_line if style == "github" else _text_line, findings))
@@ -40,21 +45,16 @@ def render_findings(findings: Iterable[Finding], style: Format) -> str:
 
 def _text_line(finding: Finding) -> str:
     entry = f" [{finding.entry}]" if finding.entry else ""
-    return _one_line(
+    return one_line(
         f"{finding.path}:{finding.line}:{finding.column} {finding.level} {finding.rule}{entry} "
-        f"{finding.message} Mend: {finding.mend}"
+        f"{finding.message} Fix: {finding.fix}"
     )
-
-
-def _one_line(text: str) -> str:
-    """Control, format and line-separator characters written out: what is printed cannot steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _github_line(finding: Finding) -> str:
     place = f"file={_property(finding.path)},line={finding.line},col={finding.column}"
     entry = f"[{finding.entry}] " if finding.entry else ""
-    message = _data(_one_line(f"{entry}{finding.message} Mend: {finding.mend}"))
+    message = _data(one_line(f"{entry}{finding.message} Fix: {finding.fix}"))
     return f"::{finding.level} {place},title={_property(finding.rule)}::{message}"
 
 

@@ -1,18 +1,14 @@
-"""Where the terms lie and what is there: files in, documents out."""
+"""Folders of terms: find them and read their files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document, read_json
-
-Kind = Literal[
-    "descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "intersections", "locks"
-]
+from holisticbias.terms.file_kinds import Kind
 
 FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
@@ -24,14 +20,17 @@ PACKAGE = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A document and the kind of file that it is."""
+    """A document and its kind."""
 
     kind: Kind
     document: Document
 
 
 def find_source(start: Path | None = None, *, to_write: bool = False) -> Path:
-    """The folder of terms: the nearest one at or above ``start``, or, to read, the one shipped with the package."""
+    """The nearest folder of terms at or above ``start``, else, unless it is to be written, the one of the package.
+
+    ``start`` defaults to the current folder. Raises ``SourceError``.
+    """
     start = (start or Path.cwd()).resolve()
     shipped = PACKAGE / "data"
     checkout = PACKAGE.parents[1]
@@ -39,20 +38,18 @@ def find_source(start: Path | None = None, *, to_write: bool = False) -> Path:
     for folder in folders:
         if is_source(folder):
             return folder
-    raise SourceError(
-        f"no folder at or above {start} holds descriptors/, nouns/ and templates/: name one with --source"
-    )
+    raise SourceError(f"no folder at or above {start} has descriptors/, nouns/ and templates/: name one with --source")
 
 
 def is_source(folder: Path) -> bool:
-    """Whether a folder holds terms."""
+    """Whether a folder has the subfolders of a folder of terms."""
     return all((folder / name).is_dir() for name in ("descriptors", "nouns", "templates"))
 
 
 def read_source(root: Path) -> tuple[SourceFile, ...]:
-    """Every YAML file of a folder of terms, sorted by name within its kind."""
+    """Read the YAML files and locks of a folder of terms, by kind and name; raises ``SourceError`` if it is not one."""
     if not is_source(root):
-        raise SourceError(f"{root} is no folder of terms: it needs descriptors/, nouns/ and templates/")
+        raise SourceError(f"{root} is not a folder of terms: it needs descriptors/, nouns/ and templates/")
     files = [SourceFile(kind, read_document(path, shown_path(path))) for kind, path in _yaml_files(root)]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
     files += [SourceFile("locks", read_json(path, shown_path(path))) for path in locks]
@@ -73,29 +70,28 @@ def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
 
 
 def shown_path(path: Path) -> str:
-    """A file's path as messages show it: relative to the current folder where it lies in it."""
+    """A file's path as messages show it: relative to the current folder if it is inside it."""
     path, here = path.parent.resolve() / path.name, Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+_TELLING_KEYS: tuple[tuple[Kind, str], ...] = (
+    ("subsets", "subset"),  # before descriptors: a subset has that key too
+    ("descriptors", "descriptors"),
+    ("nouns", "nouns"),
+    ("templates", "templates"),
+    ("sources", "sources"),
+    ("waivers", "waivers"),
+    ("intersections", "exclusions"),
+    ("releases", "version"),
+)
+
+
 def kind_of(path: Path, document: Document) -> Kind:
-    """The kind of a file that stands alone: by its folder's name, else by what it holds."""
+    """The kind of a single file: from its folder's name, else from its keys, else ``descriptors``."""
     if path.name.endswith(LOCK_SUFFIX):
         return "locks"
-    if path.parent.name in FOLDERS:
-        return next(kind for kind in FOLDERS if kind == path.parent.name)
-    keys: tuple[Kind, ...] = ("subsets", "descriptors", "nouns", "templates", "sources", "waivers", "intersections")
-    held = document.data if isinstance(document.data, dict) else {}
-    marks = {
-        "subsets": "subset",
-        "descriptors": "descriptors",
-        "nouns": "nouns",
-        "templates": "templates",
-        "sources": "sources",
-        "waivers": "waivers",
-        "intersections": "exclusions",
-    }
-    for kind in keys:
-        if marks[kind] in held:
-            return kind
-    return "releases" if "version" in held else "descriptors"
+    data = document.data if isinstance(document.data, dict) else {}
+    by_folder = [kind for kind in FOLDERS if kind == path.parent.name]
+    by_key = [kind for kind, key in _TELLING_KEYS if key in data]
+    return (*by_folder, *by_key, "descriptors")[0]

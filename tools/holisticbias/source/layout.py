@@ -1,4 +1,4 @@
-"""Canonical layout of the YAML files: the order of keys, indentation and blank lines. Comments stay."""
+"""Canonical layout of the YAML files: order of keys, indentation and blank lines; comments are kept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ruamel.yaml.error import YAMLError
 from holisticbias.errors import SourceError
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import render_findings
-from holisticbias.source.folder import Kind, kind_of, shown_path
+from holisticbias.source.folder import kind_of, shown_path
 from holisticbias.source.records import MODELS
 from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.file_kinds import Kind
 
 ENTRIES: dict[str, type[Entry]] = {"descriptors": Descriptor, "nouns": Noun, "templates": Template}
 MAX_FLOW = 120
@@ -25,31 +26,31 @@ _LISTS = ("sources", "not_with")
 
 
 def format_file(path: Path) -> str:
-    """The canonical content of a file; ``SourceError`` with the first finding if it cannot be read."""
+    """The canonical content of a file; raises ``SourceError`` with the first finding if it cannot be read."""
     document = read_document(path, shown_path(path))
     if document.findings:
-        raise SourceError(f"mend this first: {render_findings(document.findings[:1], 'text')}")
+        raise SourceError(f"fix this first: {render_findings(document.findings[:1], 'text')}")
     return format_text(path.read_text("utf-8"), kind_of(path.resolve(), document))
 
 
 def format_text(text: str, kind: Kind) -> str:
-    """The canonical form of a file's text, which must be YAML; formatting it again changes nothing."""
-    return write(read(text), kind)
+    """The canonical form of a YAML text; formatting it again changes nothing."""
+    return canonical_text(read_editable(text), kind)
 
 
-def read(text: str) -> CommentedMap:
-    """A file as ruamel.yaml keeps it: with its comments, quotes and order."""
+def read_editable(text: str) -> CommentedMap:
+    """Parse a YAML file for editing, with its comments, quotes and order of keys."""
     try:
         root = _yaml().load(text)
     except YAMLError as error:
-        raise SourceError(f"the file cannot be laid out anew: {' '.join(str(error).split())[:200]}") from error
+        raise SourceError(f"the file cannot be formatted: {' '.join(str(error).split())[:200]}") from error
     if not isinstance(root, CommentedMap):
         raise SourceError("the file is not a mapping of keys to values")
     return root
 
 
-def write(root: CommentedMap, kind: Kind) -> str:
-    """The canonical text of a file."""
+def canonical_text(root: CommentedMap, kind: Kind) -> str:
+    """Write an edited file in canonical layout; sorts the keys of ``root`` in place."""
     _sort_keys(root, list(MODELS[kind].model_fields))
     entries = root.get(kind)
     if kind in ENTRIES and isinstance(entries, CommentedSeq):
@@ -62,14 +63,14 @@ def write(root: CommentedMap, kind: Kind) -> str:
 
 
 def key_order(model: type[Entry]) -> list[str]:
-    """An entry's keys: its id and text, what is its own, then where it comes from and when."""
+    """The order of an entry's keys: id, text, the keys of its own kind, then those that all entries have."""
     common = [name for name in Entry.model_fields if name not in ("id", "text")]
     own = [name for name in model.model_fields if name not in Entry.model_fields]
     return ["id", "text", *own, *common]
 
 
 def stale_files(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
-    """The files that are not canonical, each with its canonical content."""
+    """The files that are not in canonical layout, each with its canonical content."""
     formatted = ((path, format_file(path)) for path in paths)
     return tuple((path, text) for path, text in formatted if path.read_bytes() != text.encode())
 
@@ -95,7 +96,7 @@ def _lay_out(entry: CommentedMap, order: list[str]) -> None:
 
 
 def _sort_keys(mapping: CommentedMap, order: list[str]) -> None:
-    """Keys in that order, others last, each with its comment."""
+    """Sort keys, with their comments, by the order given; other keys come last."""
     wanted = sorted(mapping, key=lambda key: order.index(key) if key in order else len(order))
     if wanted != list(mapping):
         for key in wanted:
@@ -103,9 +104,9 @@ def _sort_keys(mapping: CommentedMap, order: list[str]) -> None:
 
 
 def _blank_lines(text: str) -> str:
-    """One blank line between entries, before the comments that belong to the next.
+    """Put one blank line between entries, before the comments of the next entry.
 
-    At the left margin one blank line stays where there were some; elsewhere, but in texts, none does.
+    Before a line without indentation, one or more blank lines become one; all others are removed, except in texts.
     """
     inside = _lines_of_texts(text)
     out: list[str] = []
@@ -124,7 +125,7 @@ def _blank_lines(text: str) -> str:
 
 
 def _insert_blank(lines: list[str]) -> None:
-    """A blank line before the comments at the end, unless a list begins there or one is there already."""
+    """Insert a blank line before the comments at the end, except at the start of a list or after a blank line."""
     at = len(lines)
     while at and lines[at - 1].lstrip().startswith("#"):
         at -= 1
@@ -133,7 +134,7 @@ def _insert_blank(lines: list[str]) -> None:
 
 
 def _lines_of_texts(text: str) -> set[int]:
-    """Numbers of the lines that go on with a text of several lines, in which a blank line means something."""
+    """Numbers of the lines that continue a text of several lines, in which blank lines have a meaning."""
     return {
         number
         for token in pyyaml.scan(text, Loader=_SCANNER)

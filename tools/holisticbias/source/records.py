@@ -1,4 +1,4 @@
-"""The source files as typed records, each entry still knowing its line and column."""
+"""The source files as typed records that keep the line and column of every entry."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from pydantic_core import ErrorDetails
 
 from holisticbias.source.document import Document, Keys, Value
 from holisticbias.source.findings import Finding, shown
-from holisticbias.source.folder import Kind, SourceFile
-from holisticbias.source.rule_texts import report
+from holisticbias.source.folder import SourceFile
+from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY
+from holisticbias.source.rule import Problem
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
     DescriptorFile,
     IntersectionsFile,
+    Kind,
     LockFile,
     NounFile,
     ReleaseFile,
@@ -37,18 +39,18 @@ MODELS: Mapping[Kind, type[Record]] = {
     "waivers": WaiversFile,
     "intersections": IntersectionsFile,
 }
-_MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # no editor opens a lock: it needs no schema
+_MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # nobody edits a lock, so it has no schema
 
 F = TypeVar("F", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
 class Located(Generic[F]):
-    """A file's record, with the places of what it holds.
+    """A file's record with the places of its values.
 
-    ``entries`` names the key of its list; ``indexes`` says where each entry of
-    the record stands in the file, in which invalid ones may stand between;
-    ``left_out`` has the ids of those.
+    ``entries`` is the key of its list of entries. Invalid entries are not in
+    the record: ``indexes`` has the position in the file of each entry that is,
+    and ``left_out`` the ids of those that are not.
     """
 
     record: F
@@ -57,14 +59,14 @@ class Located(Generic[F]):
     indexes: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
 
-    def report(self, rule: str, keys: Keys, message: str, entry: str = "") -> Finding:
-        """A finding at one of the file's values."""
-        return report(rule, self.document.path, self.document.place(keys), message, entry)
+    def problem(self, keys: Keys, message: str, entry: str = "") -> Problem:
+        """A problem at one of the file's values."""
+        return Problem(self.document.path, self.document.place(keys), message, entry)
 
-    def report_entry(self, rule: str, position: int, keys: Keys, message: str) -> Finding:
-        """A finding at a value of the entry in that position of the record."""
+    def entry_problem(self, position: int, keys: Keys, message: str) -> Problem:
+        """A problem at a value of the entry at that position of the record's list."""
         entry: Entry = getattr(self.record, self.entries)[position]
-        return self.report(rule, (self.entries, self.indexes[position], *keys), message, entry.id)
+        return self.problem((self.entries, self.indexes[position], *keys), message, entry.id)
 
 
 EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile]
@@ -72,7 +74,7 @@ EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[Tem
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """All source files that could be read as records; ``unread`` are the kinds of those that could not."""
+    """All source files that could be read as records, and the kinds of those that could not in ``unread``."""
 
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
@@ -87,23 +89,23 @@ class Repository:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The ids of entries that break the schema: they are there, but no record says what they are."""
+        """Ids of entries that break the schema, and so are in no record."""
         return frozenset(entry for file in self.files for entry in file.left_out)
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
-        """Every file but the locks."""
+        """Every file except the locks."""
         more: tuple[Located[Any], ...] = (*self.sources, *self.waivers, *self.intersections)
         named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *more)
         return (*self.axes, *self.genders, *self.families, *named)
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
-        """The files that hold entries."""
+        """The files with entries: axes, genders and families."""
         return (*self.axes, *self.genders, *self.families)
 
     def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
-        """Each entry with its file and its position there."""
+        """Each entry with its file and its position in the file's record."""
         for located in self.with_entries:
             yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
 
@@ -121,7 +123,7 @@ class Repository:
 
 
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
-    """Records out of documents. An entry that breaks the schema is left out and becomes findings."""
+    """Convert documents to records; an entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
     parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
     unread: set[Kind] = set()
@@ -158,7 +160,7 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     if not isinstance(document.data, dict):
         if not document.findings:
             message = "The file is not a mapping of keys to values."
-            findings.append(report("schema", document.path, document.place(()), message))
+            findings.append(SCHEMA.finding(Problem(document.path, document.place(()), message)))
         return None
     data: dict[str, Value] = document.data
     entries = data.get(file.kind)
@@ -181,17 +183,15 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
 def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     keys = tuple(error["loc"])
     key = keys[-1] if keys else ""
-    place = document.place(keys)
-    entry = _entry_id(document.data, keys)
+    place, entry = document.place(keys), _entry_id(document.data, keys)
     if error["type"] == "missing":
-        return report("missing-key", document.path, place, f"The key {key!r} is missing.", entry)
+        return MISSING_KEY.finding(Problem(document.path, place, f"The key {key!r} is missing.", entry))
     if error["type"] == "extra_forbidden":
-        message = f"The key {shown(key)} is not one that this place has."
-        return report("unknown-key", document.path, place, message, entry)
-    mend = "put the text between quotes." if error["type"] == "string_type" else None
+        return UNKNOWN_KEY.finding(Problem(document.path, place, f"The key {shown(key)} is not in the schema.", entry))
     what = f"{key}: " if isinstance(key, str) else ""
     message = f"{what}{error['msg']}; it is {shown(error.get('input'))}."
-    return report("schema", document.path, place, message, entry, mend)
+    fix = "quote the value" if error["type"] == "string_type" else None
+    return SCHEMA.finding(Problem(document.path, place, message, entry), fix)
 
 
 def _entry_id(data: Value, keys: Keys) -> str:

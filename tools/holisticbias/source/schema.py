@@ -1,4 +1,4 @@
-"""JSON Schemas of the source files and of what other packages write, generated from their models."""
+"""JSON Schemas of the source files, and of the models that other packages register, from their models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUP = "holisticbias.schemas"
 
 
 def json_schemas() -> Mapping[str, str]:
-    """The content of each file in ``schema/``, by its name."""
+    """The content of each file in ``schema/``, by file name."""
     models: dict[str, type[BaseModel]] = dict(MODELS.items()) | _of_other_packages()
     return {
         f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **model.model_json_schema()}, indent=2) + "\n"
@@ -25,7 +25,7 @@ def json_schemas() -> Mapping[str, str]:
 
 
 def _of_other_packages() -> dict[str, type[BaseModel]]:
-    """Models that entry points name; those that cannot be imported, as in a plain install, are left out."""
+    """Models of the entry points, without those that cannot be imported because an extra is not installed."""
     models = {}
     for entry in entry_points(group=GROUP):
         try:
@@ -36,7 +36,7 @@ def _of_other_packages() -> dict[str, type[BaseModel]]:
 
 
 def stale_schemas(folder: Path) -> tuple[str, ...]:
-    """Names of the files in a folder that are not what the models say."""
+    """Names of the schemas that are missing from a folder or differ from the models."""
     return tuple(
         name
         for name, content in json_schemas().items()

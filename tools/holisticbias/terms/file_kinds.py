@@ -23,6 +23,9 @@ from holisticbias.terms.entries import (
 )
 from holisticbias.terms.versions import Version
 
+Kind = Literal[
+    "descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "intersections", "locks"
+]
 IN_PREPARATION = "In preparation"  # how the summary of a version begins until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 

@@ -1,0 +1,1 @@
+"""Stance contrast: the pairs of templates, and what a report shows."""

@@ -1,0 +1,170 @@
+"""The sections of a report on stance contrast: charts and tables."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.stance.finding import EXPLANATIONS, describe_finding
+from holisticbias_eval.measures.stance.shown import NAME, NATS, Shown
+from holisticbias_eval.sections import (
+    Bar,
+    Bars,
+    Block,
+    Column,
+    Estimate,
+    Forest,
+    Paragraph,
+    Point,
+    Scatter,
+    Section,
+    Table,
+    ends,
+)
+
+_SCATTERS = 3
+
+
+def stance_sections(view: View) -> tuple[Section, ...]:
+    """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
+    shown = Shown.of(view)
+    axes = _ordered(shown, shown.figures.by(NAME, "shared_contrast", "axis"))
+    if not axes:
+        return ()
+    overview: list[Block] = [
+        *describe_finding(shown, axes),
+        _axis_bars(shown, axes),
+        _axis_table(shown, axes),
+        *EXPLANATIONS,
+    ]
+    sections = [
+        Section("stance-contrast", "Stance contrast by axis", tuple(overview)),
+        Section("stance-descriptors", "Descriptors with a stance contrast", tuple(_differing(shown))),
+    ]
+    if pairs := shown.pairs:
+        spread, every = _spread_table(shown, axes, pairs), _descriptor_table(shown, pairs)
+        blocks: tuple[Block, ...] = (spread, *_scatters(shown, pairs), every)
+        sections.append(Section("stance-pairs", "Stance contrast by pair of templates", blocks, detail=True))
+    return tuple(sections)
+
+
+def _ordered(shown: Shown, axes: Sequence[Figure]) -> list[Figure]:
+    """First the axes on which the pairs agree, the largest first, then the others in the order of the release."""
+    agreed = [a for a in axes if shown.agrees(a)]
+    return sorted(agreed, key=lambda a: -(a.value or 0)) + [a for a in axes if not shown.agrees(a)]
+
+
+def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+    bars = tuple(
+        Bar(shown.axis(a), a.value, a.interval, a.floor, faint=shown.agrees(a) is False)
+        for a in axes
+        if a.value is not None
+    )
+    title = "Stance contrast shared by the pairs of templates"
+    scale = "line: 95% interval, mark: floor, faint: no agreement shown"
+    return Bars("stance-contrast", title, NATS, bars, scale)
+
+
+def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
+    columns = (
+        Column("axis", "Axis"),
+        Column("shared_contrast", "Shared contrast", NATS),
+        Column("interval", "95% interval", NATS, interval=True),
+        Column("without_one_pair", "Without one pair", NATS, interval=True),
+        Column("floor_interval", "By chance", NATS, interval=True),
+        Column("p_value", "p (Holm)", "p_value"),
+        Column("reliability", "Reliability", ""),
+        Column("wording_spread", "Spread of single pairs", NATS, interval=True),
+        Column("pairs", "Pairs", "count"),
+        Column("descriptors", "Descriptors", "count"),
+        Column("missing", "Not counted", "count"),
+    )
+    rows = []
+    for a in axes:
+        reliability, pairs = (shown.figures.value(NAME, name, a.keys) for name in ("reliability", "stance_pairs"))
+        tested = (a.value, ends(a.interval), shown.without_one_pair(a), ends(a.floor_interval), a.p_value)
+        rows.append((shown.axis(a), *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
+    note = "Descriptors without a score in every pair are not counted."
+    return Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)
+
+
+def _range_of_spreads(shown: Shown, axis: Figure) -> tuple[float, float] | None:
+    """The smallest and the largest spread of one pair."""
+    spreads = [f.value for f in _spreads(shown, axis) if f.value is not None]
+    return (min(spreads), max(spreads)) if spreads else None
+
+
+def _spreads(shown: Shown, axis: Figure) -> list[Figure]:
+    found = shown.figures.by(NAME, "wording_spread", "axis", "pair")
+    return [f for f in found if f.keys["axis"] == axis.keys["axis"]]
+
+
+def _differing(shown: Shown) -> Iterator[Block]:
+    contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
+    tested = [f for f in contrasts if f.p_value is not None]
+    found = sorted((f for f in tested if shown.differs(f)), key=lambda f: (shown.axis(f), f.value))
+    if not tested:
+        yield Paragraph("No descriptor is tested by itself: that needs three pairs of templates.")
+    elif not found:
+        yield Paragraph(
+            f"None of {len(tested)} descriptors differs from the mean of its axis after correction for the number of "
+            "descriptors, so none is named here."
+        )
+    else:
+        estimates = tuple(
+            Estimate(shown.descriptor(f), f.value, f.interval, marked=True, group=shown.axis(f)) for f in found
+        )
+        yield Paragraph(
+            f"{len(found)} of {len(tested)} descriptors differ from the mean of their axis (p < 0.05, corrected by "
+            "Benjamini and Hochberg). To the right of 0 the model prefers positive sentences more than for other "
+            "descriptors of the axis, to the left less."
+        )
+        title = "Stance contrast of the descriptors that differ"
+        yield Forest("stance-descriptors", title, NATS, estimates, "line: 95% interval; 0: mean of the axis")
+
+
+def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
+    columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in pairs))
+    rows = []
+    for axis in axes:
+        spread = {f.keys["pair"]: f.value for f in _spreads(shown, axis)}
+        rows.append((shown.axis(axis), *(spread.get(pair) for pair in pairs)))
+    note = "Standard deviation over descriptors. A single pair also shows what its wording does."
+    return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
+
+
+def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
+    """The contrasts of two pairs against each other; only descriptors that differ after correction are labelled."""
+    contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
+    for i, (x, y) in enumerate(list(itertools.combinations(pairs, 2))[:_SCATTERS], 1):
+        points = []
+        for f in contrasts:
+            at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
+            if at[0] is not None and at[1] is not None:
+                points.append(Point(at[0], at[1], shown.descriptor(f), shown.differs(f)))
+        title = f"Contrasts in two pairs: {x}, and {y}"
+        yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
+
+
+def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
+    columns = (
+        Column("descriptor", "Descriptor"),
+        Column("axis", "Axis"),
+        Column("contrast", "Contrast", NATS),
+        Column("interval", "95% interval", NATS, interval=True),
+        Column("p_value", "p", "p_value"),
+        Column("adjusted_p", "p, corrected", "p_value"),
+        *(Column(pair, pair, NATS) for pair in pairs),
+        Column("differences", "Differences", "count"),
+        Column("missing", "Missing", "count"),
+    )
+    rows = []
+    for f in shown.figures.by(NAME, "contrast", "axis", "descriptor"):
+        adjusted = shown.figures.value(NAME, "contrast_adjusted_p", f.keys)
+        by_pair = (shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in pairs)
+        tested = (f.value, ends(f.interval), f.p_value, adjusted)
+        rows.append((shown.descriptor(f), shown.axis(f), *tested, *by_pair, f.n, f.missing))
+    note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
+    return Table("stance-contrasts", "Stance contrast of every descriptor", columns, tuple(rows), note)

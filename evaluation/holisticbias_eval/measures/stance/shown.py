@@ -1,0 +1,56 @@
+"""Figures of the stance contrast, and the names under which a report shows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.sections import ends
+
+NAME = "stance_contrast"
+NATS = "nats per sentence"
+NONCE = "nonce"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The figures, the label of each axis, the text of each descriptor, and the pairs of templates."""
+
+    figures: Figures
+    labels: dict[str, str]
+    descriptors: dict[str, str]
+    pairs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, view: View) -> Shown:
+        """Look up all names once."""
+        columns = ["descriptor_id", "descriptor"]
+        rows = view.answers.select(columns).group_by(columns, use_threads=False).aggregate([]).to_pylist()
+        spreads = view.figures.by(NAME, "wording_spread", "axis", "pair")
+        pairs = tuple(dict.fromkeys(f.keys["pair"] for f in spreads))
+        return cls(view.figures, view.labels, {row["descriptor_id"]: row["descriptor"] for row in rows}, pairs)
+
+    def axis(self, figure: Figure) -> str:
+        """The label of a figure's axis."""
+        axis = figure.keys["axis"]
+        return self.labels.get(axis) or title(axis)
+
+    def descriptor(self, figure: Figure) -> str:
+        """The text of a figure's descriptor."""
+        return self.descriptors.get(figure.keys["descriptor"], figure.keys["descriptor"])
+
+    def without_one_pair(self, shared: Figure) -> tuple[float, float] | None:
+        """The smallest and the largest shared contrast without one of the pairs."""
+        found = self.figures.get(NAME, "leave_one_pair_out", shared.keys)
+        return ends(found.interval) if found else None
+
+    def agrees(self, shared: Figure) -> bool | None:
+        """Whether pairs agree more than by chance, and agree whichever pair is left out; ``None`` without a floor."""
+        without = self.without_one_pair(shared)
+        return shared.above_floor and (without is None or without[0] > 0)
+
+    def differs(self, contrast: Figure) -> bool:
+        """Whether a descriptor differs from the mean of its axis after correction."""
+        adjusted = self.figures.value(NAME, "contrast_adjusted_p", contrast.keys)
+        return adjusted is not None and adjusted < SIGNIFICANCE

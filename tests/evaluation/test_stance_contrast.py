@@ -1,0 +1,345 @@
+"""Stance contrast: by hand, against an obvious implementation, and on simulated scores whose truth is known."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import kstest
+from tests.evaluation.simulated_stances import StanceWorld, stance_scores
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.stance.shown import NAME, Shown
+from holisticbias_eval.measures.stance_contrast import StanceContrast
+from holisticbias_eval.statistics.agreement import estimate_agreement, signed_root, sum_products
+from holisticbias_eval.statistics.moderated import estimate_means, moderate
+
+AXIS = {"axis": "axis0"}
+
+
+def measure(answers: pa.Table, settings: Settings | None = None) -> Figures:
+    return Figures(StanceContrast().figures(answers, settings).figures)
+
+
+def shared(figures: Figures, axis: int = 0) -> Figure:
+    found = figures.get(NAME, "shared_contrast", {"axis": f"axis{axis}"})
+    assert found is not None
+    return found
+
+
+def contrasts(figures: Figures) -> list[float | None]:
+    return [figure.value for figure in figures.by(NAME, "contrast", "axis", "descriptor")]
+
+
+def test_figures_worked_out_by_hand() -> None:
+    # centred over descriptors: -1, 0, 1 in one pair and -1, -1, 2 in the other, for both nouns alike
+    differences = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 3.0]])[:, None, :, None] + np.array([0.0, 5.0])
+    figures = measure(stance_scores(differences))
+    assert contrasts(figures) == pytest.approx([-1, -0.5, 1.5])
+    assert shared(figures).value == pytest.approx(1.5**0.5)
+    assert (shared(figures).n, shared(figures).missing) == (3, 0)
+    # the variances 1 and 3 add up to 4, the variance of the sum is 7
+    assert figures.value(NAME, "reliability", AXIS) == pytest.approx(2 * (1 - 4 / 7))
+    spreads = [figure.value for figure in figures.by(NAME, "wording_spread", "axis", "pair")]
+    assert spreads == pytest.approx([1, 3**0.5])
+    by_pair = {
+        (f.keys["descriptor"], f.keys["pair"]): f.value
+        for f in figures.by(NAME, "pair_contrast", "axis", "descriptor", "pair")
+    }
+    assert by_pair["0.2", "I love ... / I hate ..."] == pytest.approx(1)
+    assert by_pair["0.2", "I like ... / I don't like ..."] == pytest.approx(2)
+
+
+def test_pairs_that_contradict_each_other_share_less_than_nothing() -> None:
+    differences = np.array([[-1.0, 0.0, 1.0], [1.0, 0.0, -1.0]])[:, None, :, None] + np.zeros(2)
+    assert shared(measure(stance_scores(differences))).value == pytest.approx(-1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fast_and_obvious_implementations_agree(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pairs, descriptors, nouns = int(rng.integers(2, 5)), int(rng.integers(3, 8)), int(rng.integers(4, 7))
+    differences = rng.normal(size=(pairs, 1, descriptors, nouns))
+    differences[rng.random(differences.shape) < 0.1] = np.nan
+    differences[:, :, :, :2] = rng.normal(size=(pairs, 1, descriptors, 2))
+    figures = measure(stance_scores(differences))
+    centred = obvious_centring(differences[:, 0].tolist())
+    means = [[statistics.mean(known(nouns).values()) for nouns in pair] for pair in centred]
+    assert contrasts(figures) == pytest.approx([statistics.mean(values) for values in zip(*means, strict=True)])
+    assert shared(figures).value == pytest.approx(float(signed_root(np.array(obvious_covariance(centred)))))
+    total = statistics.variance([sum(values) for values in zip(*means, strict=True)], 0)
+    alpha = pairs / (pairs - 1) * (1 - sum(statistics.variance(pair, 0) for pair in means) / total)
+    assert figures.value(NAME, "reliability", AXIS) == pytest.approx(alpha)
+
+
+def known(values: list[float]) -> dict[int, float]:
+    return {i: value for i, value in enumerate(values) if not np.isnan(value)}
+
+
+def obvious_centring(differences: list[list[list[float]]]) -> list[list[list[float]]]:
+    """Each value less the mean over descriptors of the same pair and noun, NaN if there is no other descriptor."""
+    centred = [[list(nouns) for nouns in pair] for pair in differences]
+    for pair, one in enumerate(differences):
+        for noun in range(len(one[0])):
+            values = list(known([values[noun] for values in one]).values())
+            mean = statistics.mean(values) if len(values) > 1 else np.nan
+            for descriptor in range(len(one)):
+                centred[pair][descriptor][noun] -= mean
+    return centred
+
+
+def obvious_covariance(centred: list[list[list[float]]]) -> float:
+    """The mean over two different pairs of the sum over descriptors of products of different nouns."""
+    covariances = []
+    for one, other in itertools.combinations(centred, 2):
+        total = 0.0
+        for left, right in zip(one, other, strict=True):
+            products = [
+                x * y for (n, x), (m, y) in itertools.product(known(left).items(), known(right).items()) if n != m
+            ]
+            total += statistics.mean(products)
+        covariances.append(total / (len(one) - 1))
+    return statistics.mean(covariances)
+
+
+def test_permutations_shuffle_the_descriptors_of_each_pair() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(3, 5, 4))
+    values -= values.mean(axis=1, keepdims=True)
+    sums = sum_products(values, 6, np.random.default_rng(7))
+    assert sums is not None
+    found = estimate_agreement(sums)
+    orders = np.random.default_rng(7).permuted(np.tile(np.arange(5), (6, 3, 1)), axis=2)
+    for i, order in enumerate(orders):
+        shuffled = np.stack([pair[of_pair] for pair, of_pair in zip(values, order, strict=True)])
+        assert found.permuted[i] == pytest.approx(obvious_covariance(shuffled.tolist()))
+        again = sum_products(shuffled, 1, rng)
+        assert again is not None
+        assert found.permuted_alpha[i] == pytest.approx(estimate_agreement(again).alpha)
+    assert found.p_value == (1 + sum(found.permuted >= found.covariance)) / 7
+
+
+def test_sums_of_groups_are_those_of_all() -> None:
+    rng = np.random.default_rng(2)
+    axes = [rng.normal(size=(3, n, 4)) for n in (4, 6)]
+    axes = [values - values.mean(axis=1, keepdims=True) for values in axes]
+    figures = measure(stance_scores_of(axes))
+    covariances = [obvious_covariance(values.tolist()) for values in axes]
+    pooled = figures.value(NAME, "shared_contrast")
+    assert pooled == pytest.approx(float(signed_root(np.array((3 * covariances[0] + 5 * covariances[1]) / 8))))
+
+
+def stance_scores_of(axes: list[Floats]) -> pa.Table:
+    """Scores of axes of different size."""
+    tables = [stance_scores(values[:, None]) for values in axes]
+    names = [pa.array([f"axis{i}"] * len(table)) for i, table in enumerate(tables)]
+    return pa.concat_tables(t.set_column(0, "axis", name) for t, name in zip(tables, names, strict=True))
+
+
+def test_rarity_and_length_have_no_effect() -> None:
+    """A cost of a descriptor, of a noun phrase, or of a token in every template changes no figure."""
+    rng = np.random.default_rng(3)
+    answers, _ = StanceWorld(stance=0.3, axes=2).draw(rng)
+    cost = {key: rng.normal(0, 20) for key in set(zip(*phrases(answers), strict=True))}
+    tokens = {descriptor: float(rng.integers(1, 9)) for descriptor in set(answers["descriptor_id"].to_pylist())}
+    nll = [
+        value + cost[descriptor, noun] + 7 * tokens[descriptor]
+        for value, descriptor, noun in zip(answers["nll"].to_pylist(), *phrases(answers), strict=True)
+    ]
+    changed = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
+    settings = Settings()
+    for one, other in zip(measure(answers, settings), measure(changed, settings), strict=True):
+        assert (one.name, one.keys, one.n) == (other.name, other.keys, other.n)
+        assert one.p_value == pytest.approx(other.p_value)
+        assert one.value == pytest.approx(other.value, abs=1e-8)
+
+
+def phrases(answers: pa.Table) -> tuple[list[str], list[str]]:
+    return answers["descriptor_id"].to_pylist(), answers["noun_id"].to_pylist()
+
+
+def test_nothing_but_rarity_is_exactly_nothing() -> None:
+    rng = np.random.default_rng(4)
+    answers = stance_scores(np.zeros((3, 2, 5, 6)), rng.normal(40, 10, (1, 2, 5, 6)))
+    figures = measure(answers, Settings())
+    assert set(contrasts(figures)) == {0.0}
+    assert [shared(figures, axis).value for axis in (0, 1)] == [0.0, 0.0]
+    assert {f.p_value for f in figures.by(NAME, "shared_contrast", "axis")} == {1.0}
+    assert not any(f.above_floor for f in figures)
+
+
+class Trials:
+    """What runs in one world show."""
+
+    def __init__(self, world: StanceWorld, runs: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.covered, self.values, self.p, self.descriptors_covered = [], [], [], []
+        self.agreed, self.named = [], []
+        for _ in range(runs):
+            answers, stance = world.draw(rng)
+            figures = measure(answers, Settings(seed=int(rng.integers(10**6))))
+            shown = Shown.of(View(figures, answers))
+            axes = figures.by(NAME, "shared_contrast", "axis")
+            self.agreed.append([bool(shown.agrees(axis)) for axis in axes])
+            for axis in axes:
+                assert axis.value is not None
+                assert axis.interval is not None
+                self.values.append(axis.value * abs(axis.value))
+                self.covered.append(axis.interval.low <= world.stance <= axis.interval.high)
+            found = figures.by(NAME, "contrast", "axis", "descriptor")
+            self.named.append([shown.differs(f) for f in found])
+            for figure, truth in zip(found, stance.reshape(-1), strict=True):
+                assert figure.interval is not None
+                assert figure.p_value is not None
+                self.p.append(figure.p_value)
+                self.descriptors_covered.append(figure.interval.low <= truth <= figure.interval.high)
+
+
+LARGE = StanceWorld(axes=2, descriptors=40, nouns=10)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param(LARGE, id="wording alone"),
+        pytest.param(replace(LARGE, wording_freedom=3), id="heavy-tailed wording"),
+        pytest.param(replace(LARGE, noun=0.8), id="nouns matter"),
+        pytest.param(StanceWorld(axes=10, nouns=10), id="many small axes"),
+    ],
+)
+def test_no_stance_is_not_found(world: StanceWorld) -> None:
+    runs = 30
+    trials = Trials(world, runs)
+    level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+    assert np.mean([any(agreed) for agreed in trials.agreed]) <= level
+    assert np.mean([any(named) for named in trials.named]) <= level
+    assert np.mean(trials.covered) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / (runs * world.axes))
+    assert np.mean(trials.descriptors_covered) >= 0.94
+    assert np.mean(trials.values) == pytest.approx(0, abs=0.02)
+    assert kstest(trials.p, "uniform").statistic < 0.05
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        pytest.param(replace(LARGE, stance=0.7), id="as strong as wording"),
+        pytest.param(replace(LARGE, stance=0.7, wording_freedom=3), id="heavy-tailed wording"),
+        pytest.param(replace(LARGE, stance=0.7, wording=0.2, noun=0.8), id="nouns matter"),
+        pytest.param(replace(LARGE, stance=0.7, pairs=6), id="six pairs"),
+    ],
+)
+def test_planted_stance_is_recovered(world: StanceWorld) -> None:
+    trials = Trials(world, 20)
+    assert np.mean(trials.agreed) >= 0.9
+    assert np.mean(trials.values) == pytest.approx(world.stance**2, rel=0.1)
+    assert np.mean(trials.covered) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)
+    assert np.mean(trials.descriptors_covered) == pytest.approx(0.95, abs=0.03)
+    assert np.mean(trials.named) >= 0.04
+
+
+def test_one_wording_is_not_agreement() -> None:
+    """A strong effect in one of three pairs spreads that pair, and is not counted as shared."""
+    rng = np.random.default_rng(6)
+    answers, _ = StanceWorld(axes=1, descriptors=40, nouns=10, wording=0.1).draw(rng)
+    nll = answers["nll"].to_numpy().copy()
+    effect = {descriptor: rng.normal(0, 3) for descriptor in set(answers["descriptor_id"].to_pylist())}
+    hated = np.array([t.startswith("I hate") for t in answers["template"].to_pylist()])
+    nll += hated * np.array([effect[d] for d in answers["descriptor_id"].to_pylist()])
+    answers = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
+    figures = measure(answers, Settings())
+    spreads = [figure.value or 0 for figure in figures.by(NAME, "wording_spread", "axis", "pair")]
+    assert spreads[0] == pytest.approx(np.std(list(effect.values()), ddof=1), rel=0.1)
+    assert max(spreads[1:]) < 0.5
+    assert abs(shared(figures).value or 0) < 0.5
+    shown = Shown.of(View(figures, answers))
+    assert not shown.agrees(shared(figures))
+    assert not any(shown.differs(f) for f in figures.by(NAME, "contrast", "axis", "descriptor"))
+
+
+def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:
+    rng = np.random.default_rng(8)
+    differences = rng.normal(0, 0.1, (3, 1, 60, 5))
+    differences[:2] += rng.normal(size=(1, 1, 60, 1))
+    own, agreed = rng.normal(size=60), differences[0, 0].mean(axis=1)
+    own -= own @ agreed / (agreed @ agreed) * agreed
+    differences[2] += (own - 0.1 * agreed)[:, None]
+    answers = stance_scores(differences)
+    figures = measure(answers, Settings())
+    alone = figures.get(NAME, "leave_one_pair_out", AXIS)
+    assert alone is not None
+    assert alone.interval is not None
+    assert alone.interval.low < 0
+    assert alone.interval.high == pytest.approx(1, abs=0.3)
+    assert shared(figures).above_floor
+    assert Shown.of(View(figures, answers)).agrees(shared(figures)) is False
+
+
+def test_floor_is_near_zero_whatever_the_spread() -> None:
+    answers, _ = StanceWorld(stance=1.0, wording=2.0, axes=2, descriptors=40).draw(np.random.default_rng(9))
+    for name in ("shared_contrast", "reliability"):
+        for figure in measure(answers, Settings()).by(NAME, name, "axis"):
+            assert figure.floor is not None
+            assert figure.floor_interval is not None
+            assert figure.floor == pytest.approx(0, abs=0.1)
+            assert figure.floor_interval.low < 0 < figure.floor_interval.high
+
+
+def test_seed_decides_the_floor_and_nothing_else() -> None:
+    answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(10))
+    one, again, other = (measure(answers, Settings(seed=seed)) for seed in (1, 1, 2))
+    assert list(one) == list(again)
+    assert [f.floor for f in one] != [f.floor for f in other]
+    assert [(f.value, f.interval) for f in one] == [(f.value, f.interval) for f in other]
+
+
+def test_without_settings_nothing_is_resampled() -> None:
+    answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(11))
+    quick, whole = measure(answers), measure(answers, Settings())
+    assert all(f.floor is None and f.floor_interval is None for f in quick)
+    assert {f.p_value for f in quick.by(NAME, "shared_contrast", "axis")} == {None}
+    assert [(f.value, f.interval) for f in quick] == [(f.value, f.interval) for f in whole]
+
+
+def test_p_values_are_corrected_over_axes_and_over_descriptors() -> None:
+    answers, _ = StanceWorld(axes=4, descriptors=10, stance=0.5).draw(np.random.default_rng(12))
+    figures = measure(answers, Settings())
+    raw = np.array([f.p_value for f in figures.by(NAME, "contrast", "axis", "descriptor")])
+    adjusted = [f.value for f in figures.by(NAME, "contrast_adjusted_p", "axis", "descriptor")]
+    order = np.argsort(raw)[::-1]
+    expected = np.minimum.accumulate(raw[order] * 40 / np.arange(40, 0, -1))
+    assert np.array(adjusted)[order] == pytest.approx(np.minimum(expected, 1))
+
+
+def test_variances_of_items_are_drawn_towards_their_group() -> None:
+    rng = np.random.default_rng(13)
+    prior, freedom, scale = 6, 4, 0.5
+    true = [scale * k * prior / rng.chisquare(prior, 4000) for k in (1, 9)]
+    own = [variances * rng.chisquare(freedom, 4000) / freedom for variances in true]
+    for k, variances, (drawn, degrees) in zip((1, 9), own, moderate(own, [freedom, freedom]), strict=True):
+        assert degrees[0] - freedom == pytest.approx(prior, rel=0.15)
+        weight = (prior * scale * k + freedom * variances) / (prior + freedom)
+        assert drawn == pytest.approx(weight, rel=0.1)
+
+
+def test_equal_variances_are_pooled() -> None:
+    own = np.array([1.0, 1.1, 0.9, 1.0])
+    ((drawn, degrees),) = moderate([own], [2])
+    assert drawn == pytest.approx([1.0] * 4)
+    assert degrees.tolist() == [6.0] * 4
+
+
+def test_a_single_rater_does_not_decide() -> None:
+    """Where items vary alike, an item that one rater alone sets apart is less certain than one that all set apart."""
+    rng = np.random.default_rng(14)
+    values = rng.normal(0, 0.3, (3, 60, 1)) + rng.normal(0, 0.05, (3, 60, 8))
+    values[:, 0] += 1.2
+    values[0, 1] += 3.6
+    (found,) = estimate_means([values - values.mean(axis=1, keepdims=True)])
+    assert found.p_value[0] < 0.001
+    assert found.p_value[1] > 10 * found.p_value[0]

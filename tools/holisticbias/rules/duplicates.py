@@ -1,0 +1,105 @@
+"""Rules on texts that are the same, or nearly the same."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from holisticbias.rules.characters import odd_character
+from holisticbias.rules.check import Problems, rule
+from holisticbias.source.records import Repository
+from holisticbias.terms.entries import Descriptor, Entry, Template
+from holisticbias.terms.versions import version_key
+
+
+@rule(
+    "unique-text",
+    asks="No two entries of a file have the same text and position in the same version.",
+    fix="remove this entry, or correct its text",
+)
+def unique_text(repository: Repository) -> Problems:
+    for file in repository.with_entries:
+        seen: dict[tuple[str, str], list[tuple[str, str | None, str]]] = {}
+        for i, entry in enumerate(getattr(file.record, file.entries)):
+            phrase = entry.text, getattr(entry, "position", "")
+            for since, until, other in seen.get(phrase, []):
+                if _overlap((entry.since, entry.until), (since, until)):
+                    yield file.entry_problem(i, ("text",), f"{other} has the text {entry.text!r} too.")
+                    break
+            seen.setdefault(phrase, []).append((entry.since, entry.until, entry.id))
+
+
+def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
+    return all(
+        until is None or version_key(since) < version_key(until) for since, until in ((a[0], b[1]), (b[0], a[1]))
+    )
+
+
+@rule(
+    "near-duplicate",
+    asks="Texts differ by more than case, accents, hyphens, spaces or look-alike letters.",
+    fix="use the entry that exists already",
+    why="Two spellings of one word would split its sentences between two entries. `waivers.yaml` lists the ones in the "
+    "paper's edition.",
+    needs=frozenset({"waivers"}),
+)
+def near_duplicate(repository: Repository) -> Problems:
+    seen: dict[tuple[str, str], Entry] = {}
+    for file, i, entry in repository.entries():
+        if isinstance(entry, Template) or odd_character(entry.text) is not None:
+            continue
+        group = f"{file.document.path} {entry.position}" if isinstance(entry, Descriptor) else "noun"
+        other = seen.setdefault((fold(entry.text), group), entry)
+        if other.text != entry.text and other.until is None and entry.until is None:
+            message = f"{entry.text!r} is nearly the same as {other.text!r}, the text of {other.id}."
+            yield file.entry_problem(i, ("text",), message)
+
+
+# Letters and digits that look like another letter: stroked, dotless, small capitals, one-storey a and g.
+_READ_AS = {
+    "a": "\u0251\u1d00", "b": "\u0253\u0299", "c": "\u1d04", "d": "\u0111\u0257\u1d05", "e": "\u1d07", "f": "\ua730",
+    "g": "\u0261\u0260\u0262", "h": "\u0127\u029c", "j": "\u1d0a", "k": "\u1d0b",
+    "l": "i1\u0131\u0269\u026a\u01c0\u0142\u019a\u029f", "m": "\u1d0d", "n": "\u0274", "o": "0\u00f8\u1d0f",
+    "p": "\u1d18", "r": "\u0280", "s": "\ua731", "t": "\u0167\u1d1b", "u": "\u1d1c", "v": "\u1d20", "w": "\u1d21",
+    "y": "\u028f\u01b4", "z": "\u1d22",
+}  # fmt: skip
+_LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in others}
+
+
+def fold(text: str) -> str:
+    """The text without case, accents, punctuation and spaces, and with look-alike characters as plain letters.
+
+    Two texts are nearly the same if they fold to the same text.
+    """
+    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
+    return "".join(c for c in letters if c.isalnum() or c == "+")
+
+
+@rule(
+    "phrase-twice",
+    asks="A standalone phrase is not a noun, nor a term with a noun.",
+    fix="use the existing term with its noun",
+    why="Each sentence with the phrase would be in the release twice.",
+    needs=frozenset({"waivers"}),
+)
+def phrase_twice(repository: Repository) -> Problems:
+    nouns = [noun.text for file in repository.genders for noun in file.record.nouns]
+    terms = [d for file in repository.axes for d in file.record.descriptors]
+    before = {d.text: d.id for d in terms if d.position == "before"}
+    after = {d.text: d.id for d in terms if d.position == "after"}
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
+            if other is not None:
+                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
+
+
+def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:
+    """A description of the noun, or of the term and noun, that make a phrase, or None."""
+    for noun in nouns:
+        if phrase == noun:
+            return f"the noun {noun!r}"
+        for rest, known in ((phrase.removesuffix(f" {noun}"), before), (phrase.removeprefix(f"{noun} "), after)):
+            if rest != phrase and rest in known:
+                return f"{known[rest]} with the noun {noun!r}"
+    return None

@@ -1,0 +1,90 @@
+"""Rules that are checked while a file is read: its bytes, its YAML and its schema."""
+
+from __future__ import annotations
+
+from holisticbias.source.rule import Rule
+
+MAX_BYTES = 5_000_000
+MAX_VALUES = 100_000
+MAX_DEPTH = 40
+
+UNREADABLE = Rule(
+    "unreadable",
+    asks="Every file can be read.",
+    fix="give the file read permission, or remove it",
+)
+FILE_TOO_LARGE = Rule(
+    "file-too-large",
+    asks=f"A file has at most {MAX_BYTES // 1_000_000} MB.",
+    fix="split the file",
+)
+NOT_UTF8 = Rule(
+    "not-utf8",
+    asks="Files are encoded in UTF-8.",
+    fix="save the file as UTF-8",
+)
+BYTE_ORDER_MARK = Rule(
+    "byte-order-mark",
+    asks="A file has no byte order mark.",
+    fix="save the file as UTF-8 without a byte order mark",
+)
+LINE_ENDINGS = Rule(
+    "line-endings",
+    asks="Lines end with a line feed (LF).",
+    fix="save the file with Unix line endings (LF)",
+    why="YAML 1.1 and YAML 1.2 disagree on which other characters end a line, so programs would read different texts.",
+)
+NOT_NFC = Rule(
+    "not-nfc",
+    asks="Text is in Unicode normal form C.",
+    fix="write the letter and its accent as one character",
+    why="A letter followed by a separate accent looks like the accented letter, but a model reads it as another text.",
+)
+YAML_SYNTAX = Rule(
+    "yaml-syntax",
+    asks="Files are plain YAML, without tags.",
+    fix="correct the YAML here",
+)
+DUPLICATE_KEY = Rule(
+    "duplicate-key",
+    asks="A mapping has each key once.",
+    fix="remove one of the two",
+    why="Most YAML parsers keep the last of two equal keys and drop the first without a message.",
+)
+AMBIGUOUS_SCALAR = Rule(
+    "ambiguous-scalar",
+    asks="A value means the same in YAML 1.1 and YAML 1.2.",
+    fix="quote the value",
+    why="YAML 1.1 reads `no` as false, `017` as 15 and `1:30` as 90.",
+)
+TOO_MANY_VALUES = Rule(
+    "too-many-values",
+    asks=f"Aliases expand to at most {MAX_VALUES:,} values.",
+    fix="write the values out, without aliases",
+    why="A file of a few lines can expand to more values than fit in memory.",
+)
+TOO_DEEP = Rule(
+    "too-deep",
+    asks=f"Values are nested at most {MAX_DEPTH} levels deep.",
+    fix="remove the nesting",
+)
+LOCK_SYNTAX = Rule(
+    "lock-syntax",
+    asks="A lock is JSON.",
+    fix="restore the lock from the main branch",
+)
+SCHEMA = Rule(
+    "schema",
+    asks="Files follow the schema.",
+    fix="see schema/ and the other entries of the file",
+)
+UNKNOWN_KEY = Rule(
+    "unknown-key",
+    asks="Every key is in the schema.",
+    fix="correct or remove the key",
+)
+MISSING_KEY = Rule(
+    "missing-key",
+    asks="Every required key is present.",
+    fix="add the key",
+)

@@ -1,0 +1,47 @@
+"""A rule: everything that its findings and its page say about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from holisticbias.source.findings import Finding, Level
+from holisticbias.terms.file_kinds import Kind
+
+Place: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place that breaks a rule: line and column count from 1; ``entry`` is an id, or empty outside entries."""
+
+    path: str
+    place: Place
+    message: str
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A requirement on the files of terms.
+
+    ``asks`` is the requirement as a sentence. ``fix`` tells a contributor what
+    to do, without a full stop. ``why`` gives the reason where it is not
+    obvious. While a kind of file in ``needs`` cannot be read, the rule is
+    skipped: one broken file would otherwise cause a finding for each entry
+    that refers to it.
+    """
+
+    id: str
+    asks: str
+    fix: str
+    why: str = ""
+    level: Level = "error"
+    needs: frozenset[Kind] = frozenset()
+
+    def finding(self, problem: Problem, fix: str | None = None) -> Finding:
+        """The finding for a place that breaks the rule, with the rule's own fix unless another is given."""
+        line, column = problem.place
+        return Finding(
+            problem.path, line, column, self.id, self.level, problem.entry, problem.message, f"{fix or self.fix}."
+        )
