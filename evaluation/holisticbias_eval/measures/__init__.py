@@ -7,8 +7,10 @@ from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
 from holisticbias_eval.measures.medians import Medians
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
+from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 MEASURES: dict[str, Measure] = {
+    "stance_contrast": StanceContrast(),
     "likelihood_bias": LikelihoodBias(),
     "medians": Medians(),
     "love_hate": LoveHate(),
