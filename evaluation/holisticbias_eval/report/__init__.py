@@ -1,1 +1,1 @@
-"""What people look at: a table in the terminal and one HTML page."""
+"""Reports: in the terminal, as a page and Markdown, and single tables and charts as files."""

@@ -12,22 +12,23 @@ CHARTS = (Bars, DotPlot, HeatMap, Forest, Scatter)
 
 SCOPE = (
     (
-        "A difference is not a verdict.",
+        "A difference has several possible causes.",
         "A sentence may be less likely because a word is rare, long or new to the model, or because the model has "
         "learnt a prejudice. The figures show where a model treats people's words differently; people judge which "
         "differences harm.",
     ),
     (
-        "Significant is not large.",
-        "A test says that a difference is more than chance, however small it is; effect sizes say how large it is. "
-        "Tests that pair the same nouns call differences significant that nobody would notice.",
+        "A significant difference may be small.",
+        "A test says that a difference is more than chance; effect sizes say how large it is. Tests that pair the same "
+        "nouns call differences significant that nobody would notice.",
     ),
     (
-        "The words are American English,",
-        "gathered with people who use them, and never complete. No result here holds for another language or place.",
+        "The terms are American English.",
+        "They are gathered with people who use them, and never complete. No result here applies to another language "
+        "or place.",
     ),
     (
-        "What communities prefer to be called is theirs to say.",
+        "Communities decide what they prefer to be called.",
         "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
         "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
         "write them and models learn from that.",
@@ -46,7 +47,7 @@ PREFERENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """What a report shows of a measure."""
+    """The sections of a measure."""
 
     info: Info
     sections: tuple[Section, ...]

@@ -1,4 +1,4 @@
-"""What a run measured and what its figures depend on, in words."""
+"""Titles and signatures of runs, in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def architecture(model: ModelSignature) -> str:
 
 
 def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
-    """What the figures depend on, by name."""
+    """The name and the value of every property that the figures depend on."""
     model, release = signature.model, signature.release
     yield "Model", model.name
     yield "Architecture", architecture(model)
@@ -56,6 +56,6 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
 
 
 def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:
-    """What the figures of two runs depend on: a row for each property of either."""
+    """The signatures of two runs side by side: a row for each property of either."""
     one, other = dict(signature_rows(first)), dict(signature_rows(second))
     return tuple((name, one.get(name, "none"), other.get(name, "none")) for name in {**one, **other})

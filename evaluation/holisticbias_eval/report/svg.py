@@ -63,7 +63,7 @@ def render_svg(drawings: Sequence[Drawing], heading: Sequence[str] = ()) -> str:
 
 
 def render_png(svg: str) -> bytes:
-    """An SVG file as PNG, three pixels for each of its own; ``ReportError`` if no font is installed."""
+    """An SVG file as PNG, three times as large; ``ReportError`` if no font is installed."""
     import resvg_py
 
     if resvg_py.svg_to_bytes(svg_string=_PROBE % "M") == resvg_py.svg_to_bytes(svg_string=_PROBE % ""):

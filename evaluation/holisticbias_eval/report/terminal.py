@@ -88,7 +88,7 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
 
 
 def _left_out(table: Table, shown: int) -> str:
-    """Which columns and rows the terminal has no room for."""
+    """A sentence on the rows and columns for which the terminal has no room."""
     said = []
     if rows := max(0, len(table.rows) - MOST_ROWS):
         said.append(f"{rows:,} more rows")

@@ -148,7 +148,7 @@ def awkward_blocks() -> tuple[Block, ...]:
 
 
 def invented_report(*blocks: Block, rows: int = 3) -> Report:
-    """A report in the form of those of runs; further blocks stand in a section of their own."""
+    """A report in the form of those of runs; further blocks stand in another section."""
     main = Section(
         "keenness", "Keenness", (Paragraph("The model is keen on 2 of 3 axes.", "finding"), bars(), forest(), scatter())
     )

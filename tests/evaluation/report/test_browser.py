@@ -69,7 +69,7 @@ FIRST_SCREEN = f"""{START}
 
 
 def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
-    """What a script finds in a page of this width."""
+    """Run a script beside a page of this width; what it finds."""
     (folder / "phone.html").write_text(
         f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:{height}px;border:0" '
         f'srcdoc="{html.escape(page)}"></iframe><script>{probe}</script>',

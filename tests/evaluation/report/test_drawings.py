@@ -1,4 +1,4 @@
-"""Where charts draw their values; places are of 340 across, 6 of them margin on each side."""
+"""Places of values in charts: of 340 across, 6 are margin on each side."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_the_page_shows_it_as_text_alone(block: Block) -> None:
     words = page.all("body")[0][1]
     assert not HIDDEN_CHARACTERS.search(words)
     bare = len(HtmlReader(render_page(invented_report())).elements)
-    assert len(page.elements) > bare + 2, "the block has elements of its own"
+    assert len(page.elements) > bare + 2, "the block has elements"
 
 
 @each_block

@@ -26,7 +26,7 @@ class Scale:
     length: float = SPAN
 
     def place(self, value: float) -> float:
-        """Where a value lies."""
+        """The place of a value."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, self._within(value)))
         return self.start + self.length * (value - low) / (high - low)
 
