@@ -25,20 +25,11 @@ def catalog() -> Catalog:
     return load_catalog(TERMS)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_on_record(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Versions of these few terms are not held against the record of the project's own."""
-    terms = tmp_path_factory.mktemp("terms")
-    for name in ("descriptors", "nouns", "templates"):
-        (terms / name).mkdir()
-    monkeypatch.chdir(terms)
-
-
 @pytest.fixture
 def build(catalog: Catalog, tmp_path: Path) -> Build:
     """Writes a version of a few terms to a folder of that name."""
 
-    def write(name: str = "release", version: str = "1.1.0", subset: str | None = None) -> Path:
+    def write(name: str = "release", version: str = "0.2.0", subset: str | None = None) -> Path:
         write_release(build_release(catalog, version, subset), tmp_path / name)
         return tmp_path / name
 

@@ -20,7 +20,7 @@ def test_croissant_is_valid_and_names_the_version_and_the_checksums(
         dataset = mlcroissant.Dataset(folder / "croissant.json")
     assert not dataset.metadata.ctx.issues.errors
     metadata = json.loads((folder / "croissant.json").read_text("utf-8"))
-    assert (metadata["conformsTo"], metadata["version"]) == ("http://mlcommons.org/croissant/1.1", "1.1.0")
+    assert (metadata["conformsTo"], metadata["version"]) == ("http://mlcommons.org/croissant/1.1", "0.2.0")
     files = read_manifest(folder).files
     for file in metadata["distribution"]:
         assert file["sha256"] == files[file["@id"]].sha256

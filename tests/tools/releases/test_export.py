@@ -64,11 +64,11 @@ def test_lm_eval_folder_is_a_task(release: Release, tmp_path: Path) -> None:
     exec((tmp_path / "task" / "holisticbias_data.py").read_text("utf-8"), names)  # noqa: S102 - what the harness does
     load = names["load"]
     assert callable(load)
-    assert load(version="1.1.0")["test"]["text"][:] == release.sentences["text"].to_pylist()
+    assert load(version="0.2.0")["test"]["text"][:] == release.sentences["text"].to_pylist()
 
 
 def test_intersections_are_exported_shard_by_shard(catalog: Catalog, tmp_path: Path) -> None:
-    write_intersections(catalog, Request("1.1.0", "all"), tmp_path / "i")
+    write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "i")
     release = open_release(tmp_path / "i")
     rows = [row for shard in release.shards("intersections") for row in shard.to_pylist()]
     assert export_csv(release, tmp_path / "out.csv") == len(rows)

@@ -10,7 +10,7 @@ from holisticbias.release.pair_release import Request, write_intersections
 from holisticbias.release.release import Release, build_release, open_release, write_release
 from holisticbias.terms.catalog import Catalog
 
-VERSION = "1.1.0"
+VERSION = "0.2.0"
 LABELS = {"ability": "Ability", "characteristics": "Characteristics", "race_ethnicity": "Race and ethnicity"}
 
 
@@ -47,9 +47,9 @@ def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: 
 @pytest.mark.parametrize(
     ("subset", "where", "shown"),
     [
-        (None, [], "<HolisticBias 1.1.0: {rows} sentences, digest {digest}>"),
-        ("small", [], "<HolisticBias 1.1.0 (small): {rows} sentences, digest {digest}>"),
-        (None, ["axis=ability"], "<HolisticBias 1.1.0 (axis=ability): {rows} sentences, digest {digest}>"),
+        (None, [], "<HolisticBias 0.2.0: {rows} sentences, digest {digest}>"),
+        ("small", [], "<HolisticBias 0.2.0 (small): {rows} sentences, digest {digest}>"),
+        (None, ["axis=ability"], "<HolisticBias 0.2.0 (axis=ability): {rows} sentences, digest {digest}>"),
     ],
 )
 def test_a_release_shows_itself_in_one_line(
@@ -66,5 +66,5 @@ def test_a_release_of_intersections_shows_how_many_it_has(catalog: Catalog, tmp_
     release: Release = open_release(tmp_path / "pairs")
     rows = sum(shard.num_rows for shard in release.shards("intersections"))
     assert repr(release) == (
-        f"<HolisticBias 1.1.0 (intersections all): {rows:,} sentences, digest {release.digest[:12]}>"
+        f"<HolisticBias 0.2.0 (intersections all): {rows:,} sentences, digest {release.digest[:12]}>"
     )

@@ -97,31 +97,31 @@ def test_a_damaged_release_does_not_open(build: Build, damage: str) -> None:
 
 
 def test_a_manifest_of_another_version_gives_one_line(build: Build) -> None:
-    folder, other = build("one", "1.1.0"), build("two", "1.0.0")
+    folder, other = build("one", "0.2.0"), build("two", "0.1.0")
     for name in ("manifest.json", "SHA256SUMS"):
         shutil.copy(other / name, folder / name)
     (finding,) = verify_release(folder)
-    assert "manifest.json is of version 1.0.0, but the data are of 1.1.0" in finding
+    assert "manifest.json is of version 0.1.0, but the data are of 0.2.0" in finding
 
 
 def test_a_table_of_another_version_gives_one_line(build: Build) -> None:
-    folder, other = build("one", "1.1.0"), build("two", "1.0.0")
+    folder, other = build("one", "0.2.0"), build("two", "0.1.0")
     shutil.copy(other / "data/sentences.parquet", folder / "data/sentences.parquet")
     (finding,) = verify_release(folder)
     assert "sentences.parquet is not the file" in finding
 
 
 def test_a_release_of_another_version_than_asked_for_gives_one_line(build: Build) -> None:
-    folder = build("one", "1.0.0")
-    (finding,) = verify_release(folder, "1.1.0")
-    assert "of version 1.0.0, not of 1.1.0" in finding
+    folder = build("one", "0.1.0")
+    (finding,) = verify_release(folder, "0.2.0")
+    assert "of version 0.1.0, not of 0.2.0" in finding
 
 
 def test_verify_says_what_is_whole_and_cannot_run_on_nothing(build: Build, tmp_path: Path) -> None:
     folder = build()
     (folder / ".git").mkdir()
     (folder / ".git" / "config").write_text("a repository's own files are no part of the release", "utf-8")
-    assert main(["verify", str(folder), "--version", "1.1.0"]) == 0
+    assert main(["verify", str(folder), "--version", "0.2.0"]) == 0
     assert main(["verify", str(tmp_path / "nothing")]) == 2
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from holisticbias.errors import PublishError, ReleaseError
 from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
-from holisticbias.release.published_record import on_record
+from holisticbias.release.published_record import recorded_version
 from holisticbias.release.verify import verify_release
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _whole(folder: Path) -> Manifest:
     manifest = read_manifest(folder)
     if manifest.part:
         raise PublishError(f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole")
-    recorded = on_record(manifest.version)
+    recorded = recorded_version(manifest.version)
     if recorded is not None and recorded.digest is None:
         mend = f"put it on record first: holisticbias releases --freeze {manifest.version}"
         raise PublishError(f"{folder} is of version {manifest.version}, which is in preparation: {mend}")
