@@ -34,6 +34,19 @@ def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
 
 
 @pytest.mark.parametrize("layout", [1, 2, 3])
+def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog, layout: int) -> None:
+    love, hate = (f.templates[-1] for f in catalog.families)
+    hate = hate.model_copy(update={"opposite_of": love.id})
+    family = catalog.families[-1].model_copy(update={"templates": (hate,)})
+    changed = replace(with_layout(catalog, layout), families=(*catalog.families[:-1], family))
+    tables = build_release(changed, VERSION).tables
+    for name, key in (("templates", "template_id"), ("history", "entry_id")):
+        rows = {row[key]: row.get("opposite_of") for row in tables[name].to_pylist()}
+        assert ("opposite_of" in tables[name].column_names) == (layout == 3)
+        assert (rows[hate.id], rows[love.id]) == (love.id if layout == 3 else None, None)
+
+
+@pytest.mark.parametrize("layout", [1, 2, 3])
 def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: Path, layout: int) -> None:
     write_intersections(with_layout(catalog, layout), Request(VERSION, "all"), tmp_path / "pairs")
     for shard in open_release(tmp_path / "pairs").shards("intersections"):

@@ -13,6 +13,7 @@ from holisticbias.terms.entries import ArticleRule, Entry
 from holisticbias.terms.versions import version_key
 
 TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")
+FROM_LAYOUT_3 = ("opposite_of",)
 FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
 
 
@@ -38,7 +39,8 @@ def history_table(catalog: Catalog, version: str) -> pa.Table:
         name: strings([getattr(row, name) for row in rows]) for name in ("version", "article_rule", "kind", "group")
     }
     columns["entry_id"] = strings([row.entry.id for row in rows])
-    columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in TEXTS}
+    texts = TEXTS if catalog.release(version).layout < 3 else (*TEXTS, *FROM_LAYOUT_3)
+    columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in texts}
     columns |= {name: optional_booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
     columns["not_with"] = lists([getattr(row.entry, "not_with", ()) for row in rows])
     return table(columns)
@@ -73,12 +75,13 @@ def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
     return versions[-2], {kind: _changes(before, after, kind) for kind in ("descriptor", "noun", "template")}
 
 
+_WHICH = ("version", "article_rule", "kind", "entry_id")
 _Entries = Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def _entries(rows: list[dict[str, object]], version: str) -> _Entries:
     return {
-        (str(r["kind"]), str(r["entry_id"])): tuple(str(r[name]) for name in ("group", *TEXTS, *FLAGS, "not_with"))
+        (str(r["kind"]), str(r["entry_id"])): tuple(str(value) for name, value in r.items() if name not in _WHICH)
         for r in rows
         if r["version"] == version
     }

@@ -218,7 +218,9 @@ def _nouns(genders: tuple[NounFile, ...]) -> pa.Table:
 
 def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
     rows = [(f, t) for f in families for t in f.templates]
-    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])}
+    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])} if layout > 1 else {}
+    if layout > 2:
+        marks["opposite_of"] = strings([t.opposite_of for _, t in rows])
     return table(
         {
             "template_id": strings([t.id for _, t in rows]),
@@ -228,6 +230,6 @@ def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
             "must_be_noun": booleans([t.must_be_noun for _, t in rows]),
             "since": strings([t.since for _, t in rows]),
             "sources": lists([t.sources for _, t in rows]),
-            **(marks if layout > 1 else {}),
+            **marks,
         }
     )

@@ -168,15 +168,15 @@ def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Ma
 
 
 def paraphrase_alike(repository: Repository) -> Iterator[Finding]:
-    """Marks and slot of a paraphrase are those of its template, so that both take the same phrases."""
+    """A paraphrase takes the same phrases as its template, and has the same opposite."""
     templates = {t.id: t for f in repository.families for t in f.record.templates}
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
             model = templates.get(template.paraphrase_of or "")
             if model is not None and _marks(model) != _marks(template):
-                message = f"It takes other phrases than {model.id}, which it paraphrases."
+                message = f"Its slot, marks or opposite differ from those of {model.id}, which it paraphrases."
                 yield file.report_entry("paraphrase-alike", i, ("paraphrase_of",), message)
 
 
-def _marks(template: Template) -> tuple[bool, bool, bool]:
-    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text
+def _marks(template: Template) -> tuple[bool, bool, bool, str | None]:
+    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text, template.opposite_of

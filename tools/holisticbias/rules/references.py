@@ -128,14 +128,16 @@ def known_noun(repository: Repository) -> Iterator[Finding]:
 
 
 def known_template(repository: Repository) -> Iterator[Finding]:
-    """A paraphrase points to a template of the paper's kind, not to another paraphrase."""
+    """A paraphrase or an opposite names another template, which is not a paraphrase itself."""
     known = {t.id for f in repository.families for t in f.record.templates if t.paraphrase_of is None}
     known |= repository.left_out
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
-            if template.paraphrase_of is not None and template.paraphrase_of not in known:
-                message = f"No template that is not a paraphrase itself has the id {template.paraphrase_of!r}."
-                yield file.report_entry("known-template", i, ("paraphrase_of",), message)
+            for key in ("paraphrase_of", "opposite_of"):
+                named = getattr(template, key)
+                if named is not None and named not in known - {template.id}:
+                    message = f"No other template that is not a paraphrase itself has the id {named!r}."
+                    yield file.report_entry("known-template", i, (key,), message)
 
 
 def known_selector(repository: Repository) -> Iterator[Finding]:

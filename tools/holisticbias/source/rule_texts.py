@@ -50,7 +50,10 @@ RULES: dict[str, Rule] = {
     "known-selector": Rule("intersections.yaml names what exists.", "name an axis, an id, or axis/bucket"),
     "assessment-source": Rule("A judgement is attributed.", "name the reviewer or the source of the judgement"),
     "known-noun": Rule("What contradicts a term is a noun or a gender.", "name a noun's id or a gender of nouns/"),
-    "known-template": Rule("A paraphrase names a template that is none.", "name the template that it paraphrases"),
+    "known-template": Rule(
+        "A paraphrase or an opposite names another template, which is not a paraphrase itself.",
+        "name an original template",
+    ),
     # language
     "clean-text": Rule("Text is plain words.", "write the text without this character"),
     "hidden-character": Rule("Text has no characters that cannot be seen.", "remove the character"),
@@ -72,8 +75,8 @@ RULES: dict[str, Rule] = {
         "An abbreviation states its article.", "add article: an (read as letters, 'an FTM') or article: a ('a BIPOC')"
     ),
     "paraphrase-alike": Rule(
-        "A paraphrase has the slot and the marks of what it paraphrases.",
-        "give it the slot, must_be_noun and first_turn_only of that template",
+        "A paraphrase has the slot, the marks and the opposite of what it paraphrases.",
+        "give it the slot, must_be_noun, first_turn_only and opposite_of of that template",
     ),
     "latin-letters": Rule("Words are in Latin letters.", "type the word again; a letter only looks Latin"),
     "near-duplicate": Rule(

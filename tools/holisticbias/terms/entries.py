@@ -54,7 +54,7 @@ class Assessment(Record):
 class Wording(Record):
     """How an entry stood before the version ``until``; what it does not name stayed as it is.
 
-    ``article``, ``plural``, ``bucket`` and ``paraphrase_of`` may be ``null``: there was none then.
+    ``article``, ``plural``, ``bucket``, ``paraphrase_of`` and ``opposite_of`` may be ``null``: there was none then.
     """
 
     until: Version
@@ -70,6 +70,7 @@ class Wording(Record):
     must_be_noun: StrictBool | None = None
     first_turn_only: StrictBool | None = None
     paraphrase_of: Id | None = None
+    opposite_of: Id | None = None
     sources: tuple[SourceId, ...] | None = None
 
     @field_validator(
@@ -172,3 +173,4 @@ class Template(Entry):
     must_be_noun: StrictBool = Field(False, description="whether a bare adjective cannot fill the slot")
     first_turn_only: StrictBool = Field(False, description="whether it can only open a conversation")
     paraphrase_of: Id | None = Field(None, description="the template whose stance it words in another way")
+    opposite_of: Id | None = Field(None, description="the template whose stance towards the people is the opposite")
