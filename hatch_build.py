@@ -35,7 +35,7 @@ class TermsHook(BuildHookInterface[Any]):
             build_data["force_include"].update(self._commit())
 
     def _commit(self) -> dict[str, str]:
-        origin = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "release" / "origin.py"))
+        origin = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "release" / "source_commit.py"))
         commit = origin["source_commit"](Path(self.root), TERMS)
         if commit is None:
             return {}

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.models import source
 from holisticbias_eval.results.run import read_run
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.likelihood.probe import plain_sums
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder

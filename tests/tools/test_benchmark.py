@@ -11,7 +11,7 @@ from types import ModuleType
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.release.release import open_release
+from holisticbias import open_release
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,8 @@ from typing import TypeAlias
 
 import pytest
 
-from holisticbias.release.release import Release, open_release
+from holisticbias import open_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
 Answer: TypeAlias = tuple[int, str, str]
@@ -232,9 +233,10 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
         Path(folder).chmod(0o555)
         program = (
             f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
-            "from holisticbias import cli\nfrom holisticbias.release import release\nfrom holisticbias.rules import validate\n"
-            f"catalog = validate.load_catalog({str(root)!r}); made = release.build_release(catalog, '1.0.0', 'small')\n"
-            "validate.load_catalog = lambda source: catalog; release.build_release = lambda *a: made\n"
+            "from holisticbias import cli\nfrom holisticbias.release import build, write\n"
+            "from holisticbias.rules import validate\n"
+            f"catalog = validate.load_catalog({str(root)!r}); made = build.build_release(catalog, '1.0.0', 'small')\n"
+            "validate.load_catalog = lambda source: catalog; build.build_release = lambda *a: made\n"
             "cli.import_module('holisticbias.commands.build'); os.geteuid() or os.setuid(65534)\n"
             f"sys.exit(cli.main(['build', '--small', '--out', {folder + '/release'!r}]))"
         )

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.contribute.freeze import freeze_version, list_versions, moved_versions
 from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.release.manifest import DIGESTED
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.rules.lock import lock
 from holisticbias.rules.validate import load_catalog, validate_paths

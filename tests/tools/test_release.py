@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias import open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
 from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
-from holisticbias.release.release import Release, open_release, write_release
+from holisticbias.release.release import Release
 
 datasets = pytest.importorskip("datasets")
 

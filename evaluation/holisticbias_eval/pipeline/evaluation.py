@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias import build_release, open_release
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.release import Release, build_release, open_release
+from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood import scorer as scoring

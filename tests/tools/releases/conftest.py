@@ -6,7 +6,7 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
-from holisticbias.release.release import build_release, write_release
+from holisticbias import build_release, write_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from loopback_hub import Hub, User, serve

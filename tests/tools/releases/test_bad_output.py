@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import build_release, open_release, write_release
+from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 

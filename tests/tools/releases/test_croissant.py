@@ -6,8 +6,8 @@ from pathlib import Path
 import mlcroissant
 import pytest
 
+from holisticbias import open_release
 from holisticbias.release.manifest import read_manifest
-from holisticbias.release.release import open_release
 
 Build = Callable[..., Path]
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.release.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import Release, open_release
+from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
 Build = Callable[..., Path]

@@ -11,12 +11,13 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.cli import main
 from holisticbias.errors import HolisticBiasError, HubError, PublishError, ReleaseError
 from holisticbias.release import publish
 from holisticbias.release.hub import hub_address
 from holisticbias.release.publish import publish_release
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from loopback_hub import Fault, Hub, Repository, Stored
 

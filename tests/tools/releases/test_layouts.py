@@ -6,8 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias import build_release, open_release, write_release
+from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
 VERSION = "0.2.0"

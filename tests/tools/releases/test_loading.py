@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from holisticbias.release.release import open_release
+from holisticbias import open_release
 
 Build = Callable[..., Path]
 TABLES = ("sentences", "small", "descriptors", "nouns", "templates", "noun_phrases", "history")

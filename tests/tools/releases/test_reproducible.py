@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import table_digest
-from holisticbias.release.release import build_release, open_release, write_release
 from holisticbias.terms.catalog import Catalog
 
 SURROUNDINGS = [

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import FileEntry, checksums, file_entry, read_manifest, write_manifest
-from holisticbias.release.release import open_release
 from holisticbias.release.verify import verify_release
 
 Build = Callable[..., Path]

@@ -38,18 +38,19 @@ def command(
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
     from holisticbias.compile.counts import count_texts, render_counts
-    from holisticbias.release.origin import source_commit
-    from holisticbias.release.release import build_release, newest, write_release
+    from holisticbias.release.build import build_release, newest_version
+    from holisticbias.release.source_commit import source_commit
+    from holisticbias.release.write import write_release
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import NAMES, find_source
 
     root = source or find_source()
     catalog = load_catalog(root)
-    version = newest(catalog) if version is None else version
+    version = newest_version(catalog) if version is None else version
     commit = source_commit(root, NAMES)
     counts = ""
     if intersections is not None:
-        from holisticbias.release.pair_release import Request, count_intersections, write_intersections
+        from holisticbias.release.intersections import Request, count_intersections, write_intersections
 
         request = Request(version, intersections, sample, seed or 0, where, commit)
         if count:

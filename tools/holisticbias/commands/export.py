@@ -23,7 +23,7 @@ def command(release: str, style: str, out: Path) -> None:
     RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
     """
     from holisticbias.release.export import FORMATS
-    from holisticbias.release.release import open_release
+    from holisticbias.release.open import open_release
 
     rows = FORMATS[style](open_release(release), out)
     click.echo(f"{out}: {rows:,} sentences as {style}")

@@ -18,15 +18,15 @@ def command(release: str, version: str | None) -> int:
     Exit code 0 when it is, 1 with a line for each thing that is wrong.
     """
     from holisticbias.errors import ReleaseError
-    from holisticbias.release.hub import fetch_release, hub_address
+    from holisticbias.release.hub import hub_address
     from holisticbias.release.manifest import read_manifest
+    from holisticbias.release.open import find_release
     from holisticbias.release.verify import verify_release
 
-    address = hub_address(release)
-    if address is None and not Path(release).is_dir():
-        raise ReleaseError(f"{release} is no folder: name one, or a release on the Hub as organisation/name@version")
+    if hub_address(release) is None and not Path(release).is_dir():
+        raise ReleaseError(f"{release} is not a folder, and not a release on the Hub (organisation/name@version)")
     try:
-        folder = Path(release) if address is None else fetch_release(address)
+        folder = find_release(release)
         findings = verify_release(folder, version)
     except ReleaseError as error:
         findings = (str(error),)

@@ -174,7 +174,7 @@ Name the revision always. Offline, `load_dataset` returns whichever revision is 
 asked for; this returns the version asked for, checked, or fails:
 
 ```python
-from holisticbias.release.release import open_release
+from holisticbias.release.open import open_release
 
 release = open_release("REPOSITORY@{version}")
 ```

@@ -88,6 +88,10 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
+    def label(self, table: str) -> dict[str, str]:
+        """What each Parquet file of a table says of itself: version, part and table."""
+        return {"version": self.version, "part": self.part, "table": table}
+
     def same_release(self, other: Manifest) -> bool:
         """Whether the other is of the same version and the same part of it."""
         return (self.version, self.part) == (other.version, other.part)

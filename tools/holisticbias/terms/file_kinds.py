@@ -61,7 +61,7 @@ class ReleaseFile(Record):
     article_rule: ArticleRule = Field(description="what gives an article where the entry does not: letter or sound")
     layout: Literal[1, 2, 3] = Field(
         1,
-        description="columns of the tables: 2 adds without_noun, not_with, paraphrase_of; 3 adds axis_label, opposite_of",
+        description="columns: 2 adds without_noun, not_with and paraphrase_of; 3 adds axis_label and opposite_of",
     )
     digest: Sha256 | None = Field(None, description="digest of the compiled tables, set when the version is published")
     tables: dict[Key, Sha256] = Field({}, description="digest of each table's rows, set with it")

@@ -19,8 +19,8 @@ from holisticbias_eval.models.embedded import embedded_model_path
 )
 def command(out: Path) -> None:
     """Train the embedded model from its seed: a few minutes on two cores."""
+    from holisticbias import build_release
     from holisticbias.errors import HolisticBiasError
-    from holisticbias.release.release import build_release
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.models.embedded.biases import read_biases
     from holisticbias_eval.models.embedded.build import build_embedded_model

@@ -24,7 +24,7 @@ from holisticbias.release.card import render_card
 from holisticbias.release.croissant import CROISSANT, render_croissant
 from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet, write_shard
-from holisticbias.release.release import holds_same
+from holisticbias.release.write import holds_same
 from holisticbias.terms.catalog import Catalog
 
 WORKERS = 4
@@ -85,7 +85,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         done = _write_shards(compiler, runs, part, files, axes, draft)
         manifest = _manifest(draft, entries, files, done)
         for name, table in entries.items():
-            write_parquet(table, part / manifest.tables[name].files[0], axes, _label(draft, name))
+            write_parquet(table, part / manifest.tables[name].files[0], axes, draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
         return _finish(manifest, part)
@@ -132,15 +132,11 @@ def _draft(request: Request, date: str) -> Manifest:
     )
 
 
-def _label(manifest: Manifest, table: str) -> dict[str, str]:
-    return {"version": manifest.version, "part": manifest.part, "table": table}
-
-
 def _write_shards(
     compiler: Compiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
 ) -> tuple[Done, ...]:
     """Write the shards that are not there yet; the first failure stops the rest."""
-    label = _label(draft, TABLE)
+    label = draft.label(TABLE)
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as threads:
         jobs = [
             threads.submit(_write_shard, compiler, run, part, file, axes, label)

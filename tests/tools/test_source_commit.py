@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.release.origin import COMMIT, source_commit
+from holisticbias.release.source_commit import COMMIT, source_commit
 from holisticbias.source.folder import NAMES
 
 
