@@ -123,7 +123,7 @@ def test_history_gives_back_what_was_not_there() -> None:
 
 @pytest.mark.parametrize("key", ["text", "position", "noun_gender", "without_noun", "not_with", "sources"])
 def test_history_cannot_say_that_there_was_no(key: str) -> None:
-    with pytest.raises(ValueError, match="leave the key out where it did not change"):
+    with pytest.raises(ValueError, match="leave it out if it did not change"):
         Wording.model_validate({"until": "2.0.0", "reason": "x", key: None})
 
 

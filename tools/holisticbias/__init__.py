@@ -1,4 +1,4 @@
-"""HolisticBias, the living dataset: terms in YAML, compiled into releases.
+"""HolisticBias, the living dataset: identity terms in YAML, compiled into releases.
 
 >>> from holisticbias import load_catalog, build_release, open_release
 """
@@ -24,7 +24,7 @@ __all__ = ["build_release", "load_catalog", "open_release", "write_release"]
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used: the command answers without loading what it does not need."""
+    """Import a name on first use, so that the command starts fast."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from holisticbias import open_release
 from holisticbias.cli import main
-from holisticbias.compile.pair_tables import Compiler, cut_runs, draw, even_quotas
+from holisticbias.compile.pair_tables import PairCompiler, cut_runs, draw, even_quotas
 from holisticbias.compile.pairs import around, find_pairs
 from holisticbias.errors import HolisticBiasError, OutputError
 from holisticbias.release import intersections
@@ -149,7 +149,7 @@ def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str
     pairs = find_pairs(catalog, version, text)
     expected = slow_sentences(catalog, version, axes)
     for rows in (1, 10, 1 << 20):
-        compiler = Compiler(pairs)
+        compiler = PairCompiler(pairs)
         assert fast_sentences([compiler.table(run) for run in compiler.runs(rows)]) == expected
     assert pairs.sentences == expected.total()
 
@@ -162,13 +162,13 @@ def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
     families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in catalog.families)
     few = Catalog(axes, catalog.genders, families, catalog.releases, intersections=catalog.intersections)
     pairs = find_pairs(few, version, "cultural x age, age x gender_and_sex")
-    compiler = Compiler(pairs)
+    compiler = PairCompiler(pairs)
     expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
     assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
 
 
 def test_the_columns_say_what_the_sentence_holds(catalog: Catalog) -> None:
-    compiler = Compiler(find_pairs(catalog, "0.2.0", "ability x race_ethnicity"))
+    compiler = PairCompiler(find_pairs(catalog, "0.2.0", "ability x race_ethnicity"))
     rows = [row for run in compiler.runs() for row in compiler.table(run).to_pylist()]
     descriptors = {d.id: (a.axis, d) for a in catalog.at("0.2.0").axes for d in a.descriptors}
     for row in rows:
@@ -233,7 +233,7 @@ def test_a_sample_is_some_of_all_and_even(catalog: Catalog, seed: int, n: int) -
     everything = slow_sentences(catalog, "0.2.0", ALL)
     held = pairs.phrases.astype(np.int64) * len(pairs.templates)
     n = min(n, int(held.sum()))
-    compiler = Compiler(pairs, even_quotas(held, n, seed), seed)
+    compiler = PairCompiler(pairs, even_quotas(held, n, seed), seed)
     drawn = fast_sentences([compiler.table(run) for run in compiler.runs(7)])
     assert drawn.total() == n
     assert drawn <= everything
@@ -275,8 +275,8 @@ def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(intersections, "WORKERS", 1)
-    real_runs, real_write = Compiler.runs, write_shard
-    monkeypatch.setattr(Compiler, "runs", lambda self: real_runs(self, 12))
+    real_runs, real_write = PairCompiler.runs, write_shard
+    monkeypatch.setattr(PairCompiler, "runs", lambda self: real_runs(self, 12))
     written: list[str] = []
     room = 2
 
@@ -287,7 +287,7 @@ def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
         real_write(table, path, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(intersections, "write_shard", write)
-    with pytest.raises(OutputError, match="No space left on device; what is done is kept in"):
+    with pytest.raises(OutputError, match="No space left on device; finished work is kept in"):
         write_intersections(catalog, request(), tmp_path / "i")
     assert not (tmp_path / "i").exists()
     room = 1000
@@ -336,7 +336,7 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
     os.kill(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
-    kept = f"what is done is kept in {tmp_path / '.i.part'}, and the same command goes on from there"
+    kept = f"finished work is kept in {tmp_path / '.i.part'}; run the same command again to continue"
     assert error.strip() == f"holisticbias: interrupted; {kept}"
     assert not (tmp_path / "i").exists()
     shards = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
@@ -348,7 +348,7 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
 
 
 OPTIONS = [
-    (["--intersections", "ability x nothing"], "no axis 'nothing' to pair in version 0.2.0, but: ability, char"),
+    (["--intersections", "ability x nothing"], "version 0.2.0 has no axis 'nothing'; it has: ability, char"),
     (["--intersections", "ability"], "write two different axes"),
     (["--intersections", "ability x ability"], "write two different axes"),
     (["--intersections", "all", "--sample", "9999"], "cannot draw 9,999 sentences from"),
@@ -356,13 +356,13 @@ OPTIONS = [
     (["--sample", "3"], "--sample and --count go with --intersections"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
     (["--where", "axis=nothing"], "version 0.2.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
-    (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor with all of that"),
-    (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template with all of that"),
+    (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor that meets all conditions"),
+    (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template that meets all conditions"),
     (["--seed", "3"], "--seed goes with --sample"),
     (["--intersections", "all", "--seed", "3"], "--seed goes with --sample"),
-    (["--where", "axis"], "write KEY=VALUE,VALUE once for each of axis, bucket"),
-    (["--where", "text=Deaf"], "write KEY=VALUE,VALUE once"),
-    (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE once"),
+    (["--where", "axis"], "write KEY=VALUE,VALUE, each key once; keys are axis, bucket"),
+    (["--where", "text=Deaf"], "write KEY=VALUE,VALUE, each key once"),
+    (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE, each key once"),
     (["--where", "bucket=auditory", "--where", "preference=reviewed", "--where", "family=seat"], None),
     (["--version", "9.9.9"], "there is no version '9.9.9'"),
 ]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import parts_digest, release_digest, table_digest, text_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
-from holisticbias.compile.pair_tables import Compiler, Run, even_quotas
+from holisticbias.compile.pair_tables import PairCompiler, Run, even_quotas
 from holisticbias.compile.pairs import Pairs, find_pairs
 from holisticbias.compile.tables import compile_entries
 from holisticbias.output import resumed_folder
@@ -100,11 +100,11 @@ def _pairs(catalog: Catalog, request: Request) -> Pairs:
     return find_pairs(_selected(catalog, request), request.version, request.axes)
 
 
-def _compiler(pairs: Pairs, request: Request) -> Compiler:
+def _compiler(pairs: Pairs, request: Request) -> PairCompiler:
     if request.sample is None:
-        return Compiler(pairs)
+        return PairCompiler(pairs)
     sentences = pairs.phrases.astype(np.int64) * len(pairs.templates)
-    return Compiler(pairs, even_quotas(sentences, request.sample, request.seed), request.seed)
+    return PairCompiler(pairs, even_quotas(sentences, request.sample, request.seed), request.seed)
 
 
 def _digest(pairs: Pairs) -> str:
@@ -133,7 +133,7 @@ def _draft(request: Request, date: str) -> Manifest:
 
 
 def _write_shards(
-    compiler: Compiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
+    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
 ) -> tuple[Done, ...]:
     """Write the shards that are not there yet; the first failure stops the rest."""
     label = draft.label(TABLE)
@@ -150,7 +150,9 @@ def _write_shards(
     return tuple(job.result() for job in jobs if not job.cancelled())
 
 
-def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]) -> Done:
+def _write_shard(
+    compiler: PairCompiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]
+) -> Done:
     path, mark = part / file, part / "done" / f"{Path(file).stem}.json"
     done = _done(path, mark)
     if done is not None:
