@@ -214,15 +214,15 @@ def become_a_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (flip_a_byte, "nouns.parquet is not the file that the manifest names: it has .* download or build it again"),
-        (truncate, "sentences.parquet is not the file that the manifest names"),
+        (flip_a_byte, "nouns.parquet differs from the manifest: it has .* download or build it again"),
+        (truncate, "sentences.parquet differs from the manifest"),
         (remove_a_file, "templates.parquet is missing from the release: download or build it again"),
         (replace_by_a_folder, "README.md is missing from the release"),
-        (spoil_manifest, "manifest.json is no manifest of a release"),
+        (spoil_manifest, "manifest.json is not a manifest of a release"),
         (manifest_in_another_encoding, "manifest.json cannot be read"),
         (manifest_is_a_folder, "manifest.json cannot be read"),
-        (empty, "is no release: it has no manifest.json; make one with holisticbias build"),
-        (remove, "is no release: it does not exist"),
+        (empty, "is not a release: it has no manifest.json; make one with holisticbias build"),
+        (remove, "is not a release: it does not exist"),
         (become_a_file, "cannot be read"),
     ],
 )
@@ -235,18 +235,18 @@ def test_open_release_refuses(copy: Path, spoil: Callable[[Path], None], message
 @pytest.mark.parametrize(
     ("keys", "value", "message"),
     [
-        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"'../outside.txt' is no plain path inside"),
-        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["tables", "nouns", "files"], ["../outside.parquet"], "is no plain path inside the release"),
+        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"'../outside.txt' is not a plain path inside"),
+        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["tables", "nouns", "files"], ["../outside.parquet"], "is not a plain path inside the release"),
         (["tables", "nouns", "files"], ["data/nouns2.parquet"], "gives no checksum for data/nouns2.parquet"),
         (["tables", "nouns", "files"], ["README.md"], "a table cannot be read"),
         (["tables", "nouns", "rows"], 7, "the table nouns has 30 rows, not 7"),
         (["tables", "verbs"], {"files": ["README.md"], "rows": 1, "digest": "0" * 64}, "a table cannot be read"),
         (["tables"], {}, "does not list the tables sentences, "),
-        (["name"], "bold", "is no manifest of a release: name"),
-        (["licence"], "none", "is no manifest of a release: licence"),
+        (["name"], "bold", "is not a manifest of a release: name"),
+        (["licence"], "none", "is not a manifest of a release: licence"),
     ],
 )
 def test_open_release_refuses_a_manifest(copy: Path, keys: list[str], value: Any, message: str) -> None:

@@ -103,7 +103,7 @@ def test_a_version_in_preparation_is_not_published(
     hub: Hub, build: Build, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publish, "recorded_version", catalog.release)
-    with pytest.raises(PublishError, match=r"is in preparation: put it on record first: .* --freeze 0\.2\.0"):
+    with pytest.raises(PublishError, match=r"is in preparation: freeze it first: .* --freeze 0\.2\.0"):
         publish_release(build(), REPO)
     assert hub.requests == []
 
@@ -111,9 +111,9 @@ def test_a_version_in_preparation_is_not_published(
 REFUSALS: dict[str, tuple[str | None, str, str]] = {
     "no token": (None, REPO, "there is no token"),
     "wrong token": ("hf_forged", REPO, "refused the token"),
-    "no rights": ("hf_bob", REPO, "has no right"),
-    "not a name": ("hf_ann", "a/b/c", "is no name of a dataset"),
-    "no organisation": ("hf_ann", "holisticbias", "is no name of a dataset: write organisation/name"),
+    "no rights": ("hf_bob", REPO, "has no write access"),
+    "not a name": ("hf_ann", "a/b/c", "is not the name of a dataset"),
+    "no organisation": ("hf_ann", "holisticbias", "is not the name of a dataset: write organisation/name"),
 }
 
 
@@ -164,7 +164,7 @@ def test_open_release_is_exact_online_and_offline(hub: Hub, build: Build, monkey
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     assert open_release(f"{REPO}@0.1.0").version == "0.1.0"
     for version in ("0.2.0", "9.9.9"):
-        with pytest.raises(HubError, match=rf"@{version} is not in the cache, whole"):
+        with pytest.raises(HubError, match=rf"@{version} is not complete in the cache"):
             open_release(f"{REPO}@{version}")
 
 
@@ -190,7 +190,7 @@ def test_a_damaged_cache_is_fetched_again_and_fails_offline(
     assert open_release(f"{REPO}@0.2.0").sentences.num_rows == rows
     damage(tmp_path / "hub-cache")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(ReleaseError, match=r"sentences\.parquet is not the file"):
+    with pytest.raises(ReleaseError, match=r"sentences\.parquet differs from the manifest"):
         open_release(f"{REPO}@0.2.0")
 
 
@@ -282,7 +282,7 @@ sys.exit(main(sys.argv[1:]))
         command = [sys.executable, "-c", limited, *arguments]
         done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "holisticbias: cannot keep what the Hub returned: File too large; HF_HOME and TMPDIR" in done.stderr
+        assert "holisticbias: cannot store the download: File too large; set HF_HOME and TMPDIR" in done.stderr
 
 
 def test_the_tag_is_on_the_release_whoever_commits_after_it(hub: Hub, build: Build) -> None:

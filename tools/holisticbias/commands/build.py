@@ -17,12 +17,14 @@ from holisticbias.commands import options
     "--where",
     multiple=True,
     metavar="KEY=VALUE,...",
-    help="Only what has one of the values; KEY is axis, bucket, preference, gender, family or first_turn_only.",
+    help="Only entries with one of the values; KEY is axis, bucket, preference, gender, family or first_turn_only.",
 )
 @click.option("--intersections", metavar="AXES", help="Sentences with two descriptors: 'ability x age', or 'all' axes.")
-@click.option("--sample", type=click.IntRange(min=1), help="So many of the intersections, evenly over the pairs.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), help="Sample this many intersections, spread evenly over the pairs."
+)
 @click.option("--seed", type=int, help="Seed of the sample; by default 0.")
-@click.option("--count", is_flag=True, help="Only say how many intersections there are.")
+@click.option("--count", is_flag=True, help="Count the intersections and stop.")
 @options.source
 def command(
     version: str | None,
@@ -77,6 +79,6 @@ def _check(
     if seed is not None and sample is None:
         raise click.UsageError("--seed goes with --sample")
     if small and intersections is not None:
-        raise click.UsageError("--small does not go with --intersections: name what to take with --where")
+        raise click.UsageError("--small does not go with --intersections: use --where")
     if out is None and not count:
         raise click.UsageError("Missing option '--out'.")

@@ -1,4 +1,4 @@
-"""``holisticbias verify``: check a release against its manifest."""
+"""``holisticbias verify``: check a release against its manifest and the record."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 
 @click.command()
 @click.argument("release")
-@click.option("--version", help="Version that it must be.")
+@click.option("--version", help="Version that RELEASE must have.")
 def command(release: str, version: str | None) -> int:
-    """Check that RELEASE is whole and exact.
+    """Check that RELEASE is complete and unchanged.
 
     RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
 
-    Exit code 0 when it is, 1 with a line for each thing that is wrong.
+    Exit code 0 if it is, else 1 with a line for each error.
     """
     from holisticbias.errors import ReleaseError
     from holisticbias.release.hub import hub_address
@@ -36,5 +36,5 @@ def command(release: str, version: str | None) -> int:
         return 1
     manifest = read_manifest(folder)
     part = f" ({manifest.part})" if manifest.part else ""
-    click.echo(f"{release}: HolisticBias {manifest.version}{part} is whole; digest {manifest.digest}")
+    click.echo(f"{release}: HolisticBias {manifest.version}{part} is complete; digest {manifest.digest}")
     return 0

@@ -1,4 +1,4 @@
-"""Which commit a folder of terms is at. It imports nothing of the package: building a wheel runs it too."""
+"""The commit of a folder of terms. Building a wheel runs this file, so it imports nothing from the package."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-COMMIT = "commit.txt"  # beside the terms in a built package
+COMMIT = "commit.txt"  # next to the terms in a built package
 
 
 def source_commit(root: Path, terms: Iterable[str]) -> str | None:
-    """The commit whose terms, folders and files by name, a folder holds unchanged.
+    """The commit of the terms in a folder, null if they have uncommitted changes or are not in git.
 
-    Missing with changes, without git, and where the terms are not what the
-    repository around them keeps, as those of an installed package are not;
-    such a package brings the commit it was built from in a file.
+    ``terms`` are the names of the folders and files of terms. An installed
+    package has the commit that it was built from in the file ``commit.txt``.
     """
     if (root / COMMIT).is_file():
         return (root / COMMIT).read_text("utf-8").strip()
@@ -29,7 +28,7 @@ def source_commit(root: Path, terms: Iterable[str]) -> str | None:
 
 
 def _git(git: str, root: Path, *arguments: str) -> str | None:
-    # no optional locks: a build that is stopped must leave nothing in the repository
+    # without locks, an interrupted build leaves nothing in the repository
     command = [git, "--no-optional-locks", "-C", str(root), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git, as we call it
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments of git
     return done.stdout.strip() if done.returncode == 0 else None
