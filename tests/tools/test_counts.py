@@ -1,4 +1,4 @@
-"""Rows, entries and different texts: what build prints, and what the README and the dataset card say."""
+"""Counts of rows, entries and different texts in the output of build, the README and the dataset card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Articles by sound, and which phrases a term makes."""
+"""Articles by sound, phrases of terms, paraphrases and opposites."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_abbreviation(text: str, expected: bool) -> None:
 
 
 def test_every_article_of_2_0_0(catalog: Catalog, data: Path) -> None:
-    """The list was read by people; whatever is not in it takes "a"."""
+    """People checked the list; all other entries take "a"."""
     held = catalog.at("2.0.0")
     entries: list[Descriptor | Noun] = [d for a in held.axes for d in a.descriptors if d.position != "after"]
     entries += [n for g in held.genders for n in g.nouns]
@@ -137,7 +137,7 @@ def test_paraphrases(catalog: Catalog) -> None:
 
 
 def test_opposites(catalog: Catalog) -> None:
-    """From 3.0.0 on each template of dislike, paraphrases included, names the original of the opposite stance."""
+    """From 3.0.0 on, each template of dislike and its paraphrases name the template of the opposite stance."""
     assert opposites(catalog, "2.0.0") == {}
     assert opposites(catalog, "3.0.0") == {
         "I don't like {plural_noun_phrase}.": "I like {plural_noun_phrase}.",

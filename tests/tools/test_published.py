@@ -1,4 +1,4 @@
-"""A published version stays what it was: every edit that would change it is found, at the entry."""
+"""Published versions cannot change: every edit that would change one is reported at the entry."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def newest(catalog: Catalog) -> Release:
 
 
 def test_digests_of_published_versions(catalog: Catalog, release: Release, newest: Release) -> None:
-    """The paper's edition never moves; others are what their files say."""
+    """The digests of the paper's edition and of the other versions."""
     assert release.digest == PAPER == catalog.release("1.0.0").digest
     assert build_release(catalog, "1.1.0").digest == catalog.release("1.1.0").digest
     assert newest.digest == catalog.release(newest.version).digest
@@ -109,7 +109,7 @@ def test_entries_that_changed_places(copy: Path) -> None:
 
 
 def test_history_lets_an_entry_change(copy: Path) -> None:
-    """A later wording, with the old one in the history, leaves every version before it as it was."""
+    """A later wording, with the old one in the history, does not change earlier versions."""
     before = load_catalog(copy).versions
     version = f"{version_key(before[-1])[0] + 1}.0.0"
     head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 3\n"
@@ -177,7 +177,7 @@ HISTORY = "    history:\n      - {until: 0.2.0, plural: persons of color, reason
 def test_version_that_says_less_than_what_changed_is_not_frozen(
     data: Path, tmp_path: Path, version: str, reworded: bool, refused: str
 ) -> None:
-    """The second of two versions adds entries, and words one anew unless its history is taken away."""
+    """The second of two versions adds entries, and rewords one unless its history is removed."""
     folder = tmp_path / "terms"
     shutil.copytree(data / "two-versions", folder)
     for path in folder.rglob("*.yaml"):
@@ -254,7 +254,7 @@ def test_freezing_writes_what_is_on_record_of_the_others(copy: Path) -> None:
 def test_other_rows_under_a_published_version_are_refused(
     release: Release, copy: Path, tmp_path: Path, name: str
 ) -> None:
-    """Manifest and checksums fit the rows, and the terms around the current folder have nothing on record."""
+    """Manifest and checksums fit the rows; the terms around the current folder have no record."""
     rows = release.tables[name].slice(1)
     entry = release.manifest.tables[name].model_copy(update={"rows": rows.num_rows, "digest": table_digest(rows)})
     tables = {**release.manifest.tables, name: entry}

@@ -1,4 +1,4 @@
-"""A release as ``datasets`` loads it and as ``open_release`` verifies it."""
+"""Releases: loading with ``datasets``, opening and checking with ``open_release``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holisticbias.release.release import Release
 
 datasets = pytest.importorskip("datasets")
 
-TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # of a part; the whole has two more
+TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # a whole release has two more
 WHOLE = (*TABLES, "small", "history")
 BOOLEANS = {"first_turn_only", "must_be_noun", "without_noun"}
 AXES = 13
@@ -30,13 +30,13 @@ SMALL_DIGEST = "8e30f1d24b61323575bbe00843db0b2a27107aa2c315a34763c20a1f78d38c89
 
 @pytest.fixture
 def copy(small_folder: Path, tmp_path: Path) -> Path:
-    """The small release in a folder of its own, to spoil."""
+    """A copy of the small release, for tests that damage it."""
     return Path(shutil.copytree(small_folder, tmp_path / "release"))
 
 
 @pytest.fixture
 def cached(tmp_path: Path) -> Callable[..., Any]:
-    """``load_dataset`` with a cache of its own."""
+    """``load_dataset`` with an empty cache."""
 
     def load(*arguments: Any, **options: Any) -> Any:
         return datasets.load_dataset(*arguments, cache_dir=str(tmp_path / "cache"), **options)
@@ -342,7 +342,7 @@ def test_sample_takes_any_seed_and_may_be_empty(small_release: Release, seed: in
 
 
 def test_sample_draws_evenly(small_release: Release) -> None:
-    """Half of what 40 samples draw comes from the first half of the rows, within five standard deviations."""
+    """Half of the rows in 40 samples are from the first half of the table, within five standard deviations."""
     rows = small_release.sentences.num_rows
     half = rows // 2
     ids = {i: n for n, i in enumerate(small_release.sentences["sentence_id"].to_pylist())}

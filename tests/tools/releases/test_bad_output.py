@@ -1,4 +1,4 @@
-"""Disks that fill up, folders that cannot be written, and two builds at once."""
+"""Full disks, read-only folders, and two builds at once."""
 
 import os
 import subprocess
@@ -35,7 +35,7 @@ def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(tmp_path: Pat
     assert done.stderr.count("\n") == 1
     assert "cannot write" in done.stderr
     assert not (tmp_path / "r").exists()
-    assert not [*tmp_path.rglob("*.unfinished")]  # a full disk needs the room
+    assert not [*tmp_path.rglob("*.unfinished")]  # frees space on the full disk
 
 
 @pytest.mark.parametrize("style", FORMATS)

@@ -44,7 +44,7 @@ def test_mlcroissant_reads_the_records_back(build: Build, table: str) -> None:
 
 
 def _plain(value: object) -> object:
-    """Text that comes back as bytes; a missing value that comes back as a number that is none."""
+    """Bytes as text, and NaN as null, as mlcroissant returns them."""
     if isinstance(value, bytes):
         return value.decode()
     if hasattr(value, "tolist"):

@@ -1,4 +1,4 @@
-"""Publishing to, and loading from, a Hub that the tests start, with the real clients."""
+"""Publish to and load from a local Hub, with the real clients."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def held(hub: Hub, tag: str) -> dict[str, bytes]:
 
 
 def few_files(folder: Path) -> Path:
-    """The same release without the tables that follow from the others: fewer requests to fail."""
+    """The same release with four tables only, to need fewer requests."""
     release = open_release(folder)
     names = ("sentences", "descriptors", "nouns", "templates")
     tables = {name: release.manifest.tables[name] for name in names}

@@ -97,7 +97,7 @@ def test_two_terms_stand_as_english_has_them(
 
 
 def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) -> Counter[tuple[str, str, str]]:
-    """Every sentence, one at a time, by text and the two ids."""
+    """Count every sentence by text and the two ids, compiled one at a time."""
     held, rule = catalog.at(version), catalog.release(version).article_rule
     assert catalog.intersections is not None
     by_axis = {a.axis: a.descriptors for a in held.axes}

@@ -1,4 +1,4 @@
-"""A release read by the libraries that people use."""
+"""Read a release with datasets, pandas, polars and DuckDB."""
 
 from collections.abc import Callable
 from pathlib import Path
