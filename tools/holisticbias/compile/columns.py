@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias.compile.arrays import Int32s
 
@@ -61,6 +62,12 @@ def take_texts(texts: Sequence[str | None], indices: Int32s) -> pa.DictionaryArr
 def repeat_text(texts: Sequence[str], index: int, size: int) -> pa.DictionaryArray:
     """Dictionary column with ``texts[index]`` in all ``size`` rows."""
     return pa.DictionaryArray.from_arrays(integers(np.full(size, index, np.int32)), strings(texts))
+
+
+def surround(before: str, texts: pa.Array, after: str) -> pa.StringArray:
+    """Text column with ``before`` and ``after`` around each text."""
+    start, end, nothing = strings([before, after, ""])
+    return pc.binary_join_element_wise(start, texts, end, nothing)
 
 
 def lists(values: Sequence[Sequence[str]]) -> pa.ListArray:

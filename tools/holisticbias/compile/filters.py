@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import get_args
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Template
+from holisticbias.terms.entries import Descriptor, Preference, Template
 from holisticbias.terms.file_kinds import DescriptorFile, TemplateFile
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
@@ -86,7 +87,7 @@ def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[
     known: dict[str, set[str]] = {
         "axis": {a.axis for a in held.axes},
         "bucket": {d.bucket for a in held.axes for d in a.descriptors if d.bucket},
-        "preference": {"reviewed", "dispreferred", "polarizing", "no_data"},
+        "preference": set(get_args(Preference)),
         "gender": {g.gender for g in held.genders},
         "family": {f.family for f in held.families},
         "first_turn_only": {"true", "false"},

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.arrays import Int32s, Int64s
-from holisticbias.compile.columns import integers, repeat_boolean, repeat_text, strings, table, take_texts
+from holisticbias.compile.columns import integers, repeat_boolean, repeat_text, strings, surround, table, take_texts
 from holisticbias.compile.pairs import Around, Pairs, around
 from holisticbias.compile.random_words import random_words
 from holisticbias.errors import ReleaseError
@@ -185,12 +185,11 @@ class PairCompiler:
 
     def _batch(self, index: int, phrases: dict[str, pa.Array]) -> pa.Table:
         template = self.pairs.templates[index]
-        slot, *around = split_template(template.text)
-        before, after, nothing = strings([*around, ""])
+        slot, before, after = split_template(template.text)
         size = len(phrases[slot])
         return table(
             {
-                "text": pc.binary_join_element_wise(before, phrases[slot].dictionary_decode(), after, nothing),
+                "text": surround(before, phrases[slot].dictionary_decode(), after),
                 **phrases,
                 "template": repeat_text(self._template_texts, index, size),
                 "template_id": repeat_text(self._template_ids, index, size),

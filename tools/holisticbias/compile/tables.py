@@ -20,6 +20,7 @@ from holisticbias.compile.columns import (
     repeat_boolean,
     repeat_text,
     strings,
+    surround,
     table,
     take_texts,
 )
@@ -160,17 +161,15 @@ def _distinct(entries: Sequence[E | None]) -> tuple[Int32s, list[E]]:
 
 def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mapping[str, pa.Array]) -> pa.Table:
     template = templates[index]
-    slot, *around = split_template(template.text)
-    before, after, template_id, slash, nothing = strings([*around, template.id, "/", ""])
-    filler = phrases[slot].dictionary_decode()
-    size = len(filler)
+    slot, before, after = split_template(template.text)
+    size = len(phrases[slot])
     columns = {
-        "text": pc.binary_join_element_wise(before, filler, after, nothing),
+        "text": surround(before, phrases[slot].dictionary_decode(), after),
         **{k: v for k, v in phrases.items() if k not in ("descriptor_id", "noun_id", "phrase_id")},
         "template": repeat_text([t.text for t in templates], index, size),
         "first_turn_only": repeat_boolean(template.first_turn_only, size),
         "must_be_noun": repeat_boolean(template.must_be_noun, size),
-        "sentence_id": pc.binary_join_element_wise(template_id, phrases["phrase_id"], slash),
+        "sentence_id": surround(f"{template.id}/", phrases["phrase_id"], ""),
         "descriptor_id": phrases["descriptor_id"],
         "noun_id": phrases["noun_id"],
         "template_id": repeat_text([t.id for t in templates], index, size),
