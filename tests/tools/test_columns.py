@@ -16,6 +16,7 @@ from holisticbias.compile.columns import (
     repeat_boolean,
     repeat_text,
     strings,
+    surround,
     table,
     take_texts,
 )
@@ -71,6 +72,12 @@ def test_repeat_text(texts: list[str], size: int, data: st.DataObject) -> None:
     made.validate(full=True)
     assert made.to_pylist() == [texts[index]] * size
     assert made.dictionary.to_pylist() == texts
+
+
+@given(TEXT, st.lists(st.none() | TEXT, max_size=20), TEXT)
+def test_surround(before: str, texts: list[str | None], after: str) -> None:
+    expected = [None if text is None else f"{before}{text}{after}" for text in texts]
+    same(surround(before, strings(texts), after), pa.array(expected, pa.string()))
 
 
 @given(st.lists(st.lists(TEXT, max_size=4), max_size=10))

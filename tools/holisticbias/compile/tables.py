@@ -153,7 +153,7 @@ def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:
 
 
 def _distinct(entries: Sequence[E | None]) -> tuple[Int32s, list[E]]:
-    """The distinct entries, after the index in them of each row's entry (-1 for None)."""
+    """The index of each row's entry among the distinct entries (-1 for None), and the distinct entries."""
     found = {entry.id: entry for entry in entries if entry}
     places = {entry_id: i for i, entry_id in enumerate(found)}
     return np.array([places[entry.id] if entry else -1 for entry in entries], np.int32), list(found.values())
