@@ -12,11 +12,12 @@ from rich.text import Text
 
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
-from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import Paragraph, Role, Section, Table
+from holisticbias_eval.sections import DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
+PICTURES = (DotPlot, HeatMap, Scatter)
 MOST_ROWS = 30
 FOLDED = 24
 """A column of words may become this narrow before columns are left out."""
@@ -37,10 +38,17 @@ def print_report(report: Report, console: Console | None = None) -> None:
         if len(report.chapters) > 1:
             console.print()
             _say(chapter.info.title, console, "bold underline")
-        main = [section for section in chapter.sections if not section.detail]
+        main = _main_sections(chapter)
         known = [table for section in main for table in section.tables]
         for section in main:
             print_section(section, console, known)
+
+
+def _main_sections(chapter: Chapter) -> list[Section]:
+    """The sections to print: if others remain, without those whose only figures are charts of many values per row."""
+    main = [section for section in chapter.sections if not section.detail]
+    brief = [s for s in main if s.tables or not s.charts or not all(isinstance(c, PICTURES) for c in s.charts)]
+    return brief or main
 
 
 def print_section(section: Section, console: Console, known: Sequence[Table] = ()) -> None:

@@ -52,6 +52,20 @@ def test_details_are_left_out_of_the_terminal_alone() -> None:
     assert "Keenness by term" in render_markdown(report)
 
 
+def test_sections_of_pictures_alone_are_for_the_page() -> None:
+    pictures = Section("map", "Map", (Paragraph("Of all templates."), heat_map(), dot_plot()))
+    mixed = Section("mixed", "Mixed", (heat_map(), bars()))
+    words = Section("words", "Words", (Paragraph("Words alone."),))
+
+    def said(*sections: Section) -> str:
+        return printed(Report("r", (Chapter(INFO, sections),)))
+
+    assert "Of all templates." not in said(pictures, words)
+    assert "Words alone." in said(pictures, words)
+    assert "I love {plural_noun_phrase}." in said(mixed, pictures)
+    assert "Of all templates." in said(pictures), "unless there is nothing else"
+
+
 def test_a_pipe_gets_plain_text_and_a_terminal_styles() -> None:
     assert "\x1b" not in printed(invented_report())
     assert "\x1b[1m" in printed(invented_report(), terminal=True)
