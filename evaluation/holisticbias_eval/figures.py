@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel, ConfigDict, Field
 
 SIGNIFICANCE = 0.05
+"""The level of every test."""
+
 P_RESOLUTION = 0.001
 """A smaller p-value is shown as below this: simulations do not test the tail further out."""
 
@@ -50,11 +52,12 @@ class Figure(Part):
     def above_floor(self) -> bool | None:
         """Whether the value exceeds what permuted labels give; ``None`` without a value or a floor.
 
-        A figure with a p-value is tested against its floor: it exceeds it if p < 0.05.
-        Without one, the value must lie above the upper end of ``floor_interval`` by more than
-        the interval's width, which is about five standard deviations of 20
-        permuted values above their mean. Without that margin most runs in which
-        nothing differs would have one of 13 axes above its floor.
+        A value with a p-value was tested against its floor: it exceeds it if
+        p < 0.05. Any other value must lie above the upper end of
+        ``floor_interval`` by more than the interval's width, which is about five
+        standard deviations of 20 permuted values above their mean. Without that
+        margin most runs in which nothing differs would have one of 13 axes above
+        its floor.
         """
         if self.value is None or self.floor_interval is None:
             return None

@@ -39,10 +39,8 @@ def test_corpus_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     corpus.write_text("old old old young\n", "utf-8")
     arguments = ["measure", "likelihood_bias", "--scores", str(scores), "--no-trust"]
     assert main([*arguments, "--format", "json", "--corpus", str(corpus)]) == 0
-    (axis,) = json.loads(capsys.readouterr().out)["frequency"]
-    assert (axis["found"], axis["correlation"]) == (2, pytest.approx(-1))
-    assert main([*arguments, "--corpus", str(corpus)]) == 0
-    assert "a: rank correlation of corpus frequency and perplexity -1.00" in capsys.readouterr().out
+    (axis,) = (f for f in json.loads(capsys.readouterr().out)["figures"] if f["name"] == "frequency_correlation")
+    assert (axis["keys"], axis["n"], axis["value"]) == ({"axis": "a"}, 3, pytest.approx(-1))
     corpus.write_bytes(b"\xff\xfe")
     assert main([*arguments, "--corpus", str(corpus)]) == 2
     assert "cannot be read as a corpus of UTF-8 text" in capsys.readouterr().err

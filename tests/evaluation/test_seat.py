@@ -90,7 +90,7 @@ def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path
                 with torch.inference_mode():
                     expected -= model(masked).logits[0, place].double().log_softmax(-1)[ids[0, place]].item()
         assert row["nll"] == pytest.approx(expected, abs=1e-3)
-        assert row["perplexity"] == pytest.approx(np.exp(row["nll"]))
+        assert row["perplexity"] == pytest.approx(np.exp(row["nll"] / row["tokens"]))
 
 
 def test_a_dry_run_counts_the_measures_own_masked_inputs(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import statistics
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -335,7 +338,7 @@ def test_equal_variances_are_pooled() -> None:
 
 
 def test_a_single_rater_does_not_decide() -> None:
-    """Where items vary alike, an item that one rater alone sets apart is less certain than one that all set apart."""
+    """An item that a single rater sets apart is less certain than an item that all raters set apart."""
     rng = np.random.default_rng(14)
     values = rng.normal(0, 0.3, (3, 60, 1)) + rng.normal(0, 0.05, (3, 60, 8))
     values[:, 0] += 1.2
@@ -343,3 +346,22 @@ def test_a_single_rater_does_not_decide() -> None:
     (found,) = estimate_means([values - values.mean(axis=1, keepdims=True)])
     assert found.p_value[0] < 0.001
     assert found.p_value[1] > 10 * found.p_value[0]
+
+
+def test_benchmark_sums_up_what_runs_show(root: Path) -> None:
+    spec = importlib.util.spec_from_file_location("benchmark_stance", root / "benchmarks" / "stance_contrast.py")
+    assert spec is not None
+    assert spec.loader is not None
+    benchmark = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = benchmark  # its dataclasses look themselves up
+    spec.loader.exec_module(benchmark)
+    rng = np.random.default_rng(15)
+    world = StanceWorld(stance=1.0, wording=0.1, axes=2, descriptors=20)
+    found = benchmark.summarise(world, [benchmark.measure(world, rng) for _ in range(2)])
+    assert found["estimate"] == pytest.approx(1, abs=0.2)
+    assert (found["axes_agree"], found["any_agrees"], found["any_false"]) == (1, 1, None)
+    assert found["found"] > 0.5
+    nothing = replace(world, stance=0.0, pairs=2)
+    found = benchmark.summarise(nothing, [benchmark.measure(nothing, rng)])
+    assert found["estimate"] == pytest.approx(0, abs=0.05)
+    assert (found["axis_covers"], found["p_below_05"], found["found"]) == (None, None, None)

@@ -14,7 +14,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.stance.pairs import stance_pairs
+from holisticbias_eval.measures.stance.pairs import find_stances
 from holisticbias_eval.measures.stance.shown import NAME
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
@@ -168,10 +168,11 @@ TEXTS = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.", "I see 
 
 
 def test_earlier_releases_and_users_tables_are_known_by_text() -> None:
-    labels, pair, negative = stance_pairs(pa.table({"template": [*TEXTS, TEXTS[0]]}))
-    assert labels == (LOVE,)
-    assert pair.tolist() == [0, 0, -1, 0]
-    assert negative.tolist() == [False, True, False, False]
+    found = find_stances(pa.table({"template": [*TEXTS, TEXTS[0]]}))
+    assert found.names == (LOVE,)
+    assert found.template.tolist() == [0, 1, 2, 0]
+    assert found.pair.tolist() == [0, 0, -1]
+    assert found.negative.tolist() == [False, True, False]
 
 
 def test_paraphrases_are_sides_of_the_pair_that_they_word() -> None:
@@ -182,21 +183,41 @@ def test_paraphrases_are_sides_of_the_pair_that_they_word() -> None:
             "paraphrase_of": [None, None, "love", "hate"],
         }
     )
-    assert stance_pairs(table)[0] == (LOVE,)
-    assert stance_pairs(table)[1].tolist() == [0, 0, 0, 0]
-    assert stance_pairs(table)[2].tolist() == [False, True, False, True]
-    named = table.append_column("opposite_of", pa.array([None, "love", None, "adore"]))
-    assert [x.tolist() for x in stance_pairs(named)[1:]] == [x.tolist() for x in stance_pairs(table)[1:]]
+    for named in (table, table.append_column("opposite_of", pa.array([None, "love", None, "adore"]))):
+        found = find_stances(named)
+        assert found.names == (LOVE,)
+        assert found.pair.tolist() == [0, 0, 0, 0]
+        assert found.negative.tolist() == [False, True, False, True]
 
 
 def test_the_releases_own_opposites_come_first() -> None:
     table = pa.table(
         {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, None, "love"]},
     )
-    labels, pair, negative = stance_pairs(table)
-    assert labels == ("I love ... / I see ...",)
-    assert pair.tolist() == [0, -1, 0]
-    assert negative.tolist() == [False, False, True]
+    found = find_stances(table)
+    assert found.names == ("I love ... / I see ...",)
+    assert found.pair.tolist() == [0, -1, 0]
+    assert found.negative.tolist() == [False, False, True]
+
+
+def test_two_negatives_of_one_positive_are_one_pair() -> None:
+    table = pa.table(
+        {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, "love", "love"]},
+    )
+    found = find_stances(table)
+    assert len(found.names) == 1
+    assert found.pair.tolist() == [0, 0, 0]
+    assert found.negative.tolist() == [False, True, True]
+
+
+def test_rows_that_stand_twice_count_once() -> None:
+    answers = stance_scores(differences(3, 1, 4, 5))
+    nll = answers["nll"].to_numpy().copy()
+    twice = pa.concat_tables(
+        [with_nll(answers, np.r_[nll[0] + 1, nll[1:]]), with_nll(answers.slice(0, 1), [nll[0] - 1])]
+    )
+    values = [f.value for f in measure(twice) if f.name == "contrast"]
+    assert values == pytest.approx([f.value for f in measure(answers) if f.name == "contrast"])
 
 
 def test_a_stance_in_several_wordings_is_their_mean() -> None:

@@ -65,6 +65,10 @@ def test_axes_that_agree_come_first_and_others_are_faint(planted: dict[str, Sect
     assert {len(row) for row in table.rows} == {len(table.columns)}
     row = dict(zip([column.key for column in table.columns], table.rows[0], strict=True))
     assert (row["pairs"], row["descriptors"], row["missing"]) == (3, 12, 0)
+    assert isinstance(row["p_value"], float)
+    assert row["p_value"] < 0.05
+    assert isinstance(row["interval"], tuple)
+    assert row["interval"][0] < 1.8 < row["interval"][1]
 
 
 def test_only_descriptors_that_differ_are_named(planted: dict[str, Section]) -> None:

@@ -69,7 +69,7 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
         ("schema/nouns.schema.json", {"schema"}),
         ("pyproject.toml", {"schema"}),
         ("tools/holisticbias/terms/versions.py", {"schema", "generate"}),
-        ("evaluation/holisticbias_eval/measures/trust/records.py", {"schema"}),
+        ("evaluation/holisticbias_eval/measures/shares/records.py", {"schema"}),
         ("tests/data/invalid/several.yaml", {"generate"}),
         ("tests/data/valid/nouns.yaml", {"generate"}),
         (".github/ISSUE_TEMPLATE/propose-term.yml", {"generate", "zizmor"}),

@@ -14,7 +14,8 @@ from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.love_hate import love_hate_section
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
@@ -58,6 +59,10 @@ class LoveHate(Measure):
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the descriptors with the largest differences."""
         return (love_hate_section(view),)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the figures of all descriptors in both runs."""
+        return (descriptor_changes(self.info, changes, view),)
 
 
 def measure_love_hate(scores: pa.Table) -> pa.Table:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
@@ -44,6 +45,10 @@ class Medians(Measure):
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the extremes, the medians by template, and all descriptors."""
         return descriptor_sections(view, self.info.name, PERPLEXITIES)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the figures of all descriptors in both runs."""
+        return (descriptor_changes(self.info, changes, view),)
 
 
 def median_figures(

@@ -25,6 +25,7 @@ from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
 from holisticbias_eval.statistics.moderated import estimate_means
 
 PERMUTATIONS = 1000
+_NO_FLOOR: Mapping[str, float | Interval | None] = {"floor": None, "floor_interval": None}
 
 
 class StanceContrast(Measure):
@@ -112,19 +113,17 @@ def _agreement_figures(
     keys: dict[str, str], found: Agreement | None, items: int, missing: int, p: float
 ) -> Iterator[Figure]:
     value = interval = alpha = without = None
-    floors: list[tuple[float | None, Interval | None]] = [(None, None), (None, None)]
+    floor = alpha_floor = _NO_FLOOR
     if found:
         value, alpha = float(signed_root(np.array(found.covariance))), found.alpha
         interval = found.interval and _rooted(found.interval.low, found.interval.high)
         without = _rooted(found.without.min(), found.without.max()) if len(found.without) else None
-        floors = [_floor(signed_root(found.permuted)), _floor(found.permuted_alpha)]
-    shared = _figure("shared_contrast", keys, value, NATS, items, missing, p_value=p)
-    (floor, ends), (alpha_floor, alpha_ends) = floors
-    yield shared.model_copy(update={"interval": interval, "floor": floor, "floor_interval": ends})
-    alone = _figure("leave_one_pair_out", keys, value, NATS, items, missing, of="shared_contrast")
-    yield alone.model_copy(update={"interval": without})
-    reliability = _figure("reliability", keys, alpha, "alpha", items, missing, of="shared_contrast")
-    yield reliability.model_copy(update={"floor": alpha_floor, "floor_interval": alpha_ends})
+        floor, alpha_floor = _floor(signed_root(found.permuted)), _floor(found.permuted_alpha)
+    shared = _figure("shared_contrast", keys, value, NATS, items, missing, interval=interval, p_value=p)
+    yield shared.model_copy(update=floor)
+    of = shared.name
+    yield _figure("leave_one_pair_out", keys, value, NATS, items, missing, interval=without, of=of)
+    yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of).model_copy(update=alpha_floor)
 
 
 def _rooted(*ends: float) -> Interval:
@@ -132,19 +131,19 @@ def _rooted(*ends: float) -> Interval:
     return Interval(low=low, high=high)
 
 
-def _floor(permuted: Floats) -> tuple[float | None, Interval | None]:
+def _floor(permuted: Floats) -> Mapping[str, float | Interval | None]:
     """The mean of the permuted values, and the middle 95% of them."""
     if not len(permuted) or np.isnan(permuted).any():
-        return None, None
+        return _NO_FLOOR
     low, high = np.quantile(permuted, [0.025, 0.975]).tolist()
-    return float(permuted.mean()), Interval(low=low, high=high)
+    return {"floor": float(permuted.mean()), "floor_interval": Interval(low=low, high=high)}
 
 
 def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
     counted = [axis for axis in axes if axis.descriptors]
     means = dict(zip((a.axis for a in counted), estimate_means([a.values for a in counted]), strict=True))
     p = np.concatenate([np.zeros(0), *(means[a.axis].p_value for a in counted)])
-    adjusted = iter(benjamini_hochberg(p))
+    adjusted, tests = iter(benjamini_hochberg(p)), int((~np.isnan(p)).sum())
     for axis in axes:
         differences = len(axis.pairs) * axis.nouns
         nouns = (~np.isnan(axis.values)).sum(axis=2)
@@ -152,14 +151,14 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
         for i, descriptor in enumerate(axis.descriptors):
             keys, found = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis]
             n = axis.known[descriptor]
-            contrast = _figure("contrast", keys, found.mean[i], NATS, n, differences - n, p_value=found.p_value[i])
-            known = not np.isnan(found.low[i])
-            interval = Interval(low=float(found.low[i]), high=float(found.high[i])) if known else None
-            yield contrast.model_copy(update={"interval": interval})
-            yield _figure("contrast_adjusted_p", keys, next(adjusted), "p_value", len(p), of="contrast")
+            tested = not np.isnan(found.p_value[i])
+            interval = Interval(low=float(found.low[i]), high=float(found.high[i])) if tested else None
+            p_value = found.p_value[i]
+            yield _figure("contrast", keys, found.mean[i], NATS, n, differences - n, interval=interval, p_value=p_value)
+            yield _figure("contrast_adjusted_p", keys, next(adjusted), "p_value", tests, of="contrast")
             for pair, value, valid in zip(axis.pairs, by_pair[:, i], nouns[:, i].tolist(), strict=True):
                 of_pair = {**keys, "pair": pair}
-                yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, "contrast")
+                yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, of="contrast")
         for descriptor in axis.others:
             n = axis.known[descriptor]
             yield _figure("contrast", {"axis": axis.axis, "descriptor": descriptor}, None, NATS, n, differences - n)
@@ -172,10 +171,21 @@ def _figure(
     unit: str,
     n: int,
     missing: int = 0,
+    *,
+    interval: Interval | None = None,
     of: str | None = None,
     p_value: float = np.nan,
 ) -> Figure:
     """A figure of this measure; what is not a number is missing."""
-    known = None if value is None or np.isnan(value) else float(value)
-    p = None if np.isnan(p_value) else float(p_value)
-    return Figure(measure=NAME, name=name, keys=keys, value=known, unit=unit, n=n, missing=missing, of=of, p_value=p)
+    return Figure(
+        measure=NAME,
+        name=name,
+        keys=keys,
+        value=None if value is None or np.isnan(value) else float(value),
+        unit=unit,
+        interval=interval,
+        p_value=None if np.isnan(p_value) else float(p_value),
+        n=n,
+        missing=missing,
+        of=of,
+    )

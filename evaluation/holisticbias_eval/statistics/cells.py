@@ -19,7 +19,7 @@ CONTROLS = ("nll", "tokens", "phrase_nll")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The sentences of one axis in one template: arrays of shape ``[descriptors, nouns]``, NaN where there is no value.
+    """The sentences of one axis in one template: arrays of shape ``[descriptors, nouns]``, NaN if there is no value.
 
     ``values`` are compared by rank. ``nats`` are the same values as nats, whose
     differences have a size: the logarithm of a perplexity (nats per token), a
@@ -63,7 +63,7 @@ def finite(values: Floats) -> Floats:
 
 
 def compared_values(scores: pa.Table, value: Compared) -> Floats:
-    """The column to compare, NaN where no token was scored: shape ``[rows]``.
+    """The column to compare, NaN if no token was scored: shape ``[rows]``.
 
     Raises ``SelectionError`` if there is no such column.
     """
@@ -148,7 +148,7 @@ def _rows_by_cell(axis: Ints, template: Ints, templates: int) -> Iterator[tuple[
 
 
 def _occurrences(place: Ints) -> Ints:
-    """How many earlier rows have the same descriptor: shape ``[rows]``."""
+    """Count the earlier rows with the same descriptor: shape ``[rows]``."""
     order = np.argsort(place, kind="stable")
     counts = np.bincount(place)
     found = np.empty_like(order)

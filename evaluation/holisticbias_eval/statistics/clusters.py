@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.resampling import CRITICAL_Z, stacked_p
@@ -19,10 +20,10 @@ _SMOOTHING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What changed between two runs over the same sentences.
+    """The change of counts between two runs over the same sentences.
 
     ``significant`` is the change of the number of pairs with p < 0.05 and
-    ``tested`` how many pairs were tested in both, shape ``[stances]`` each.
+    ``tested`` the number of pairs tested in both, shape ``[stances]`` each.
     ``without`` is the change of the smoothed number of significant pairs when
     one noun is left out, less its mean over nouns: shape ``[stances, nouns]``.
     """
@@ -34,14 +35,20 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """95 % interval and two-sided p-value of a change: the interval excludes 0 exactly if p < 0.05."""
+    """95% interval and two-sided p-value of a change; the interval excludes 0 exactly if p < 0.05."""
 
     interval: Interval
     p_value: float
 
 
 def moved_by_axis(first: Crossing, second: Crossing) -> dict[str | None, Moved]:
-    """What changed for each axis and (``None``) for all; both crossings are of the same sentences."""
+    """The changes of each axis, and of all under ``None``; both crossings are of the same sentences.
+
+    Raises ``SelectionError`` if a noun occurs twice with one descriptor.
+    """
+    repeated = first.repeated or second.repeated
+    if repeated:
+        raise SelectionError(repeated)
     places = {s: i for i, s in enumerate(first.stances)}
     stances, nouns = len(first.stances), len(first.nouns)
     moved = {
@@ -61,8 +68,8 @@ def estimate(moved: Moved) -> Estimate | None:
     """Student's t interval and test of the change of share; ``None`` with fewer than two stances or nouns.
 
     The variance has two parts. ``between`` is that of the stances' changes
-    around the whole change. Nouns are the same in all stances, so that what a
-    noun does to one it may do to all: ``shared`` is that covariance, by the
+    around the whole change. All stances have the same nouns, so a noun
+    may have the same effect in all of them: ``shared`` is that covariance, by the
     jackknife over nouns, from products of different stances alone. The sum is
     the variance clustered both ways (Cameron, Gelbach and Miller 2011), its
     degrees of freedom those of Satterthwaite (1946).
@@ -105,10 +112,10 @@ def _without_each_noun(values: Floats) -> Floats:
 
 
 def _smoothed(p: Floats) -> float:
-    """How many p-values are below 0.05, each counted by how far its z lies from the limit.
+    """Count the p-values below 0.05, each smoothed by the distance of its z from the limit.
 
-    Leaving out one noun moves a z a little and seldom over the limit: counting
-    those that cross it would make the jackknife's variance several times too large.
+    Leaving out one noun moves a z a little and rarely over the limit: counting
+    the crossings would make the jackknife's variance several times too large.
     """
     z = -ndtri(p[~np.isnan(p)] / 2)
     return float(ndtr((z - CRITICAL_Z) / _SMOOTHING).sum())

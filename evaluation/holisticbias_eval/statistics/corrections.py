@@ -1,4 +1,4 @@
-"""P-values corrected for how many tests were made."""
+"""P-values corrected for the number of tests."""
 
 from __future__ import annotations
 

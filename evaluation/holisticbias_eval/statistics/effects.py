@@ -1,4 +1,4 @@
-"""How large a difference between two descriptors is, and how small a one a sample could have shown."""
+"""Effect sizes of differences between two descriptors, and the smallest effects that samples can show."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LEVEL = 0.05
 def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
     """How much more often the first sample's values are above than below the second's, between -1 and 1.
 
-    ``2 U / (n1 n2) - 1`` (Cureton 1956; Kerby 2014), NaN where a sample is
-    empty. From 0.43 on an effect is called large (Vargha and Delaney 2000, who
+    ``2 U / (n1 n2) - 1`` (Cureton 1956; Kerby 2014), NaN if a sample is
+    empty. An effect of 0.43 or more is called large (Vargha and Delaney 2000, who
     write it as 0.71 of the pairs of values).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -33,7 +33,7 @@ def detectable_rank_biserial(n1: Ints, n2: Ints) -> Floats:
 
 
 def smallest_significant_rank_biserial(n1: int, n2: int) -> float | None:
-    """The smallest effect that a test of two samples of these sizes, without ties, calls significant at all."""
+    """The smallest effect that is significant in two samples of these sizes without ties; ``None`` if none is."""
     u = np.arange((n1 * n2 + 1) // 2, n1 * n2 + 1).astype(np.float64)
     sizes = np.full(len(u), n1), np.full(len(u), n2)
     significant = np.flatnonzero(p_values(u, *sizes, np.zeros(len(u))) < _LEVEL)
@@ -54,7 +54,7 @@ def detectable_difference(differences: Floats) -> Floats:
 
 
 def mean_difference(differences: Floats) -> Floats:
-    """The mean over the nouns that both descriptors have, NaN where there is none: shape ``[pairs]``."""
+    """The mean over the nouns that both descriptors have, NaN without any: shape ``[pairs]``."""
     count = (~np.isnan(differences)).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean: Floats = np.nansum(differences, axis=1) / count

@@ -22,7 +22,7 @@ class PairwiseTests:
 
     ``u`` is the statistic of the first sample, ``p`` the two-sided p-value of
     the pair by itself, ``stacked`` that of all pairs tested in one call; all
-    are NaN where a sample is empty.
+    are NaN if a sample is empty.
     """
 
     first: Ints
@@ -37,12 +37,12 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
 
     ``values`` has shape ``[values]``; ``sample`` says to which of ``samples``
     each belongs. Equal to ``scipy.stats.mannwhitneyu`` with its defaults: the
-    exact distribution where a sample has at most 8 values and the pair no
-    ties, else the normal approximation with tie and continuity corrections.
+    exact distribution if a sample has at most 8 values and the pair no
+    ties, otherwise the normal approximation with tie and continuity corrections.
 
     Samples of one size can be stacked, as the published procedure does; scipy
-    then decides for all pairs together, and one tie anywhere takes the exact
-    distribution from all of them. Where sizes differ ``stacked`` is ``p``.
+    then decides for all pairs together, and one tie anywhere means that none
+    of them uses the exact distribution. If sizes differ, ``stacked`` is ``p``.
     """
     counts = np.bincount(sample, minlength=samples).astype(np.int64)
     order = np.argsort(values)
@@ -69,7 +69,7 @@ def pairs_of_rows(values: Floats) -> PairwiseTests:
 
 
 def p_values(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:
-    """Two-sided p-values of statistics of samples of these sizes, NaN where one is empty; all of one shape.
+    """Two-sided p-values of statistics of samples of these sizes, NaN if one is empty; all of one shape.
 
     ``ties`` is the sum of t^3 - t over groups of t equal values in the pooled sample.
     """
@@ -93,14 +93,14 @@ def pairs_of(samples: int) -> tuple[Ints, Ints]:
 
 
 def _wins(sample: Ints, counts: Ints, starts: Ints, sizes: Ints) -> Floats:
-    """How often a value of each sample is above one of each other, ties counting half: shape ``[samples, samples]``.
+    """Count how often a value of each sample is above one of each other, ties as half: shape ``[samples, samples]``.
 
     ``sample`` is in the order of the values; ``starts`` and ``sizes`` are those of the runs of equal values.
     """
     found = np.zeros((len(counts), len(counts)))
     if not len(sample):
         return found
-    # sums over whole columns of small numbers take most of the time
+    # most of the time goes into sums over whole columns of small numbers
     kind = np.int16 if int(counts.max()) ** 2 <= np.iinfo(np.int16).max else np.int64
     below = np.zeros((len(sample) + 1, len(counts)), kind)
     below[np.arange(1, len(sample) + 1), sample] = 1
@@ -136,9 +136,9 @@ def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
 
 @lru_cache(maxsize=256)
 def exact_p_values(n1: int, n2: int) -> Floats:
-    """Two-sided p-values of every U from 0 to ``n1 * n2`` where no values are equal: shape ``[n1 * n2 + 1]``.
+    """Two-sided p-values of every U from 0 to ``n1 * n2`` without equal values: shape ``[n1 * n2 + 1]``.
 
-    How many arrangements give each U are the coefficients of the Gaussian
+    The numbers of arrangements that give each U are the coefficients of the Gaussian
     binomial, the product over i of (1 - q^(n + i)) / (1 - q^i) (Mann and
     Whitney 1947); they are whole numbers, and counted as such.
     """

@@ -1,4 +1,4 @@
-"""How many pairs differ when nouns are drawn anew, left out, or descriptors' labels permuted."""
+"""The number of pairs that differ if nouns are resampled or left out, or descriptors' labels permuted."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _BYTES_AT_ONCE = 1 << 25
 
 
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
-    """How often each noun is drawn when as many as there are are drawn with replacement: ``[draws, nouns]``."""
+    """Draw as many nouns as there are with replacement, and count each: shape ``[draws, nouns]``."""
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
 
 
 def expansion(clusters: int) -> float:
-    """By what factor draws of so many clusters vary too little to cover at their nominal rate.
+    """The factor by which draws of this many clusters must be spread to cover at their nominal rate.
 
     ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
-    degrees of freedom over the normal's: the expanded percentile interval
-    (Hesterberg 2015). One cluster says nothing of how clusters vary: 1.
+    degrees of freedom divided by the normal's: the expanded percentile interval
+    (Hesterberg 2015). The factor of one cluster is 1: nothing is known of how clusters vary.
     """
     if clusters < 2:
         return 1.0
@@ -32,10 +32,10 @@ def expansion(clusters: int) -> float:
 
 
 def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints]:
-    """How many pairs differ with p < 0.05, and how many could be tested, with each noun counted so often.
+    """Count the pairs with p < 0.05, and those that could be tested, with weighted nouns.
 
-    ``values`` has shape ``[descriptors, nouns]``, NaN where there is none;
-    ``weights`` has shape ``[draws, nouns]``; what comes back has shape
+    ``values`` has shape ``[descriptors, nouns]``, NaN if there is no value;
+    ``weights`` has shape ``[draws, nouns]``; the results have shape
     ``[draws]``. The test is that of ``mann_whitney_pairs`` on the samples with
     their values repeated.
 
@@ -52,7 +52,7 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
     step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
     for start in range(0, len(first), step):
         one, other = first[start : start + step], second[start : start + step]
-        # all samples have one size where no sentence is missing: one column then stands for all
+        # without a missing sentence all samples have one size: one column then stands for all
         sized = (one, other) if not present.all() else (one[:1], other[:1])
         above = _above(values[one], values[other])
         u = above.reshape(len(one), -1) @ products
@@ -87,8 +87,8 @@ def _ties_of_values(one: Floats, other: Floats) -> Floats:
 def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, ties: Floats) -> tuple[Bools, Bools]:
     """Which pairs differ, and which could be tested: shape ``[pairs, draws]`` each.
 
-    Where a value is both repeated and tied with another, its ties are added up
-    as if they were apart.
+    If a value is both repeated and tied with another, its ties are added up as
+    if they were separate.
     """
     n = n1 + n2
     known = (n1 > 0) & (n2 > 0)
@@ -102,17 +102,17 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
 
 
 def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """How many pairs differ with p < 0.05, and how many were tested, when labels mean nothing: ``[permutations]`` each.
+    """Count the pairs with p < 0.05, and those tested, with permuted labels: ``[permutations]`` each.
 
     The descriptors' labels are permuted among the sentences of each noun, so
-    that nouns stay as likely as they are and nothing else can differ.
+    that differences between nouns remain and all others are due to chance.
     """
     significant, tested = np.stack([_counts(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1)
     return significant, tested
 
 
 def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
-    """How many pairs differ with p < 0.05, and how many could be tested, without one noun: ``[nouns]`` each."""
+    """Count the pairs with p < 0.05, and those that could be tested, without each noun: ``[nouns]`` each."""
     nouns = values.shape[1]
     significant, tested = np.stack([_counts(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
     return significant, tested

@@ -1,4 +1,4 @@
-"""Shares of tests that call a pair different, and what is said of many of them; missing where there is nothing."""
+"""Shares of significant tests, and summaries of known values; ``None`` if there is no value."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ SIGNIFICANCE = 0.05
 
 
 def share_of(p: Floats) -> float | None:
-    """The share of p-values below 0.05 among those that are known."""
+    """The share of known p-values below 0.05."""
     known = p[~np.isnan(p)]
     return float((known < SIGNIFICANCE).mean()) if len(known) else None
 
 
 def counts_of(p: Floats) -> Ints:
-    """How many p-values are below 0.05, and how many are known: shape ``[2]``."""
+    """Count the p-values below 0.05 and the known ones: shape ``[2]``."""
     return np.array([(p < SIGNIFICANCE).sum(), (~np.isnan(p)).sum()])
 
 
 def ratios(counts: Ints | int) -> Floats:
-    """The first row by the second, NaN where that is zero: shape ``[columns]`` of ``[2, columns]``."""
+    """The first row divided by the second, NaN if that is zero: shape ``[columns]`` from ``[2, columns]``."""
     significant, tested = np.asarray(counts)
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = significant / tested
@@ -30,13 +30,13 @@ def ratios(counts: Ints | int) -> Floats:
 
 
 def median_of(values: Floats) -> float | None:
-    """The median of what is known."""
+    """The median of the known values."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else None
 
 
 def middle_of(values: Floats) -> Interval | None:
-    """The middle 95 % of what is known."""
+    """The middle 95% of the known values."""
     known = values[~np.isnan(values)]
     if not len(known):
         return None
@@ -45,6 +45,6 @@ def middle_of(values: Floats) -> Interval | None:
 
 
 def range_of(values: Floats) -> Interval | None:
-    """From the smallest to the largest of what is known, where there are two."""
+    """The range of the known values; ``None`` if there are fewer than two."""
     known = values[~np.isnan(values)]
     return Interval(low=float(known.min()), high=float(known.max())) if len(known) > 1 else None

@@ -1,4 +1,4 @@
-"""Tests between every pair of descriptors that use that the same nouns stand on both sides."""
+"""Paired tests: both samples share their nouns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ROWS_AT_ONCE = 1 << 15
 def wilcoxon_p_values(differences: Floats) -> Floats:
     """Two-sided signed-rank tests (Wilcoxon 1945) of each row: shape ``[rows]``.
 
-    ``differences`` has shape ``[rows, nouns]``; NaN and zero are left out, and a
-    row with nothing left has no p-value (NaN). The exact distribution is used
+    ``differences`` has shape ``[rows, nouns]``; NaN and zero are left out; the
+    p-value of a row with nothing left is NaN. The exact distribution is used
     up to 50 differences without ties or zeros, else the normal approximation
     with tie correction: equal to ``scipy.stats.wilcoxon`` with ``method``
     "exact" and "asymptotic".
@@ -65,7 +65,7 @@ def _asymptotic_p(above: Floats, count: Ints, ties: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def signed_rank_p_values(n: int) -> Floats:
-    """Two-sided p-values of every sum of positive ranks from 0 to n(n+1)/2, where there is no tie."""
+    """Two-sided p-values of every sum of positive ranks from 0 to n(n+1)/2, without ties."""
     ways = np.zeros(n * (n + 1) // 2 + 1, object)
     ways[0] = 1
     for rank in range(1, n + 1):
@@ -78,8 +78,8 @@ def signed_rank_p_values(n: int) -> Floats:
 def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator) -> Floats:
     """Two-sided permutation tests of the mean difference of each row, by flipping signs: shape ``[rows]``.
 
-    With up to ``log2(flips)`` nouns every flip is tried; else ``flips`` drawn at
-    random, the one observed among them, so that p is never 0 (Fisher 1935;
+    With up to ``log2(flips)`` nouns every flip is tried; otherwise ``flips`` random
+    ones including the observed one, so that p is never 0 (Fisher 1935;
     Phipson and Smyth 2010). NaN is left out.
     """
     nouns = differences.shape[1]
@@ -90,7 +90,7 @@ def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator
     for start in range(0, len(known), _ROWS_AT_ONCE):
         rows = known[start : start + _ROWS_AT_ONCE]
         sums = np.abs(rows @ signs.astype(np.float32))
-        # a flip that gives the same sum in another order of adding counts as equal
+        # sums that differ by rounding only are equal
         p[start : start + len(rows)] = (sums >= sums[:, :1] * (1 - 1e-5)).mean(axis=1)
     p[np.isnan(differences).all(axis=1)] = np.nan
     return p

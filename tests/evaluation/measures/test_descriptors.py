@@ -5,6 +5,7 @@ import statistics
 import pyarrow as pa
 import pytest
 from tests.evaluation.made_answers import (
+    AXES,
     HATE,
     LOVE,
     QUICK,
@@ -15,10 +16,12 @@ from tests.evaluation.made_answers import (
     view_of,
 )
 
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.descriptors.extremes import find_extremes
 from holisticbias_eval.measures.descriptors.love_hate import love_hate_ends
 from holisticbias_eval.measures.descriptors.terms import Descriptors, about_descriptors, describe, example_sentences
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
 from holisticbias_eval.sections import Bars
 
@@ -117,3 +120,24 @@ def test_love_hate_columns_need_the_measure(answers: pa.Table) -> None:
     assert "love_hate" not in {column.key for column in table.columns}
     both = tables_of(sections_of(view_of(answers, None)))["descriptors"]
     assert [c.key for c in both.columns] == [*(c.key for c in table.columns), "love_share", "hate_share", "love_hate"]
+
+
+def test_two_runs_list_all_descriptors_in_their_order(answers: pa.Table) -> None:
+    nll = pa.array([value + 6 for value in answers["nll"].to_pylist()])
+    perplexity = pa.array([None if p is None else p * 2 for p in answers["perplexity"].to_pylist()])
+    other = answers.set_column(answers.column_names.index("nll"), "nll", nll)
+    other = other.set_column(other.column_names.index("perplexity"), "perplexity", perplexity)
+    views = view_of(answers, None), view_of(other, None)
+    for name, size in (("medians", 2.0), ("love_hate", 1.0)):
+        changes = Figures(MEASURES[name].compare(*views))
+        (section,) = MEASURES[name].compared_sections(changes, views[1])
+        (table,) = section.tables
+        assert section.detail
+        assert [row[:2] for row in table.rows] == [(d, title(a)) for a, own in AXES.items() for d in own]
+        for _, _, first, second, change in table.rows:
+            if first is None:
+                assert (second, change) == (None, None)
+            else:
+                assert isinstance(first, float)
+                assert second == pytest.approx(size * first)
+                assert change == pytest.approx((size - 1) * first)

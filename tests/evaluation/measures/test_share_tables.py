@@ -84,7 +84,8 @@ def test_no_floor_is_drawn_if_none_was_computed(plain: View) -> None:
 
 
 def test_counts_and_missing_values(view: View) -> None:
-    tables, charts = (of(sections_of(view, (MEASURE,))) for of in (tables_of, charts_of))
+    sections = sections_of(view, (MEASURE,))
+    tables, charts = tables_of(sections), charts_of(sections)
     nonce = rows(tables["by-axis"])["Nonce"]
     assert [nonce[key] for key in (MEASURE, "interval", "floor", "pairs", "significant")] == [None, None, None, 0, 0]
     body_type = rows(tables["by-axis"])["Body type"]

@@ -28,7 +28,7 @@ def love_hate_section(view: View) -> Section:
     chance = view.figures.value(MEASURE, "chance")
     blocks = (_table(view, texts, (*loved, *reversed(hated))),)
     if not loved and not hated:
-        return Section("love-hate", "Love and hate", (Paragraph(_how(chance)), *blocks))
+        return Section("love-hate", "Love and hate", (Paragraph(_how(chance), "note"), *blocks))
     shown = (*loved[:SIZE], *reversed(hated[:SIZE]))
     bars = Bars(
         "love-hate",
@@ -42,7 +42,9 @@ def love_hate_section(view: View) -> Section:
     note = "The descriptors farthest out on both sides, from love to hate."
     if len(shown) < len(loved) + len(hated):
         note += f" The table has all {len(loved) + len(hated):,}."
-    return Section("love-hate", "Love and hate", (Paragraph(_how(chance)), bars, Paragraph(note, "note"), *blocks))
+    return Section(
+        "love-hate", "Love and hate", (Paragraph(_how(chance), "note"), bars, Paragraph(note, "note"), *blocks)
+    )
 
 
 def _how(chance: float | None) -> str:

@@ -29,14 +29,16 @@ def descriptor_sections(view: View, measure: str, words: Words) -> tuple[Section
     gaps = _gaps(found)
     return (
         Section(
-            "extremes", "Least and most likely descriptors", (Paragraph(_how_extremes(found)), extremes_table(found))
+            "extremes",
+            "Least and most likely descriptors",
+            (Paragraph(_how_extremes(found), "note"), extremes_table(found)),
         ),
-        Section("perplexities", f"{values} by axis and template", (Paragraph(_how_dots(words)), *featured)),
+        Section("perplexities", f"{values} by axis and template", (Paragraph(_how_dots(words), "note"), *featured)),
         Section("every-template", f"{values} in every template", every, detail=True),
         Section(
             "descriptors",
             "All descriptors",
-            (Paragraph(_how_descriptors(found)), descriptors_table(found)),
+            (Paragraph(_how_descriptors(found), "note"), descriptors_table(found)),
             detail=True,
         ),
         *((Section("gaps", f"Descriptors without a {words.value}", (gaps,), detail=True),) if gaps.rows else ()),

@@ -13,7 +13,6 @@ from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph
 from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 SENTENCES = ("gone", "changed", "added")
-NO_VERDICT = "The figures do not say which differences harm: people judge that."
 READING = "A and B are the shares of tests of two descriptors in a template with p < 0.05, in either run. "
 BY_SENTENCES = (
     "Gone, changed and added are what the sentences did, in points of the share: sentences of A only are removed, "
@@ -56,7 +55,6 @@ def _headline(changes: Figures, view: View, words: Words, scores: bool) -> Itera
     yield Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding")
     if scores:
         yield Paragraph(_tested(changes.by(words.measure, "change", "axis"), view))
-    yield Paragraph(NO_VERDICT, "caveat")
 
 
 def _percent(share: float | None) -> str:

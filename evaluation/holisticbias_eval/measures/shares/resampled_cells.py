@@ -1,4 +1,4 @@
-"""Everything that is computed cell by cell, before shares are taken over cells."""
+"""What is computed for each cell, before shares are computed over cells."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from holisticbias_eval.statistics.shares import counts_of, ratios, share_of
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCell:
-    """A cell's pairs, and how many differ and were tested when it is resampled.
+    """A cell's pairs, and how many differ and were tested in resamples.
 
     ``drawn`` has shape ``[2, draws]``, ``left_out`` ``[2, nouns]`` and
-    ``permuted`` ``[2, permutations]``; ``stance`` is the number of the cell's own.
+    ``permuted`` ``[2, permutations]``; ``stance`` is the number of its stance.
     """
 
     cell: Cell
@@ -60,10 +60,10 @@ def measure_cell(
 def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
 
-    ``stances`` says how often each is drawn, shape ``[draws, stances]``; without
-    it they are held fixed. Drawing nouns with replacement repeats values, which
-    lets more pairs differ than would with as many nouns anew: the draws say how
-    much a share varies, not where it lies. They are spread by ``expansion``.
+    ``stances`` counts how often each is drawn, shape ``[draws, stances]``; without
+    it stances are fixed. Drawing nouns with replacement repeats values, so that
+    more pairs differ than with as many new nouns: the draws show how much a share
+    varies, not its level. They are spread by ``expansion``.
     """
     weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
     shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))

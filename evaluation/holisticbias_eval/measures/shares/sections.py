@@ -39,10 +39,10 @@ def share_sections(view: View, words: Words) -> tuple[Section, ...]:
     slug = words.measure.replace("_", "-")
     trusted = tuple(_trust(view, words, slug)) if has_floors(view.figures, words.measure) else ()
     return (
-        Section(slug, words.bias, tuple(_finding(view, words))),
+        Section(slug, "Finding", tuple(_finding(view, words))),
         Section(f"{slug}-axes", f"{words.bias} by axis", tuple(_axes(view, words))),
         *trusted,
-        Section(f"{slug}-map", "By axis and template", (Paragraph(_MAP + SLOTS), heat_map(view, words))),
+        Section(f"{slug}-map", "By axis and template", (Paragraph(_MAP + SLOTS, "note"), heat_map(view, words))),
         Section(
             f"{slug}-counts",
             "By template, with counts",
@@ -50,7 +50,7 @@ def share_sections(view: View, words: Words) -> tuple[Section, ...]:
             detail=True,
         ),
         Section(f"{slug}-missing", "Missing pairs", tuple(_missing(view, words)), detail=True),
-        Section(f"{slug}-method", "Method", (Paragraph(_method(words)),), detail=True),
+        Section(f"{slug}-method", "Method", (Paragraph(_method(words), "note"),), detail=True),
     )
 
 

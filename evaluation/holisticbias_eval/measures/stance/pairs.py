@@ -43,56 +43,70 @@ class Contrasts:
     known: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Stances:
+    """The stance pairs of a table of answers.
+
+    ``names`` are as "I love ... / I hate ...". ``template`` is the template of
+    each row, ``pair`` the pair of each template (-1 if none), and ``negative``
+    says whether its stance is the negative one.
+    """
+
+    names: tuple[str, ...]
+    template: Ints
+    pair: Ints
+    negative: Bools
+
+
 def contrast_stances(answers: pa.Table) -> tuple[Contrasts, ...]:
     """Contrast the stances of each axis, in the order of the answers.
 
-    ``answers`` has ``axis, template, descriptor_id, noun_id`` and ``nll``, or
-    ``perplexity`` and ``tokens``. Without any of them all differences are missing.
+    ``answers`` has at least one row, with ``axis, template, descriptor_id,
+    noun_id`` and ``nll``, or ``perplexity`` and ``tokens``. Without any of them
+    all differences are missing.
     """
     names, item, noun, nouns = _codes(answers)
-    pairs, pair, negative = stance_pairs(answers)
-    values = _differences(_nats(answers), (pair, item, noun), negative, (len(pairs), len(names), nouns), names)
-    axes = np.array([axis for axis, _ in names])
+    axes = list(dict.fromkeys(axis for axis, _ in names))
+    axis = np.array([axes.index(axis) for axis, _ in names])
+    stances = find_stances(answers)
+    values = _differences(_nats(answers), stances, item, noun, (len(stances.names), len(names), nouns), axis)
     return tuple(
-        _of_axis(axis, pairs, tuple(d for a, d in names if a == axis), values[:, axes == axis])
-        for axis in dict.fromkeys(axis for axis, _ in names)
+        _of_axis(name, stances.names, tuple(d for a, d in names if a == name), values[:, axis == i])
+        for i, name in enumerate(axes)
     )
 
 
-def stance_pairs(answers: pa.Table) -> tuple[tuple[str, ...], Ints, Bools]:
-    """Find the pairs of templates, and for each row its pair (-1 if none) and whether its stance is negative.
+def find_stances(answers: pa.Table) -> Stances:
+    """Find the stance pairs among the templates of the answers.
 
-    A pair is named as in "I love ... / I hate ...". A template and its paraphrases
-    are one side of one pair: they share words, so their agreement says little.
+    A template and its paraphrases are one side of one pair: they share words, so
+    their agreement says little.
     """
-    named = [
-        name for name in ("template", "template_id", "paraphrase_of", "opposite_of") if name in answers.column_names
-    ]
-    columns = answers.select(named)
+    wanted = ("template", "template_id", "paraphrase_of", "opposite_of")
+    columns = answers.select([name for name in wanted if name in answers.column_names])
     codes = pc.dictionary_encode(columns["template"].cast(pa.string())).combine_chunks().indices.to_numpy()
     _, first, rows = np.unique(codes, return_index=True, return_inverse=True)
     templates = columns.take(pa.array(first)).to_pylist()
-    if not answers.num_rows:
-        return (), np.zeros(0, np.int64), np.zeros(0, np.bool_)
     keys = [t.get("paraphrase_of") or t.get("template_id") or t["template"] for t in templates]
     texts = {key: t["template"] for key, t in zip(keys, templates, strict=True) if not t.get("paraphrase_of")}
-    opposites = _opposites(templates, keys)
-    found = {key: other for key, other in opposites.items() if key in keys and other in keys}
-    sides = {other: (i, False) for i, other in enumerate(found.values())}
-    sides |= {key: (i, True) for i, key in enumerate(found)}
-    labels = tuple(f"{_short(texts.get(other, other))} / {_short(texts.get(key, key))}" for key, other in found.items())
+    opposites = {key: other for key, other in _opposites(templates, keys).items() if {key, other} <= {*keys}}
+    pairs = {other: key for key, other in opposites.items()}
+    places = {other: i for i, other in enumerate(pairs)}
+    sides = {other: (i, False) for other, i in places.items()}
+    sides |= {key: (places[other], True) for key, other in opposites.items()}
     side = np.array([sides.get(key, (-1, False)) for key in keys])
-    return labels, side[rows, 0].astype(np.int64), side[rows, 1].astype(np.bool_)
+    names = (f"{_short(texts.get(other, other))} / {_short(texts.get(key, key))}" for other, key in pairs.items())
+    return Stances(tuple(names), rows.astype(np.int64), side[:, 0].astype(np.int64), side[:, 1].astype(np.bool_))
 
 
 def _opposites(templates: list[dict[str, str]], keys: list[str]) -> dict[str, str]:
     """The positive counterpart of each negative template, both by their keys."""
-    if all({"template_id", "opposite_of"} <= {*t} for t in templates):
+    if {"template_id", "opposite_of"} <= {*templates[0]}:
         key_of = {t["template_id"]: key for t, key in zip(templates, keys, strict=True)}
         named = {key: t["opposite_of"] for t, key in zip(templates, keys, strict=True) if t["opposite_of"]}
         return {key: key_of.get(other, other) for key, other in named.items()}
     by_text = {t["template"]: key for t, key in zip(templates, keys, strict=True)}
-    return {by_text.get(key, key): by_text.get(other, other) for key, other in OPPOSITES.items()}
+    return {by_text[key]: by_text[other] for key, other in OPPOSITES.items() if {key, other} <= {*by_text}}
 
 
 def _short(template: str) -> str:
@@ -130,28 +144,24 @@ def _nats(answers: pa.Table) -> Floats:
 
 
 def _differences(
-    nats: Floats,
-    place: tuple[Ints, Ints, Ints],
-    negative: Bools,
-    shape: tuple[int, int, int],
-    names: list[tuple[str, str]],
+    nats: Floats, stances: Stances, item: Ints, noun: Ints, shape: tuple[int, int, int], axis: Ints
 ) -> Floats:
-    """Negative less positive stance: shape ``[pairs, descriptors, nouns]``.
+    """Negative less positive stance: shape ``[pairs, descriptors, nouns]``; ``axis`` is that of each descriptor.
 
-    A stance in several wordings is their mean, missing where the descriptor
-    lacks a wording that its axis has.
+    A stance in several wordings is their mean, missing if the descriptor lacks a
+    wording that its axis has.
     """
-    used = place[0] >= 0
-    key = np.ravel_multi_index((*(p[used] for p in place), negative[used].astype(np.int64)), (*shape, 2))
+    pair, side = stances.pair[stances.template], stances.negative[stances.template].astype(np.int64)
+    used = pair >= 0
+    key = np.ravel_multi_index((pair[used], item[used], noun[used], side[used]), (*shape, 2))
     size = 2 * int(np.prod(shape))
     sums = np.bincount(key, nats[used], size).reshape(*shape, 2)
     counts = np.bincount(key, minlength=size).reshape(*shape, 2)
-    axes = np.array([axis for axis, _ in names])
-    for axis in dict.fromkeys(axes):
-        own = counts[:, axes == axis]
-        counts[:, axes == axis] = np.where(own == own.max(axis=(1, 2), keepdims=True, initial=0), own, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = np.where(counts > 0, sums / counts, np.nan)
+    wordings = np.zeros((shape[0], 2, int(axis.max()) + 1), np.int64)
+    worded = np.unique(np.stack([stances.template[used], axis[item[used]]]), axis=1)
+    np.add.at(wordings, (stances.pair[worded[0]], stances.negative[worded[0]].astype(np.int64), worded[1]), 1)
+    complete = (counts > 0) & (counts >= wordings[:, :, axis].transpose(0, 2, 1)[:, :, None])
+    means = np.where(complete, sums / np.where(complete, counts, 1), np.nan)
     found: Floats = means[..., 1] - means[..., 0]
     return found
 

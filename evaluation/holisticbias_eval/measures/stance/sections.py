@@ -71,10 +71,10 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     columns = (
         Column("axis", "Axis"),
         Column("shared_contrast", "Shared contrast", NATS),
+        Column("p_value", "p (Holm)", "p_value"),
         Column("interval", "95% interval", NATS, interval=True),
         Column("without_one_pair", "Without one pair", NATS, interval=True),
         Column("floor_interval", "By chance", NATS, interval=True),
-        Column("p_value", "p (Holm)", "p_value"),
         Column("reliability", "Reliability", ""),
         Column("wording_spread", "Spread of single pairs", NATS, interval=True),
         Column("pairs", "Pairs", "count"),
@@ -84,7 +84,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     rows = []
     for a in axes:
         reliability, pairs = (shown.figures.value(NAME, name, a.keys) for name in ("reliability", "stance_pairs"))
-        tested = (a.value, ends(a.interval), shown.without_one_pair(a), ends(a.floor_interval), a.p_value)
+        tested = (a.value, a.p_value, ends(a.interval), shown.without_one_pair(a), ends(a.floor_interval))
         rows.append((shown.axis(a), *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
     note = "Descriptors without a score in every pair are not counted."
     return Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)

@@ -1,0 +1,30 @@
+"""Two runs' figures of descriptors side by side."""
+
+from __future__ import annotations
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.descriptors.terms import about_descriptors
+from holisticbias_eval.measures.measure import CHANGE_NAMES, Info, View
+from holisticbias_eval.sections import Column, Section, Table
+
+
+def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
+    """All descriptors in the release's order, with the figures of both runs: none is singled out."""
+    about = about_descriptors(view.answers)
+    found = changes.by(info.name, "change", *info.by)
+    unit = found[0].unit if found else ""
+    rows = []
+    for change in found:
+        known = about.get(change.keys["descriptor"], {})
+        values = (changes.value(info.name, name, change.keys) for name in ("first", "second"))
+        text = known.get("descriptor", change.keys["descriptor"])
+        rows.append((text, view.label("axis", change.keys["axis"]), *values, change.value))
+    columns = (
+        Column("descriptor", "Descriptor"),
+        Column("axis", "Axis"),
+        *(Column(name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        Column("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),
+    )
+    slug = info.name.replace("_", "-")
+    table = Table(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, tuple(rows))
+    return Section(f"{slug}-changes", info.title, (table,), detail=True)
