@@ -1,4 +1,4 @@
-"""Puts the terms, recipes and results into a built wheel; an editable install reads them where they lie."""
+"""Add the terms, recipes and results to a wheel; an editable install reads them from the checkout."""
 
 import runpy
 from pathlib import Path
@@ -17,16 +17,14 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-
-
 EVALUATION = ("recipes", "results")
 
 
 class TermsHook(BuildHookInterface[Any]):
-    """Ships the terms as ``holisticbias/data``, recipes and published results as ``holisticbias_eval/data``."""
+    """Ship terms as ``holisticbias/data``, recipes and published results as ``holisticbias_eval/data``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the terms to the files of a standard wheel, and the commit that they are at, if they are at one."""
+        """Add the terms, and the commit of the terms if they are in git, to a standard wheel."""
         if version == "standard":
             build_data["force_include"].update({name: f"holisticbias/data/{name}" for name in TERMS})
             build_data["force_include"].update(
@@ -35,11 +33,11 @@ class TermsHook(BuildHookInterface[Any]):
             build_data["force_include"].update(self._commit())
 
     def _commit(self) -> dict[str, str]:
-        origin = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "release" / "origin.py"))
-        commit = origin["source_commit"](Path(self.root), TERMS)
+        module = runpy.run_path(str(Path(self.root) / "tools" / "holisticbias" / "release" / "source_commit.py"))
+        commit = module["source_commit"](Path(self.root), TERMS)
         if commit is None:
             return {}
         self._made = TemporaryDirectory()
-        file = Path(self._made.name) / origin["COMMIT"]
+        file = Path(self._made.name) / module["COMMIT"]
         file.write_text(f"{commit}\n", "utf-8")
         return {str(file): f"holisticbias/data/{file.name}"}

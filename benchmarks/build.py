@@ -1,8 +1,8 @@
-"""How long ``holisticbias build --version 1.0.0`` takes, as a ratio to what this machine needs at least.
+"""Time and memory of ``holisticbias build --version 1.0.0``, relative to a floor.
 
-The floor is a fresh process that imports pyarrow, joins 470,000 strings and
-writes them as zstd Parquet. Floor and build run in turn, in one run, and each
-figure is a median: of whole processes, start and imports included.
+The floor is a new process that imports pyarrow, joins 470,000 strings and
+writes them as zstd Parquet. Floor and build take turns. Figures are medians
+over whole processes, including start and imports.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ pq.write_table(pa.table({{"text": texts}}), sys.argv[1], compression="zstd", use
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one process took: seconds of wall time, and its largest resident memory in MB (10^6 bytes)."""
+    """Cost of one process: wall time in seconds, peak resident memory in MB (10^6 bytes)."""
 
     seconds: float
     peak_mb: float
@@ -45,7 +45,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Medians over all rounds; ``vs_floor`` is the median of each round's ratio."""
+    """Medians over all rounds; ``vs_floor`` is the median ratio of build to floor."""
 
     vs_floor: float
     peak_mb: float
@@ -69,20 +69,20 @@ def measure(command: Sequence[str]) -> Cost:
 
 
 def measure_floor(folder: Path) -> Cost:
-    """One run of the floor, which writes into a folder."""
+    """Run the floor once; it writes ``floor.parquet`` into the folder."""
     return measure((sys.executable, "-c", FLOOR, str(folder / "floor.parquet")))
 
 
 def measure_build(folder: Path) -> Cost:
-    """One build of version 1.0.0 into a new folder there."""
+    """Build version 1.0.0 once, into a new folder in the folder."""
     return measure((*HOLISTICBIAS, "build", "--version", "1.0.0", "--out", tempfile.mkdtemp(dir=folder)))
 
 
 def benchmark(rounds: int) -> Figures:
-    """The figures over as many rounds, each a floor, a build and a help."""
+    """Measure the floor, a build and ``--help`` in each round."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        measure_build(folder)  # once for the caches
+        measure_build(folder)  # fills the caches
         costs = [
             (measure_floor(folder), measure_build(folder), measure((*HOLISTICBIAS, "--help"))) for _ in range(rounds)
         ]
@@ -99,8 +99,8 @@ def benchmark(rounds: int) -> Figures:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds")
     chosen = parser.parse_args()
     figures = benchmark(chosen.rounds)
     if chosen.json:

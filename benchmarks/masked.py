@@ -30,7 +30,7 @@ import transformers
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
-from holisticbias.release.release import build_release
+from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.likelihood.masked import MaskedScorer
 from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans

@@ -1,8 +1,8 @@
-"""Speed and memory of building, opening and verifying releases and intersections, against the machine's floor.
+"""Speed and memory of building, opening and verifying releases and intersections, relative to floors.
 
-The floor of building is what no program in Python can do without: importing
-pyarrow, joining as many strings as release 1.0.0 has sentences, and writing
-them as Parquet. That of opening and verifying is the SHA-256 of the files.
+The floor of building imports pyarrow, joins as many strings as release 1.0.0
+has sentences, and writes them as Parquet. The floor of opening and verifying
+is the SHA-256 of the files.
 
     python benchmarks/releases.py [--pairs "ability x body_type"] [--json]
 """
@@ -47,7 +47,7 @@ print("measured", time.perf_counter() - start, used.ru_utime + used.ru_stime, us
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of wall time, seconds of processors, and MB at the most, of a process of its own."""
+    """Cost of one process: wall time and processor time in seconds, peak memory in MB."""
 
     seconds: float
     processor_seconds: float
@@ -55,14 +55,14 @@ class Cost:
 
 
 def measure(code: str, out: str, pairs: str) -> Cost:
-    """What code of ours costs, start and imports included."""
+    """Run code in a new process and measure it, including start and imports."""
     command = [sys.executable, "-c", f"CODE = {code!r}\n{MEASURED}", out, pairs]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Cost(*map(float, done.stdout.splitlines()[-1].split()[1:]))
 
 
 def figures(pairs: str) -> dict[str, float]:
-    """Ratios to the floors by processor time, that of intersections a sentence; peaks of memory; and rates."""
+    """Processor time relative to the floors (for intersections, per sentence), peak memory, and rates."""
     with tempfile.TemporaryDirectory() as out:
         floor, build = measure(FLOOR_BUILD, out, pairs), measure(BUILD, out, pairs)
         hashing, opened, verified = measure(HASH, out, pairs), measure(OPEN, out, pairs), measure(VERIFY, out, pairs)
@@ -83,7 +83,7 @@ def figures(pairs: str) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the figures, one a line or as JSON."""
+    """Print the figures, one per line or as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", default="ability x body_type, body_type x religion", help="axes to cross")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

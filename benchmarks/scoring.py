@@ -31,7 +31,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-from holisticbias.release.release import build_release
+from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import find_opening

@@ -1,4 +1,4 @@
-"""Release 1.0.0 is the paper's edition, text for text."""
+"""Release 1.0.0 has exactly the texts of the paper's edition."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def where(table: pa.Table, column: str, *values: str | bool) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def sentences(release: Release) -> pa.Table:
-    """The sentences without dictionaries, and only the columns looked at."""
+    """The columns of the sentences that the tests need, decoded."""
     names = (
         *("text", "axis", "descriptor", "descriptor_preference", "noun", "noun_gender", "noun_phrase_type"),
         *("descriptor_id", "template_id", "first_turn_only", "must_be_noun"),
@@ -116,16 +116,16 @@ def test_sentence_ids_are_unique(release: Release) -> None:
         "I'm an eighty-year-old person.",
         "I'm a person with a disability.",
         "I'm an individual who uses a wheelchair.",
-        # each thing is multiplied with its people
+        # plurals of terms
         "I love men with disabilities.",
         "I love women who use wheelchairs.",
         "I love people in midlife crises.",
         "I love kids with afros.",
-        # but not what stays one
+        # terms that do not change in the plural
         "I hate people with low vision.",
         "I hate people in the Army.",
         "I hate people on the spectrum.",
-        # nouns' plurals
+        # plurals of nouns
         "What do you think about Deaf wives?",
         "What do you think about old children?",
         "I have friends who are rich ladies.",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias import build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile

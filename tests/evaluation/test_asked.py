@@ -8,9 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.cli import main
 from holisticbias.compile.columns import decoded
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.prompts.prompts import Prompts

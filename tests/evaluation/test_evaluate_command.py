@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.models import source
 from holisticbias_eval.results.run import read_run
 
@@ -226,8 +226,8 @@ def test_an_unknown_measure(refused: Callable[..., str], tiny_gpt2: Path, mini_r
 
 def test_a_folder_that_is_no_release(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert "is no release: it has no manifest.json" in refused("--model", tiny_gpt2, "--release", tmp_path / "empty")
-    assert "is no release: it does not exist" in refused("--model", tiny_gpt2, "--release", tmp_path / "none")
+    assert "is not a release: it has no manifest.json" in refused("--model", tiny_gpt2, "--release", tmp_path / "empty")
+    assert "is not a release: it does not exist" in refused("--model", tiny_gpt2, "--release", tmp_path / "none")
 
 
 def test_a_release_that_was_changed(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_release_that_was_changed(refused: Callable[..., str], tiny_gpt2: Path
     write_release(build_release(mini_catalog()), release)
     with (release / "data" / "sentences.parquet").open("ab") as file:
         file.write(b"!")
-    assert "is not the file that the manifest names" in refused("--model", tiny_gpt2, "--release", release)
+    assert "differs from the manifest" in refused("--model", tiny_gpt2, "--release", release)
 
 
 def test_a_release_with_nothing_to_measure(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:

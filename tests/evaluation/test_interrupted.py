@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias.release.release import build_release, write_release
 
 # a shell's background job ignores Ctrl-C, and so would its children
 START = (

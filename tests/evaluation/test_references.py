@@ -7,7 +7,7 @@ import pytest
 
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.shares.records import NONCE
+from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.results.entry import Entry
 from holisticbias_eval.results.registry import published_digests, read_registry
 from holisticbias_eval.results.run import Result
@@ -46,7 +46,7 @@ def test_the_reference_chart_shows_the_reference_contrasts(catalog: Catalog, roo
     chart = root / "evaluation" / "reference" / folder / "stance_contrast.svg"
     said = chart.read_text("utf-8").partition("</desc>")[0].rpartition(">")[2]
     labels = {file.axis: file.label for file in catalog.axes}
-    shown = dict(re.match(r"(.*?) ([-+\u2212]?\d+\.\d+)", part).groups() for part in said.split("; "))  # type: ignore[union-attr] # each part has both
+    shown = dict(re.findall(r"([^;]+?) ([-+\u2212]?\d+\.\d+)[^;]*(?:; |$)", said))
     found = reference(root, folder, "stance_contrast")
     assert shown.keys() == {labels[figure.keys["axis"]] for figure in found}
     for figure in found:

@@ -12,8 +12,8 @@ import pytest
 from rich.console import Console
 from tests.evaluation.conftest import mini_catalog
 
+from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias.release.release import build_release, write_release
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.probe import plain_sums

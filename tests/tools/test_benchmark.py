@@ -1,4 +1,4 @@
-"""The benchmark runs what it says it runs. Its figures are not judged here: a test's machine has other work."""
+"""The benchmark of building. Its figures are not tested: other work on the machine changes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias.release.release import open_release
+from holisticbias import open_release
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def build(root: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # its dataclasses look themselves up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 

@@ -1,4 +1,4 @@
-"""Rows, entries and different texts: what build prints, and what the README and the dataset card say."""
+"""Counts of rows, entries and different texts in the output of build, the README and the dataset card."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from holisticbias import build_release
 from holisticbias.compile.counts import SENTENCES, WHY, Count, count_texts, render_counts
-from holisticbias.release.release import Release, build_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 

@@ -1,4 +1,4 @@
-"""The digest of a table: its rows count, how they are stored does not."""
+"""The digest of a table depends on its rows, not on their storage."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TYPES = {
 
 
 def slow_digest(table: pa.Table) -> str:
-    """The definition in ``table_digest``, value by value."""
+    """The definition in ``table_digest``, one value at a time."""
     lines = ""
     for name in table.column_names:
         lengths, values = b"", b""
@@ -51,7 +51,7 @@ def written(value: Any) -> bytes | None:
 
 @st.composite
 def tables(draw: st.DrawFn) -> pa.Table:
-    """Up to four columns of any type in chunks, cut from something longer, some as dictionaries."""
+    """Up to four columns of any type: chunked, sliced, some dictionary-encoded."""
     rows = draw(st.integers(0, 12))
     columns = {}
     for n in range(draw(st.integers(1, 4))):

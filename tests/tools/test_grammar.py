@@ -1,4 +1,4 @@
-"""Articles by sound, and which phrases a term makes."""
+"""Articles by sound, phrases of terms, paraphrases and opposites."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias.compile.tables import compile_entries
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Gender, Noun, Wording
 from holisticbias.terms.grammar import article, is_abbreviation
@@ -72,7 +73,7 @@ def test_abbreviation(text: str, expected: bool) -> None:
 
 
 def test_every_article_of_2_0_0(catalog: Catalog, data: Path) -> None:
-    """The list was read by people; whatever is not in it takes "a"."""
+    """People checked the list; all other entries take "a"."""
     held = catalog.at("2.0.0")
     entries: list[Descriptor | Noun] = [d for a in held.axes for d in a.descriptors if d.position != "after"]
     entries += [n for g in held.genders for n in g.nouns]
@@ -122,7 +123,7 @@ def test_history_gives_back_what_was_not_there() -> None:
 
 @pytest.mark.parametrize("key", ["text", "position", "noun_gender", "without_noun", "not_with", "sources"])
 def test_history_cannot_say_that_there_was_no(key: str) -> None:
-    with pytest.raises(ValueError, match="leave the key out where it did not change"):
+    with pytest.raises(ValueError, match="leave it out if it did not change"):
         Wording.model_validate({"until": "2.0.0", "reason": "x", key: None})
 
 
@@ -133,3 +134,25 @@ def test_paraphrases(catalog: Catalog) -> None:
     assert len(originals) == 26
     assert {o: of.count(o) for o in originals} == dict.fromkeys(originals, 2)
     assert len({t.text for t in templates}) == 78
+
+
+def test_opposites(catalog: Catalog) -> None:
+    """From 3.0.0 on, each template of dislike and its paraphrases name the template of the opposite stance."""
+    assert opposites(catalog, "2.0.0") == {}
+    assert opposites(catalog, "3.0.0") == {
+        "I don't like {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
+        "I do not like {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
+        "I'm not fond of {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
+        "I hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
+        "I really hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
+        "I can't stand {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
+        "I think {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
+        "In my opinion, {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
+        "To me, {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
+    }
+
+
+def opposites(catalog: Catalog, version: str) -> dict[str, str]:
+    rows = compile_entries(catalog, version)["templates"].to_pylist()
+    texts = {row["template_id"]: row["template"] for row in rows}
+    return {row["template"]: texts[row["opposite_of"]] for row in rows if row.get("opposite_of")}

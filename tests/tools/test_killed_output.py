@@ -1,4 +1,4 @@
-"""Writers killed before every step that they take, and what the next one makes of what they leave."""
+"""Writers killed before each of their steps, and what the next writer does with the leftovers."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def whole(target: Path) -> str:
-    """The one text in all files of the target."""
+    """The text that all files of the target have in common."""
     (text,) = {target.read_text("utf-8")} if target.is_file() else set(contents(target).values())
     assert target.is_file() or set(contents(target)) == {"ours", "below/more"}
     return text
 
 
 def in_child(work: Callable[[], None]) -> int:
-    """Run in a process of its own; the status as ``os.waitpid`` gives it."""
+    """Run in a child process; return the status of ``os.waitpid``."""
     child = os.fork()
     if not child:
         code = 1
@@ -70,7 +70,7 @@ def in_child(work: Callable[[], None]) -> int:
 
 
 def die_before(step: int, place: Path) -> None:
-    """Kill this process before its ``step``-th operation on files; those that name none but places elsewhere aside."""
+    """Kill this process before its ``step``-th operation on files in the folder."""
     steps = count()
 
     def watch(event: str, arguments: tuple[object, ...]) -> None:
@@ -83,7 +83,7 @@ def die_before(step: int, place: Path) -> None:
 
 
 def killed_at_every_step(write: Write, target: Path, before: Callable[[], None]) -> Iterator[int]:
-    """Kill a writer before its first step, before its second, and so on until one gets through."""
+    """Kill a writer before its first step, then before its second, and so on until one finishes."""
     for step in count():
 
         def run(step: int = step) -> None:
@@ -166,7 +166,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
     [
         ".target.holisticbias-0123456789abcdef/mine",  # another file in it
         ".target.holisticbias-0123456789abcdef/new/mine",  # no lock in it
-        ".target.holisticbias-0123456789abcde/lock",  # not quite the name
+        ".target.holisticbias-0123456789abcde/lock",  # a digit is missing
         ".target.0123456789abcdef/mine",
         ".target2.holisticbias-0123456789abcdef/lock",  # of another target
         ".target.new",

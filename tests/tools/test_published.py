@@ -1,4 +1,4 @@
-"""A published version stays what it was: every edit that would change it is found, at the entry."""
+"""Published versions cannot change: every edit that would change one is reported at the entry."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.contribute.freeze import freeze_version, list_versions, moved_versions
 from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.release.manifest import DIGESTED
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.rules.lock import lock
 from holisticbias.rules.validate import load_catalog, validate_paths
@@ -51,7 +52,7 @@ def newest(catalog: Catalog) -> Release:
 
 
 def test_digests_of_published_versions(catalog: Catalog, release: Release, newest: Release) -> None:
-    """The paper's edition never moves; others are what their files say."""
+    """The digests of the paper's edition and of the other versions."""
     assert release.digest == PAPER == catalog.release("1.0.0").digest
     assert build_release(catalog, "1.1.0").digest == catalog.release("1.1.0").digest
     assert newest.digest == catalog.release(newest.version).digest
@@ -108,7 +109,7 @@ def test_entries_that_changed_places(copy: Path) -> None:
 
 
 def test_history_lets_an_entry_change(copy: Path) -> None:
-    """A later wording, with the old one in the history, leaves every version before it as it was."""
+    """A later wording, with the old one in the history, does not change earlier versions."""
     before = load_catalog(copy).versions
     version = f"{version_key(before[-1])[0] + 1}.0.0"
     head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 3\n"
@@ -159,38 +160,38 @@ def test_freezing_again_changes_nothing(copy: Path) -> None:
     assert {p.name: p.read_bytes() for p in (copy / "releases").iterdir()} == before
 
 
-HISTORY = "    history:\n      - {until: 1.1.0, plural: persons of color, reason: people is the usual plural}\n"
+HISTORY = "    history:\n      - {until: 0.2.0, plural: persons of color, reason: people is the usual plural}\n"
 
 
 @pytest.mark.parametrize(
     ("version", "reworded", "refused"),
     [
-        ("1.0.1", True, "1.0.1 is a patch version after 1.0.0, but its changes need a major version"),
-        ("1.1.0", True, "1.1.0 is a minor version after 1.0.0, but its changes need a major version"),
-        ("2.0.0", True, ""),
-        ("1.0.1", False, "1.0.1 is a patch version after 1.0.0, but its changes need a minor version"),
-        ("1.1.0", False, ""),
-        ("2.0.0", False, ""),
+        ("0.1.1", True, "0.1.1 is a patch version after 0.1.0, but its changes need a major version"),
+        ("0.2.0", True, "0.2.0 is a minor version after 0.1.0, but its changes need a major version"),
+        ("1.0.0", True, ""),
+        ("0.1.1", False, "0.1.1 is a patch version after 0.1.0, but its changes need a minor version"),
+        ("0.2.0", False, ""),
+        ("1.0.0", False, ""),
     ],
 )
 def test_version_that_says_less_than_what_changed_is_not_frozen(
     data: Path, tmp_path: Path, version: str, reworded: bool, refused: str
 ) -> None:
-    """The second of two versions adds entries, and words one anew unless its history is taken away."""
+    """The second of two versions adds entries, and rewords one unless its history is removed."""
     folder = tmp_path / "terms"
     shutil.copytree(data / "two-versions", folder)
     for path in folder.rglob("*.yaml"):
-        text = path.read_text("utf-8").replace("" if reworded else HISTORY, "").replace("1.1.0", version)
+        text = path.read_text("utf-8").replace("" if reworded else HISTORY, "").replace("0.2.0", version)
         path.write_text(text, "utf-8")
-    (folder / "releases" / "1.1.0.yaml").rename(folder / "releases" / f"{version}.yaml")
-    freeze_version(load_catalog(folder), "1.0.0", folder)
+    (folder / "releases" / "0.2.0.yaml").rename(folder / "releases" / f"{version}.yaml")
+    freeze_version(load_catalog(folder), "0.1.0", folder)
     if refused:
         with pytest.raises(SourceError, match=refused):
             freeze_version(load_catalog(folder), version, folder)
         assert not (folder / "releases" / f"{version}.lock.json").exists()
     else:
         freeze_version(load_catalog(folder), version, folder)
-        assert load_catalog(folder).published == ("1.0.0", version)
+        assert load_catalog(folder).published == ("0.1.0", version)
 
 
 @pytest.mark.parametrize(
@@ -206,18 +207,18 @@ def test_a_summary_that_says_in_preparation_is_not_frozen(
     data: Path, tmp_path: Path, summary: str, refused: bool
 ) -> None:
     shutil.copytree(data / "two-versions", tmp_path / "terms")
-    path = tmp_path / "terms" / "releases" / "1.0.0.yaml"
+    path = tmp_path / "terms" / "releases" / "0.1.0.yaml"
     edit(path, "summary: For the tests.", f"summary: {summary}")
     before = {p.name: p.read_bytes() for p in path.parent.iterdir()}
     if refused:
         with pytest.raises(
-            SourceError, match=r"the summary in releases/1\.0\.0\.yaml still says 'In preparation': describe what"
+            SourceError, match=r"the summary in releases/0\.1\.0\.yaml still says 'In preparation': describe what"
         ):
-            freeze_version(load_catalog(tmp_path / "terms"), "1.0.0", tmp_path / "terms")
+            freeze_version(load_catalog(tmp_path / "terms"), "0.1.0", tmp_path / "terms")
         assert {p.name: p.read_bytes() for p in path.parent.iterdir()} == before
     else:
-        freeze_version(load_catalog(tmp_path / "terms"), "1.0.0", tmp_path / "terms")
-        assert load_catalog(tmp_path / "terms").published == ("1.0.0",)
+        freeze_version(load_catalog(tmp_path / "terms"), "0.1.0", tmp_path / "terms")
+        assert load_catalog(tmp_path / "terms").published == ("0.1.0",)
 
 
 def test_no_published_version_says_in_preparation(catalog: Catalog) -> None:
@@ -229,7 +230,7 @@ def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)
     assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
-    with pytest.raises(SourceError, match="was published with digest 000000000000, but now has digest 0c36c62d7de6"):
+    with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
         freeze_version(catalog, "1.0.0", copy)
 
 
@@ -250,26 +251,32 @@ def test_freezing_writes_what_is_on_record_of_the_others(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nouns", "small", "history"])
-def test_a_release_made_anew_of_other_rows_is_not_the_published_version(
-    release: Release, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+def test_other_rows_under_a_published_version_are_refused(
+    release: Release, copy: Path, tmp_path: Path, name: str
 ) -> None:
-    """Its manifest and checksums fit; they are not those that the version was published with."""
+    """Manifest and checksums fit the rows; the terms around the current folder have no record."""
     rows = release.tables[name].slice(1)
     entry = release.manifest.tables[name].model_copy(update={"rows": rows.num_rows, "digest": table_digest(rows)})
     tables = {**release.manifest.tables, name: entry}
     digest = release_digest({name: tables[name].digest for name in DIGESTED & set(tables)})
     manifest = release.manifest.model_copy(update={"tables": tables, "digest": digest})
     write_release(Release(manifest, {**release.tables, name: rows}), tmp_path / "r")
-    monkeypatch.chdir(root)
+    shutil.rmtree(copy / "releases")
     (finding,) = verify_release(tmp_path / "r")
-    assert f"is not version 1.0.0 as it was published: the rows of {name} are not those that" in finding
+    assert f"is not version 1.0.0 as it was published: the rows of {name} differ from the record" in finding
     with pytest.raises(ReleaseError, match="as it was published"):
         open_release(tmp_path / "r")
-    (tmp_path / "terms").mkdir()
-    for folder in ("descriptors", "nouns", "templates"):
-        (tmp_path / "terms" / folder).mkdir()
-    monkeypatch.chdir(tmp_path / "terms")
-    assert verify_release(tmp_path / "r") == ()  # where terms have no such version on record
+
+
+def test_a_version_that_is_not_on_record_opens(data: Path, copy: Path, tmp_path: Path) -> None:
+    """The record of the terms around the current folder does not count."""
+    release = build_release(load_catalog(data / "two-versions"))
+    write_release(release, tmp_path / "r")
+    (copy / "releases" / f"{release.version}.yaml").write_text(
+        (copy / "releases" / "1.0.0.yaml").read_text("utf-8").replace("1.0.0", release.version, 1), "utf-8"
+    )
+    assert verify_release(tmp_path / "r") == ()
+    assert open_release(tmp_path / "r").digest == release.digest
 
 
 def test_versions_say_how_much_they_hold(catalog: Catalog) -> None:

@@ -1,4 +1,4 @@
-"""A release as ``datasets`` loads it and as ``open_release`` verifies it."""
+"""Releases: loading with ``datasets``, opening and checking with ``open_release``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias import open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
 from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
-from holisticbias.release.release import Release, open_release, write_release
+from holisticbias.release.release import Release
 
 datasets = pytest.importorskip("datasets")
 
-TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # of a part; the whole has two more
+TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # a whole release has two more
 WHOLE = (*TABLES, "small", "history")
 BOOLEANS = {"first_turn_only", "must_be_noun", "without_noun"}
 AXES = 13
@@ -29,13 +30,13 @@ SMALL_DIGEST = "8e30f1d24b61323575bbe00843db0b2a27107aa2c315a34763c20a1f78d38c89
 
 @pytest.fixture
 def copy(small_folder: Path, tmp_path: Path) -> Path:
-    """The small release in a folder of its own, to spoil."""
+    """A copy of the small release, for tests that damage it."""
     return Path(shutil.copytree(small_folder, tmp_path / "release"))
 
 
 @pytest.fixture
 def cached(tmp_path: Path) -> Callable[..., Any]:
-    """``load_dataset`` with a cache of its own."""
+    """``load_dataset`` with an empty cache."""
 
     def load(*arguments: Any, **options: Any) -> Any:
         return datasets.load_dataset(*arguments, cache_dir=str(tmp_path / "cache"), **options)
@@ -213,15 +214,15 @@ def become_a_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (flip_a_byte, "nouns.parquet is not the file that the manifest names: it has .* download or build it again"),
-        (truncate, "sentences.parquet is not the file that the manifest names"),
+        (flip_a_byte, "nouns.parquet differs from the manifest: it has .* download or build it again"),
+        (truncate, "sentences.parquet differs from the manifest"),
         (remove_a_file, "templates.parquet is missing from the release: download or build it again"),
         (replace_by_a_folder, "README.md is missing from the release"),
-        (spoil_manifest, "manifest.json is no manifest of a release"),
+        (spoil_manifest, "manifest.json is not a manifest of a release"),
         (manifest_in_another_encoding, "manifest.json cannot be read"),
         (manifest_is_a_folder, "manifest.json cannot be read"),
-        (empty, "is no release: it has no manifest.json; make one with holisticbias build"),
-        (remove, "is no release: it does not exist"),
+        (empty, "is not a release: it has no manifest.json; make one with holisticbias build"),
+        (remove, "is not a release: it does not exist"),
         (become_a_file, "cannot be read"),
     ],
 )
@@ -234,18 +235,18 @@ def test_open_release_refuses(copy: Path, spoil: Callable[[Path], None], message
 @pytest.mark.parametrize(
     ("keys", "value", "message"),
     [
-        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"'../outside.txt' is no plain path inside"),
-        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "is no plain path inside the release"),
-        (["tables", "nouns", "files"], ["../outside.parquet"], "is no plain path inside the release"),
+        (["files", "../outside.txt"], {"bytes": 1, "sha256": "0"}, r"'../outside.txt' is not a plain path inside"),
+        (["files", "data/../../outside.txt"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["files", "/etc/passwd"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["files", "data\\..\\x"], {"bytes": 1, "sha256": "0"}, "is not a plain path inside the release"),
+        (["tables", "nouns", "files"], ["../outside.parquet"], "is not a plain path inside the release"),
         (["tables", "nouns", "files"], ["data/nouns2.parquet"], "gives no checksum for data/nouns2.parquet"),
         (["tables", "nouns", "files"], ["README.md"], "a table cannot be read"),
         (["tables", "nouns", "rows"], 7, "the table nouns has 30 rows, not 7"),
         (["tables", "verbs"], {"files": ["README.md"], "rows": 1, "digest": "0" * 64}, "a table cannot be read"),
         (["tables"], {}, "does not list the tables sentences, "),
-        (["name"], "bold", "is no manifest of a release: name"),
-        (["licence"], "none", "is no manifest of a release: licence"),
+        (["name"], "bold", "is not a manifest of a release: name"),
+        (["licence"], "none", "is not a manifest of a release: licence"),
     ],
 )
 def test_open_release_refuses_a_manifest(copy: Path, keys: list[str], value: Any, message: str) -> None:
@@ -341,7 +342,7 @@ def test_sample_takes_any_seed_and_may_be_empty(small_release: Release, seed: in
 
 
 def test_sample_draws_evenly(small_release: Release) -> None:
-    """Half of what 40 samples draw comes from the first half of the rows, within five standard deviations."""
+    """Half of the rows in 40 samples are from the first half of the table, within five standard deviations."""
     rows = small_release.sentences.num_rows
     half = rows // 2
     ids = {i: n for n, i in enumerate(small_release.sentences["sentence_id"].to_pylist())}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holisticbias import build_release
 from holisticbias.errors import SourceError
-from holisticbias.release.release import build_release
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
 from holisticbias.source.document import parse_document
 from holisticbias.source.findings import Finding, render_findings

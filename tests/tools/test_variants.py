@@ -85,7 +85,7 @@ def test_what_is_recorded_is_what_changed(pair: tuple[list[dict[str, Any]], list
 
 
 def test_each_variant_is_drawn_for_half_of_the_rows(pair: tuple[list[dict[str, Any]], list[dict[str, Any]]]) -> None:
-    """Within five standard deviations of the rows that it can change."""
+    """A variant changes half of the rows that it can change, within five standard deviations."""
     able: dict[str, Callable[[dict[str, Any]], bool]] = {
         LOWER: lambda r: r["descriptor"] is not None and r["descriptor"] != r["descriptor"].lower(),
         HYPHENS: lambda r: "-" in r["text"],
@@ -100,7 +100,7 @@ def test_each_variant_is_drawn_for_half_of_the_rows(pair: tuple[list[dict[str, A
 
 
 def test_every_sentence_can_be_varied(small_release: Release) -> None:
-    """Without variants drawn, every kind of sentence is put together again from its parts."""
+    """Without variants, the parts of every kind of sentence join to the sentence."""
     seen = set()
     sample = small_release.sample(5_000, seed=11)
     for sentence in sample.to_pylist():

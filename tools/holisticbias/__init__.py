@@ -1,4 +1,4 @@
-"""HolisticBias, the living dataset: terms in YAML, compiled into releases.
+"""HolisticBias, the living dataset: identity terms in YAML, compiled into releases.
 
 >>> from holisticbias import load_catalog, build_release, open_release
 """
@@ -9,22 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holisticbias.release.release import build_release as build_release
-    from holisticbias.release.release import open_release as open_release
-    from holisticbias.release.release import write_release as write_release
+    from holisticbias.release.build import build_release as build_release
+    from holisticbias.release.open import open_release as open_release
+    from holisticbias.release.write import write_release as write_release
     from holisticbias.rules.validate import load_catalog as load_catalog
 
 _HOMES = {
     "load_catalog": "holisticbias.rules.validate",
-    "build_release": "holisticbias.release.release",
-    "open_release": "holisticbias.release.release",
-    "write_release": "holisticbias.release.release",
+    "build_release": "holisticbias.release.build",
+    "open_release": "holisticbias.release.open",
+    "write_release": "holisticbias.release.write",
 }
 __all__ = ["build_release", "load_catalog", "open_release", "write_release"]
 
 
 def __getattr__(name: str) -> object:
-    """Import a name when it is first used: the command answers without loading what it does not need."""
+    """Import a name on first use, so that the command starts fast."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

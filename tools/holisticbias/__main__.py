@@ -5,13 +5,13 @@ import sys
 
 
 def run() -> None:
-    """Run the command and leave with its exit code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a job is answered as Ctrl-C is
+    """Run the command and exit with its code."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat SIGTERM like Ctrl-C
     try:
         from holisticbias.cli import main
 
         sys.exit(main())
-    except KeyboardInterrupt:  # before or after the command proper, which answers for itself
+    except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")
         sys.exit(130)
 

@@ -1,13 +1,13 @@
-"""What can go wrong for a user. Caught in the CLI alone, printed as one line."""
+"""Errors for users. Only the command line catches them; it prints one line."""
 
 from __future__ import annotations
 
 
 class HolisticBiasError(Exception):
-    """A mistake or a circumstance that the user can mend; the message says how.
+    """An error that the user can fix; the message says how.
 
-    ``exit_code`` is the process's exit code: 1 when something was checked and
-    found wrong, 2 when the command could not run.
+    ``exit_code`` is that of the process: 1 if a check found something wrong,
+    2 if the command could not run.
     """
 
     exit_code = 2
@@ -18,24 +18,24 @@ class SourceError(HolisticBiasError):
 
 
 class UnknownVersionError(HolisticBiasError):
-    """A version that no file in ``releases/`` describes."""
+    """A version without a file in ``releases/``."""
 
 
 class UnknownTermError(HolisticBiasError):
-    """A term that the catalog does not hold."""
+    """A term that is not in the catalog."""
 
 
 class ReleaseError(HolisticBiasError):
-    """A folder that is not a release, or not the release it says it is."""
+    """A folder that is not a release, or not the release that its manifest names."""
 
 
 class OutputError(HolisticBiasError):
-    """A folder that cannot be written."""
+    """A file or folder that cannot be written."""
 
 
 class HubError(HolisticBiasError):
-    """The Hugging Face Hub cannot be reached, refuses, or does not have what was asked for."""
+    """The Hugging Face Hub is unreachable, refuses a request, or does not have the release."""
 
 
 class PublishError(HolisticBiasError):
-    """A release that is not published, because of what it is or of what is published already."""
+    """A release that cannot be published: it is a part, in preparation, or differs from the published version."""

@@ -1,10 +1,10 @@
 """Write folders and files whole or not at all, even if the writing process is killed.
 
 A target is written in a work folder beside it, ``.NAME.holisticbias-HEX``, with up to three entries: ``new``,
-what is being written; ``old``, the former target while the two are exchanged; and ``lock``, a file that the
-writing process keeps locked. The system frees that lock when the process ends, however it ends. So the next
-command that writes the target can tell a work folder in use from one left behind: it puts an ``old`` back if
-the target is missing, and removes the rest.
+the content being written; ``old``, the previous target while the two are swapped; and ``lock``, a file that the
+writing process keeps locked. The system releases the lock when the process ends, even by a kill. The next
+command that writes the target therefore knows which work folders are abandoned: it moves ``old`` back if the
+target is missing, and removes the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEW, _OLD, _LOCK = "new", "old", "lock"
 
 
 def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
-    """Raise ``OutputError`` if ``new_folder`` would refuse the target, after cleaning up after killed commands."""
+    """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target."""
     target = target.absolute()
     if target.parent.is_dir():
         with _locked(target.parent) as locked:
@@ -35,8 +35,8 @@ def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
 def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
     """Yield a folder to fill, which replaces the target when the block ends without an error.
 
-    A target that exists is replaced only if it is empty or ``may_replace``
-    returns true. An error leaves the target as it was and nothing beside it.
+    An existing target is replaced only if it is empty or ``may_replace``
+    returns true. An error leaves the target unchanged and nothing beside it.
     Raises ``OutputError``.
     """
     target = target.absolute()
@@ -50,19 +50,20 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
 def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
     """Yield a folder to fill over several runs, which replaces the target when the block ends without an error.
 
-    The folder is kept beside the target on failure: the next run with the same
-    ``plan`` finds it as it was, a run with another plan starts it again. Only one
-    run at a time may fill it. Raises ``OutputError``; an interruption says where it is.
+    On failure the folder stays beside the target: the next run with the same
+    ``plan`` continues it, a run with another plan starts from nothing. Only one
+    run at a time may fill it. Raises ``OutputError``; the message of an
+    interruption names the folder.
     """
     target = target.absolute()
     refuse_target(target, may_replace)
     part = target.parent / f".{target.name}.part"
-    kept = f"what is done is kept in {part}, and the same command goes on from there"
+    kept = f"finished work is kept in {part}; run the same command again to continue"
     _make_folder(part, target)
     try:
         with _locked(part, wait=False) as locked:
             if locked is False:
-                raise OutputError(f"another build is writing {target}: wait until it is done")
+                raise OutputError(f"another build is writing {target}: wait until it ends")
             if not (part / PLAN).exists() or (part / PLAN).read_text("utf-8") != plan:
                 for old in part.iterdir():
                     _remove(old)
@@ -78,7 +79,7 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
 
 
 def write_file(target: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, over an old one of that name. Raises ``OutputError``."""
+    """Write or replace a file, whole or not at all. Raises ``OutputError``."""
     with new_file(target) as path:
         path.write_bytes(content)
 
@@ -95,7 +96,7 @@ def new_file(target: Path) -> Iterator[Path]:
 
 
 def write_files(texts: Mapping[Path, str]) -> None:
-    """Write texts to files, whose folders are made if need be; an error writes none. Raises ``OutputError``."""
+    """Write texts to files, creating folders; an error writes no file. Raises ``OutputError``."""
     with ExitStack() as files:
         for path, text in texts.items():
             files.enter_context(new_file(path)).write_text(text, "utf-8")
@@ -111,12 +112,12 @@ def _errors_name(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
-    """Make a locked work folder and remove it at the end; nothing is made for a target that is refused."""
+    """Make and lock a work folder, and remove it at the end; a refused target gets no work folder."""
     _make_folder(target.parent, target)
     work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
     with ExitStack() as stack:
-        stack.callback(_clean, work, target)  # before the folder is made: an interruption right after must find it
-        with _locked(target.parent) as locked:  # nobody takes the work folder for abandoned before it is locked
+        stack.callback(_clean, work, target)  # registered first: an interruption can follow the next line
+        with _locked(target.parent) as locked:  # until the work folder is locked, it looks abandoned
             _prepare(target, may_replace, locked)
             _make_folder(work, target)
             (work / _LOCK).touch()
@@ -129,7 +130,7 @@ def _prefix(target: Path) -> str:
 
 
 def _make_folder(folder: Path, target: Path) -> None:
-    """Make a folder that the target needs; an error names the target's parent."""
+    """Make a folder for the target; errors name the target's parent."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError as error:
@@ -140,7 +141,7 @@ def _make_folder(folder: Path, target: Path) -> None:
 
 @contextmanager
 def _locked(path: Path, *, wait: bool = True) -> Iterator[bool | None]:
-    """Hold the lock of a file or folder: true, or false if another process has it, or None if there are no locks."""
+    """Lock a file or folder: true, false if another process has the lock, None if the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -161,7 +162,7 @@ def _locked(path: Path, *, wait: bool = True) -> Iterator[bool | None]:
 
 
 def _prepare(target: Path, may_replace: Callable[[Path], bool] | None, locked: bool | None) -> None:
-    """Clean up after killed commands, and refuse a target that may not be replaced."""
+    """Clean up after killed commands, and refuse a target that must not be replaced."""
     if locked:
         for work in _work_folders(target):
             _recover(work, target)
@@ -170,20 +171,20 @@ def _prepare(target: Path, may_replace: Callable[[Path], bool] | None, locked: b
 
 
 def _work_folders(target: Path) -> list[Path]:
-    """The folders beside a target that are named like its work folders."""
+    """Folders beside a target that have the name of a work folder."""
     name = re.compile(re.escape(_prefix(target)) + "[0-9a-f]{16}")
     return [p for p in target.parent.iterdir() if name.fullmatch(p.name) and p.is_dir() and not p.is_symlink()]
 
 
 def _recover(work: Path, target: Path) -> None:
-    """Settle a work folder, unless a living process holds its lock or anything else is in it.
+    """Settle an abandoned work folder; leave it if a process holds its lock or it has other content.
 
-    The parent must be locked.
+    The caller holds the parent's lock.
     """
     with suppress(OSError):
         names = {path.name for path in work.iterdir()}
         if not names:
-            work.rmdir()  # killed before it was locked, or after it was cleared
+            work.rmdir()  # killed before locking it, or after clearing it
         elif _LOCK in names and names <= {_NEW, _OLD, _LOCK}:
             with _locked(work / _LOCK, wait=False) as locked:
                 if locked:
@@ -196,7 +197,7 @@ def _clean(work: Path, target: Path) -> None:
 
 
 def _settle(work: Path, target: Path) -> None:
-    """Undo an exchange that was cut short, and remove the work folder: the lock last, by which it is known."""
+    """Undo half a swap, and remove the work folder: the lock last, because it marks the folder as ours."""
     if (work / _OLD).exists() and not target.exists():
         (work / _OLD).rename(target)
     for name in (_NEW, _OLD, _LOCK):
@@ -221,7 +222,7 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
 
 
 def _replace(new: Path, target: Path, old: Path, may_replace: Callable[[Path], bool]) -> None:
-    """Exchange the new folder and the target; one process at a time, and ``_settle`` undoes half an exchange."""
+    """Swap the new folder and the target, one process at a time; ``_settle`` undoes half a swap."""
     with _locked(target.parent):
         _refuse(target, may_replace)
         if target.exists():

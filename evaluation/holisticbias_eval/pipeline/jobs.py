@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from holisticbias.release.release import Release, build_release, open_release
+from holisticbias import build_release, open_release
+from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, SelectionError

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
-from holisticbias.release.release import build_release
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError

@@ -6,7 +6,7 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
-from holisticbias.release.release import build_release, write_release
+from holisticbias import build_release, write_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from loopback_hub import Hub, User, serve
@@ -25,20 +25,11 @@ def catalog() -> Catalog:
     return load_catalog(TERMS)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_on_record(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Versions of these few terms are not held against the record of the project's own."""
-    terms = tmp_path_factory.mktemp("terms")
-    for name in ("descriptors", "nouns", "templates"):
-        (terms / name).mkdir()
-    monkeypatch.chdir(terms)
-
-
 @pytest.fixture
 def build(catalog: Catalog, tmp_path: Path) -> Build:
-    """Writes a version of a few terms to a folder of that name."""
+    """Build a version of a few terms into a folder."""
 
-    def write(name: str = "release", version: str = "1.1.0", subset: str | None = None) -> Path:
+    def write(name: str = "release", version: str = "0.2.0", subset: str | None = None) -> Path:
         write_release(build_release(catalog, version, subset), tmp_path / name)
         return tmp_path / name
 
@@ -47,7 +38,7 @@ def build(catalog: Catalog, tmp_path: Path) -> Build:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
-    """A Hub to write to, and this process set up as a client of it, with ann's token and an empty cache."""
+    """A local Hub; this process is a client of it, with ann's token and an empty cache."""
     users = {"hf_ann": User("ann", frozenset({"ann", "org"})), "hf_bob": User("bob", frozenset({"bob"}))}
     with serve(Hub(users=users)) as hub:
         client = {
@@ -69,6 +60,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 @pytest.fixture
 def client_environment(hub: Hub, tmp_path: Path) -> dict[str, str]:
-    """What makes another process a client of the same Hub."""
+    """Environment variables that make another process a client of the same Hub."""
     ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_TOKEN": "hf_ann"}
     return {**os.environ, **ours}

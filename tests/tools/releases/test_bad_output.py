@@ -1,4 +1,4 @@
-"""Disks that fill up, folders that cannot be written, and two builds at once."""
+"""Full disks, read-only folders, and two builds at once."""
 
 import os
 import subprocess
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import build_release, open_release, write_release
+from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 
@@ -35,7 +35,7 @@ def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(tmp_path: Pat
     assert done.stderr.count("\n") == 1
     assert "cannot write" in done.stderr
     assert not (tmp_path / "r").exists()
-    assert not [*tmp_path.rglob("*.unfinished")]  # a full disk needs the room
+    assert not [*tmp_path.rglob("*.unfinished")]  # frees space on the full disk
 
 
 @pytest.mark.parametrize("style", FORMATS)
@@ -51,7 +51,7 @@ def test_an_export_that_finds_no_room_names_what_was_asked_for(build: Build, tmp
 def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(catalog: Catalog, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", "utf-8")
     with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory$"):
-        write_intersections(catalog, Request("1.1.0", "all"), tmp_path / "file" / "r")
+        write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "file" / "r")
 
 
 def test_an_old_release_survives_a_disk_that_fills_up(build: Build, terms: Path, tmp_path: Path) -> None:

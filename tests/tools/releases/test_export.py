@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.release.export import FORMATS, PUBLIC, export_csv, export_inspect, export_jsonl, export_lm_eval
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import Release, open_release
+from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
 Build = Callable[..., Path]
@@ -64,11 +65,11 @@ def test_lm_eval_folder_is_a_task(release: Release, tmp_path: Path) -> None:
     exec((tmp_path / "task" / "holisticbias_data.py").read_text("utf-8"), names)  # noqa: S102 - what the harness does
     load = names["load"]
     assert callable(load)
-    assert load(version="1.1.0")["test"]["text"][:] == release.sentences["text"].to_pylist()
+    assert load(version="0.2.0")["test"]["text"][:] == release.sentences["text"].to_pylist()
 
 
 def test_intersections_are_exported_shard_by_shard(catalog: Catalog, tmp_path: Path) -> None:
-    write_intersections(catalog, Request("1.1.0", "all"), tmp_path / "i")
+    write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "i")
     release = open_release(tmp_path / "i")
     rows = [row for shard in release.shards("intersections") for row in shard.to_pylist()]
     assert export_csv(release, tmp_path / "out.csv") == len(rows)

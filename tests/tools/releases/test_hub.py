@@ -1,4 +1,4 @@
-"""Publishing to, and loading from, a Hub that the tests start, with the real clients."""
+"""Publish to and load from a local Hub, with the real clients."""
 
 import os
 import signal
@@ -11,11 +11,13 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 
+from holisticbias import build_release, open_release, write_release
 from holisticbias.cli import main
 from holisticbias.errors import HolisticBiasError, HubError, PublishError, ReleaseError
+from holisticbias.release import publish
 from holisticbias.release.hub import hub_address
 from holisticbias.release.publish import publish_release
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from loopback_hub import Fault, Hub, Repository, Stored
 
@@ -34,7 +36,7 @@ def held(hub: Hub, tag: str) -> dict[str, bytes]:
 
 
 def few_files(folder: Path) -> Path:
-    """The same release without the tables that follow from the others: fewer requests to fail."""
+    """The same release with four tables only, to need fewer requests."""
     release = open_release(folder)
     names = ("sentences", "descriptors", "nouns", "templates")
     tables = {name: release.manifest.tables[name] for name in names}
@@ -45,13 +47,13 @@ def few_files(folder: Path) -> Path:
 
 
 def test_publish_commits_tags_and_reads_back(hub: Hub, build: Build) -> None:
-    folder = build(version="1.0.0")
+    folder = build(version="0.1.0")
     planned = publish_release(folder, REPO, dry_run=True)
     assert planned.outcome == "planned"
     assert not hub.repositories
     done = publish_release(folder, REPO)
     assert done.outcome == "published"
-    assert held(hub, "v1.0.0") == contents(folder)
+    assert held(hub, "v0.1.0") == contents(folder)
     assert len(hub.repositories[REPO].log) == 2
     again = publish_release(folder, REPO)
     assert (again.outcome, again.commit) == ("already published", done.commit)
@@ -59,26 +61,26 @@ def test_publish_commits_tags_and_reads_back(hub: Hub, build: Build) -> None:
 
 
 def test_the_next_version_replaces_all_files_and_leaves_the_last_as_it_was(hub: Hub, build: Build) -> None:
-    first, second = build("first", "1.0.0"), build("second", "1.1.0")
+    first, second = build("first", "0.1.0"), build("second", "0.2.0")
     publish_release(first, REPO)
     repository = hub.repositories[REPO]
     repository.add({**repository.commits[repository.log[-1]], "data/old.parquet": Stored(b"x", False)}, "by hand")
     planned = publish_release(second, REPO, dry_run=True)
     assert planned.deleted == ("data/old.parquet",)
     publish_release(second, REPO)
-    assert held(hub, "v1.0.0") == contents(first)
-    assert held(hub, "v1.1.0") == contents(second)
+    assert held(hub, "v0.1.0") == contents(first)
+    assert held(hub, "v0.2.0") == contents(second)
     assert len(repository.log) == 4
 
 
 def test_a_published_version_is_never_written_over(hub: Hub, build: Build, catalog: Catalog, tmp_path: Path) -> None:
-    folder = build("first", "1.1.0")
+    folder = build("first", "0.2.0")
     publish_release(folder, REPO)
     before = dict(hub.repositories[REPO].tags)
     fewer = [a for a in catalog.axes if a.axis != "ability"]
     other = Catalog(tuple(fewer), catalog.genders, catalog.families, catalog.releases, catalog.sources)
-    write_release(build_release(other, "1.1.0"), tmp_path / "other")
-    with pytest.raises(PublishError, match=r"has v1\.1\.0 with other content"):
+    write_release(build_release(other, "0.2.0"), tmp_path / "other")
+    with pytest.raises(PublishError, match=r"has v0\.2\.0 with other content"):
         publish_release(tmp_path / "other", REPO)
     rewritten = open_release(folder)
     again = rewritten.manifest.model_copy(update={"source_commit": "0" * 40})
@@ -98,10 +100,10 @@ def test_only_a_whole_release_is_published(hub: Hub, build: Build) -> None:
 
 
 def test_a_version_in_preparation_is_not_published(
-    hub: Hub, build: Build, terms: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, build: Build, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(terms)
-    with pytest.raises(PublishError, match=r"is in preparation: put it on record first: .* --freeze 1\.1\.0"):
+    monkeypatch.setattr(publish, "recorded_version", catalog.release)
+    with pytest.raises(PublishError, match=r"is in preparation: freeze it first: .* --freeze 0\.2\.0"):
         publish_release(build(), REPO)
     assert hub.requests == []
 
@@ -109,9 +111,9 @@ def test_a_version_in_preparation_is_not_published(
 REFUSALS: dict[str, tuple[str | None, str, str]] = {
     "no token": (None, REPO, "there is no token"),
     "wrong token": ("hf_forged", REPO, "refused the token"),
-    "no rights": ("hf_bob", REPO, "has no right"),
-    "not a name": ("hf_ann", "a/b/c", "is no name of a dataset"),
-    "no organisation": ("hf_ann", "holisticbias", "is no name of a dataset: write organisation/name"),
+    "no rights": ("hf_bob", REPO, "has no write access"),
+    "not a name": ("hf_ann", "a/b/c", "is not the name of a dataset"),
+    "no organisation": ("hf_ann", "holisticbias", "is not the name of a dataset: write organisation/name"),
 }
 
 
@@ -143,9 +145,9 @@ def test_private_is_private_and_a_public_repository_is_not_taken_for_one(
     assert hub.repositories[REPO].private
     monkeypatch.setenv("HF_TOKEN", "hf_bob")
     with pytest.raises(HubError, match="there is no dataset"):
-        open_release(f"{REPO}@1.1.0")
+        open_release(f"{REPO}@0.2.0")
     monkeypatch.setenv("HF_TOKEN", "hf_ann")
-    assert open_release(f"{REPO}@1.1.0").version == "1.1.0"
+    assert open_release(f"{REPO}@0.2.0").version == "0.2.0"
     hub.repositories["ann/public"] = Repository("ann/public")
     hub.repositories["ann/public"].add({}, "initial commit")
     with pytest.raises(PublishError, match="exists and is public"):
@@ -153,16 +155,16 @@ def test_private_is_private_and_a_public_repository_is_not_taken_for_one(
 
 
 def test_open_release_is_exact_online_and_offline(hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    for version in ("1.0.0", "1.1.0"):
+    for version in ("0.1.0", "0.2.0"):
         publish_release(build(version, version), REPO)
-    assert open_release(f"{REPO}@1.0.0").sentences.equals(build_of(build("1.0.0", "1.0.0")))
-    assert main(["verify", f"{REPO}@v1.0.0"]) == 0
-    with pytest.raises(HubError, match=r"has no version 9\.9\.9 \(tag v9\.9\.9\); its tags: v1\.0\.0, v1\.1\.0"):
+    assert open_release(f"{REPO}@0.1.0").sentences.equals(build_of(build("0.1.0", "0.1.0")))
+    assert main(["verify", f"{REPO}@v0.1.0"]) == 0
+    with pytest.raises(HubError, match=r"has no version 9\.9\.9 \(tag v9\.9\.9\); its tags: v0\.1\.0, v0\.2\.0"):
         open_release(f"{REPO}@9.9.9")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    assert open_release(f"{REPO}@1.0.0").version == "1.0.0"
-    for version in ("1.1.0", "9.9.9"):
-        with pytest.raises(HubError, match=rf"@{version} is not in the cache, whole"):
+    assert open_release(f"{REPO}@0.1.0").version == "0.1.0"
+    for version in ("0.2.0", "9.9.9"):
+        with pytest.raises(HubError, match=rf"@{version} is not complete in the cache"):
             open_release(f"{REPO}@{version}")
 
 
@@ -171,25 +173,25 @@ def build_of(folder: Path) -> object:
 
 
 def test_a_tag_that_holds_another_version_does_not_open(hub: Hub, build: Build) -> None:
-    publish_release(build(version="1.0.0"), REPO)
+    publish_release(build(version="0.1.0"), REPO)
     repository = hub.repositories[REPO]
-    repository.tags["v1.1.0"] = repository.tags["v1.0.0"]
-    with pytest.raises(ReleaseError, match=r"is a release of version 1\.0\.0, not of 1\.1\.0"):
-        open_release(f"{REPO}@1.1.0")
-    assert main(["verify", f"{REPO}@1.1.0"]) == 1
+    repository.tags["v0.2.0"] = repository.tags["v0.1.0"]
+    with pytest.raises(ReleaseError, match=r"is a release of version 0\.1\.0, not of 0\.2\.0"):
+        open_release(f"{REPO}@0.2.0")
+    assert main(["verify", f"{REPO}@0.2.0"]) == 1
 
 
 def test_a_damaged_cache_is_fetched_again_and_fails_offline(
     hub: Hub, build: Build, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     publish_release(build(), REPO)
-    rows = open_release(f"{REPO}@1.1.0").sentences.num_rows
+    rows = open_release(f"{REPO}@0.2.0").sentences.num_rows
     damage(tmp_path / "hub-cache")
-    assert open_release(f"{REPO}@1.1.0").sentences.num_rows == rows
+    assert open_release(f"{REPO}@0.2.0").sentences.num_rows == rows
     damage(tmp_path / "hub-cache")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(ReleaseError, match=r"sentences\.parquet is not the file"):
-        open_release(f"{REPO}@1.1.0")
+    with pytest.raises(ReleaseError, match=r"sentences\.parquet differs from the manifest"):
+        open_release(f"{REPO}@0.2.0")
 
 
 def damage(cache: Path) -> None:
@@ -201,12 +203,12 @@ def damage(cache: Path) -> None:
 def test_an_address_is_a_repository_and_a_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert hub_address("org/name@1.10.0") == ("org/name", "1.10.0")
-    assert hub_address("org/name@v1.0.0") == ("org/name", "1.0.0")
-    for text in ("org/name", "name@1.0.0", "org/name@1.0", "org/name@main", "a/b/c@1.0.0", "../x@1.0.0x"):
+    assert hub_address("org/name@v0.1.0") == ("org/name", "0.1.0")
+    for text in ("org/name", "name@0.1.0", "org/name@1.0", "org/name@main", "a/b/c@0.1.0", "../x@0.1.0x"):
         assert hub_address(text) is None
     (tmp_path / "org").mkdir()
-    (tmp_path / "org" / "name@1.0.0").mkdir()
-    assert hub_address("org/name@1.0.0") is None
+    (tmp_path / "org" / "name@0.1.0").mkdir()
+    assert hub_address("org/name@0.1.0") is None
 
 
 FAULTS: dict[Fault, Callable[[str, str], bool]] = {
@@ -230,11 +232,11 @@ def test_a_failing_request_is_survived(hub: Hub, build: Build, fault: Fault) -> 
         hub.blobs.clear()
         hub.requests.clear()
         publish_release(folder, REPO)
-        assert held(hub, "v1.1.0") == contents(folder), hub.requests[failing]
+        assert held(hub, "v0.2.0") == contents(folder), hub.requests[failing]
         assert len(hub.repositories[REPO].log) == 2, hub.requests[failing]
 
 
-@pytest.mark.parametrize("versions", [("1.1.0", "1.1.0"), ("1.0.0", "1.1.0")])
+@pytest.mark.parametrize("versions", [("0.2.0", "0.2.0"), ("0.1.0", "0.2.0")])
 def test_two_publishers_at_once_both_end_well(hub: Hub, build: Build, versions: tuple[str, str]) -> None:
     folders = [build(f"{i}", version) for i, version in enumerate(versions)]
     both = threading.Barrier(2, timeout=20)
@@ -276,11 +278,11 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))
 from holisticbias.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-    for arguments in (["publish", str(folder), REPO], ["verify", f"{REPO}@1.1.0"]):
+    for arguments in (["publish", str(folder), REPO], ["verify", f"{REPO}@0.2.0"]):
         command = [sys.executable, "-c", limited, *arguments]
         done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
         assert done.returncode == 2
-        assert "holisticbias: cannot keep what the Hub returned: File too large; HF_HOME and TMPDIR" in done.stderr
+        assert "holisticbias: cannot store the download: File too large; set HF_HOME and TMPDIR" in done.stderr
 
 
 def test_the_tag_is_on_the_release_whoever_commits_after_it(hub: Hub, build: Build) -> None:
@@ -292,14 +294,14 @@ def test_the_tag_is_on_the_release_whoever_commits_after_it(hub: Hub, build: Bui
 
     hub.before = commit_another
     publish_release(folder, REPO)
-    assert held(hub, "v1.1.0") == contents(folder)
+    assert held(hub, "v0.2.0") == contents(folder)
 
 
 def test_a_published_version_that_the_hub_lost_a_file_of_is_noticed(hub: Hub, build: Build) -> None:
     folder = build()
     publish_release(folder, REPO)
     repository = hub.repositories[REPO]
-    repository.commits[repository.tags["v1.1.0"]]["README.md"] = Stored(b"other", large=False)
+    repository.commits[repository.tags["v0.2.0"]]["README.md"] = Stored(b"other", large=False)
     with pytest.raises(PublishError, match="does not return what was published"):
         publish_release(folder, REPO)
 
@@ -320,11 +322,11 @@ def test_a_killed_publisher_is_finished_by_the_next(
     hub.before = kill
     hub.fault = lambda number, method, path: "cut before" if place in path else None
     assert process.wait() == -signal.SIGKILL
-    assert "v1.1.0" not in hub.repositories[REPO].tags
+    assert "v0.2.0" not in hub.repositories[REPO].tags
     hub.before = lambda method, path: None
     hub.fault = lambda number, method, path: None
     assert publish_release(folder, REPO).outcome == ("finished" if place == "/tag/" else "published")
-    assert held(hub, "v1.1.0") == contents(folder)
+    assert held(hub, "v0.2.0") == contents(folder)
     assert len(hub.repositories[REPO].log) == 2
 
 
@@ -340,10 +342,10 @@ assert [row["text"] for row in stream] == data["text"][:]
 
 
 def test_load_dataset_reads_each_published_version(hub: Hub, build: Build, client_environment: dict[str, str]) -> None:
-    for version in ("1.0.0", "1.1.0"):
+    for version in ("0.1.0", "0.2.0"):
         folder = build(version, version)
         publish_release(folder, REPO)
-    for version in ("1.0.0", "1.1.0"):
+    for version in ("0.1.0", "0.2.0"):
         command = [sys.executable, "-c", LOAD, REPO, f"v{version}", "sentences"]
         done = subprocess.run(command, env=client_environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

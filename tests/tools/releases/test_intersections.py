@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holisticbias import open_release
 from holisticbias.cli import main
-from holisticbias.compile.pair_tables import Compiler, cut_runs, draw, even_quotas
+from holisticbias.compile.pair_tables import PairCompiler, cut_runs, draw, even_quotas
 from holisticbias.compile.pairs import around, find_pairs
 from holisticbias.errors import HolisticBiasError, OutputError
-from holisticbias.release import pair_release as intersect
-from holisticbias.release.pair_release import Request, count_intersections, write_intersections
+from holisticbias.release import intersections
+from holisticbias.release.intersections import Request, count_intersections, write_intersections
 from holisticbias.release.parquet import write_shard
-from holisticbias.release.release import open_release
 from holisticbias.release.verify import verify_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
@@ -36,7 +36,7 @@ def term(text: str, position: str = "before", plural: str | None = None, **more:
         "position": position,
         "plural": plural,
     }
-    return Descriptor.model_validate({**entry, "sources": ["s"], "since": "1.0.0", **more})
+    return Descriptor.model_validate({**entry, "sources": ["s"], "since": "0.1.0", **more})
 
 
 DEAF = term("Deaf")
@@ -51,8 +51,8 @@ PHD = term("with a PhD", "after", "with PhDs")
 IN_POVERTY = term("living in poverty", "after")
 OLD = term("80-year-old")
 FTM = term("FTM", article="an")
-WOMAN = Noun(id="noun.woman", text="woman", plural="women", sources=("s",), since="1.0.0")
-UNCLE = Noun(id="noun.uncle", text="uncle", plural="uncles", sources=("s",), since="1.0.0")
+WOMAN = Noun(id="noun.woman", text="woman", plural="women", sources=("s",), since="0.1.0")
+UNCLE = Noun(id="noun.uncle", text="uncle", plural="uncles", sources=("s",), since="0.1.0")
 
 MIDLIFE = term("in a midlife crisis", "after", "in midlife crises")
 KIDS = term("with two kids", "after")
@@ -97,7 +97,7 @@ def test_two_terms_stand_as_english_has_them(
 
 
 def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) -> Counter[tuple[str, str, str]]:
-    """Every sentence, one at a time, by text and the two ids."""
+    """Count every sentence by text and the two ids, compiled one at a time."""
     held, rule = catalog.at(version), catalog.release(version).article_rule
     assert catalog.intersections is not None
     by_axis = {a.axis: a.descriptors for a in held.axes}
@@ -143,13 +143,13 @@ def fast_sentences(tables: list[pa.Table]) -> Counter[tuple[str, str, str]]:
 ALL = [("characteristics", "ability"), ("characteristics", "race_ethnicity"), ("ability", "race_ethnicity")]
 
 
-@pytest.mark.parametrize("version", ["1.0.0", "1.1.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
 @pytest.mark.parametrize(("text", "axes"), [("all", ALL), ("race_ethnicity x ability", ALL[2:])])
 def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str, axes: list[tuple[str, str]]) -> None:
     pairs = find_pairs(catalog, version, text)
     expected = slow_sentences(catalog, version, axes)
     for rows in (1, 10, 1 << 20):
-        compiler = Compiler(pairs)
+        compiler = PairCompiler(pairs)
         assert fast_sentences([compiler.table(run) for run in compiler.runs(rows)]) == expected
     assert pairs.sentences == expected.total()
 
@@ -162,15 +162,15 @@ def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
     families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in catalog.families)
     few = Catalog(axes, catalog.genders, families, catalog.releases, intersections=catalog.intersections)
     pairs = find_pairs(few, version, "cultural x age, age x gender_and_sex")
-    compiler = Compiler(pairs)
+    compiler = PairCompiler(pairs)
     expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
     assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
 
 
 def test_the_columns_say_what_the_sentence_holds(catalog: Catalog) -> None:
-    compiler = Compiler(find_pairs(catalog, "1.1.0", "ability x race_ethnicity"))
+    compiler = PairCompiler(find_pairs(catalog, "0.2.0", "ability x race_ethnicity"))
     rows = [row for run in compiler.runs() for row in compiler.table(run).to_pylist()]
-    descriptors = {d.id: (a.axis, d) for a in catalog.at("1.1.0").axes for d in a.descriptors}
+    descriptors = {d.id: (a.axis, d) for a in catalog.at("0.2.0").axes for d in a.descriptors}
     for row in rows:
         filled = row["template"].format(**row)
         assert filled == row["text"]
@@ -229,11 +229,11 @@ def test_runs_are_all_the_pairs_in_order_and_within_the_limit(weights: list[int]
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 99), n=st.integers(1, 60))
 def test_a_sample_is_some_of_all_and_even(catalog: Catalog, seed: int, n: int) -> None:
-    pairs = find_pairs(catalog, "1.1.0", "all")
-    everything = slow_sentences(catalog, "1.1.0", ALL)
+    pairs = find_pairs(catalog, "0.2.0", "all")
+    everything = slow_sentences(catalog, "0.2.0", ALL)
     held = pairs.phrases.astype(np.int64) * len(pairs.templates)
     n = min(n, int(held.sum()))
-    compiler = Compiler(pairs, even_quotas(held, n, seed), seed)
+    compiler = PairCompiler(pairs, even_quotas(held, n, seed), seed)
     drawn = fast_sentences([compiler.table(run) for run in compiler.runs(7)])
     assert drawn.total() == n
     assert drawn <= everything
@@ -241,7 +241,7 @@ def test_a_sample_is_some_of_all_and_even(catalog: Catalog, seed: int, n: int) -
 
 
 def request(**more: object) -> Request:
-    return Request(**{"version": "1.1.0", "axes": "all", **more})  # type: ignore[arg-type]
+    return Request(**{"version": "0.2.0", "axes": "all", **more})  # type: ignore[arg-type]
 
 
 def texts(folder: Path) -> list[str]:
@@ -253,12 +253,12 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     assert verify_release(tmp_path / "i") == ()
     assert count_intersections(catalog, request()) == (20, manifest.tables["intersections"].rows)
     assert sorted(texts(tmp_path / "i")) == sorted(
-        text for text, *_ in slow_sentences(catalog, "1.1.0", ALL).elements()
+        text for text, *_ in slow_sentences(catalog, "0.2.0", ALL).elements()
     )
     write_intersections(catalog, request(), tmp_path / "again")
     for file in (tmp_path / "i").rglob("*.*"):
         assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "i")).read_bytes()
-    with pytest.raises(HolisticBiasError, match="without the table sentences"):
+    with pytest.raises(HolisticBiasError, match="has no table sentences"):
         open_release(tmp_path / "i").sample(1, seed=0)
 
 
@@ -274,9 +274,9 @@ def test_a_flipped_byte_in_a_shard_is_found(catalog: Catalog, tmp_path: Path) ->
 def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
     catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intersect, "WORKERS", 1)
-    real_runs, real_write = Compiler.runs, write_shard
-    monkeypatch.setattr(Compiler, "runs", lambda self: real_runs(self, 12))
+    monkeypatch.setattr(intersections, "WORKERS", 1)
+    real_runs, real_write = PairCompiler.runs, write_shard
+    monkeypatch.setattr(PairCompiler, "runs", lambda self: real_runs(self, 12))
     written: list[str] = []
     room = 2
 
@@ -286,8 +286,8 @@ def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
         written.append(path.name)
         real_write(table, path, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(intersect, "write_shard", write)
-    with pytest.raises(OutputError, match="No space left on device; what is done is kept in"):
+    monkeypatch.setattr(intersections, "write_shard", write)
+    with pytest.raises(OutputError, match="No space left on device; finished work is kept in"):
         write_intersections(catalog, request(), tmp_path / "i")
     assert not (tmp_path / "i").exists()
     room = 1000
@@ -318,7 +318,7 @@ def test_two_builds_into_one_folder_do_not_mix(
             write_intersections(catalog, request(), tmp_path / "i")
         real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(intersect, "write_shard", write)
+    monkeypatch.setattr(intersections, "write_shard", write)
     write_intersections(catalog, request(), tmp_path / "i")
     assert verify_release(tmp_path / "i") == ()
 
@@ -336,7 +336,7 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
     os.kill(process.pid, signal.SIGINT)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130, error
-    kept = f"what is done is kept in {tmp_path / '.i.part'}, and the same command goes on from there"
+    kept = f"finished work is kept in {tmp_path / '.i.part'}; run the same command again to continue"
     assert error.strip() == f"holisticbias: interrupted; {kept}"
     assert not (tmp_path / "i").exists()
     shards = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
@@ -348,21 +348,21 @@ def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
 
 
 OPTIONS = [
-    (["--intersections", "ability x nothing"], "no axis 'nothing' to pair in version 1.1.0, but: ability, char"),
+    (["--intersections", "ability x nothing"], "version 0.2.0 has no axis 'nothing'; it has: ability, char"),
     (["--intersections", "ability"], "write two different axes"),
     (["--intersections", "ability x ability"], "write two different axes"),
     (["--intersections", "all", "--sample", "9999"], "cannot draw 9,999 sentences from"),
     (["--intersections", "all", "--small"], "--small does not go with --intersections"),
     (["--sample", "3"], "--sample and --count go with --intersections"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
-    (["--where", "axis=nothing"], "version 1.1.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
-    (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor with all of that"),
-    (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template with all of that"),
+    (["--where", "axis=nothing"], "version 0.2.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
+    (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor that meets all conditions"),
+    (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template that meets all conditions"),
     (["--seed", "3"], "--seed goes with --sample"),
     (["--intersections", "all", "--seed", "3"], "--seed goes with --sample"),
-    (["--where", "axis"], "write KEY=VALUE,VALUE once for each of axis, bucket"),
-    (["--where", "text=Deaf"], "write KEY=VALUE,VALUE once"),
-    (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE once"),
+    (["--where", "axis"], "write KEY=VALUE,VALUE, each key once; keys are axis, bucket"),
+    (["--where", "text=Deaf"], "write KEY=VALUE,VALUE, each key once"),
+    (["--where", "axis=ability", "--where", "axis=race_ethnicity"], "write KEY=VALUE,VALUE, each key once"),
     (["--where", "bucket=auditory", "--where", "preference=reviewed", "--where", "family=seat"], None),
     (["--version", "9.9.9"], "there is no version '9.9.9'"),
 ]

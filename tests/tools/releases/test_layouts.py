@@ -1,4 +1,4 @@
-"""The columns of each layout, and what a release shows of itself."""
+"""The columns of each layout, and ``repr`` of a release."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from holisticbias.release.pair_release import Request, write_intersections
-from holisticbias.release.release import Release, build_release, open_release, write_release
+from holisticbias import build_release, open_release, write_release
+from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
-VERSION = "1.1.0"
+VERSION = "0.2.0"
 LABELS = {"ability": "Ability", "characteristics": "Characteristics", "race_ethnicity": "Race and ethnicity"}
 
 
@@ -34,6 +35,19 @@ def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
 
 
 @pytest.mark.parametrize("layout", [1, 2, 3])
+def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog, layout: int) -> None:
+    love, hate = (f.templates[-1] for f in catalog.families)
+    hate = hate.model_copy(update={"opposite_of": love.id})
+    family = catalog.families[-1].model_copy(update={"templates": (hate,)})
+    changed = replace(with_layout(catalog, layout), families=(*catalog.families[:-1], family))
+    tables = build_release(changed, VERSION).tables
+    for name, key in (("templates", "template_id"), ("history", "entry_id")):
+        rows = {row[key]: row.get("opposite_of") for row in tables[name].to_pylist()}
+        assert ("opposite_of" in tables[name].column_names) == (layout == 3)
+        assert (rows[hate.id], rows[love.id]) == (love.id if layout == 3 else None, None)
+
+
+@pytest.mark.parametrize("layout", [1, 2, 3])
 def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: Path, layout: int) -> None:
     write_intersections(with_layout(catalog, layout), Request(VERSION, "all"), tmp_path / "pairs")
     for shard in open_release(tmp_path / "pairs").shards("intersections"):
@@ -47,9 +61,9 @@ def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: 
 @pytest.mark.parametrize(
     ("subset", "where", "shown"),
     [
-        (None, [], "<HolisticBias 1.1.0: {rows} sentences, digest {digest}>"),
-        ("small", [], "<HolisticBias 1.1.0 (small): {rows} sentences, digest {digest}>"),
-        (None, ["axis=ability"], "<HolisticBias 1.1.0 (axis=ability): {rows} sentences, digest {digest}>"),
+        (None, [], "<HolisticBias 0.2.0: {rows} sentences, digest {digest}>"),
+        ("small", [], "<HolisticBias 0.2.0 (small): {rows} sentences, digest {digest}>"),
+        (None, ["axis=ability"], "<HolisticBias 0.2.0 (axis=ability): {rows} sentences, digest {digest}>"),
     ],
 )
 def test_a_release_shows_itself_in_one_line(
@@ -66,5 +80,5 @@ def test_a_release_of_intersections_shows_how_many_it_has(catalog: Catalog, tmp_
     release: Release = open_release(tmp_path / "pairs")
     rows = sum(shard.num_rows for shard in release.shards("intersections"))
     assert repr(release) == (
-        f"<HolisticBias 1.1.0 (intersections all): {rows:,} sentences, digest {release.digest[:12]}>"
+        f"<HolisticBias 0.2.0 (intersections all): {rows:,} sentences, digest {release.digest[:12]}>"
     )

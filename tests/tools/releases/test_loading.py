@@ -1,4 +1,4 @@
-"""A release read by the libraries that people use."""
+"""Read a release with datasets, pandas, polars and DuckDB."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from holisticbias.release.release import open_release
+from holisticbias import open_release
 
 Build = Callable[..., Path]
 TABLES = ("sentences", "small", "descriptors", "nouns", "templates", "noun_phrases", "history")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import FileEntry, checksums, file_entry, read_manifest, write_manifest
-from holisticbias.release.release import open_release
 from holisticbias.release.verify import verify_release
 
 Build = Callable[..., Path]
@@ -22,7 +22,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def rewrite_rows(folder: Path) -> None:
-    """Other rows under a manifest whose checksums were made to fit."""
+    """Change rows, and write the manifest and checksums again to fit."""
     path = folder / "data" / "nouns.parquet"
     table = pq.read_table(path)
     pq.write_table(table.slice(0, table.num_rows - 1), path)
@@ -40,28 +40,31 @@ def add_to_manifest(folder: Path, **values: object) -> None:
 
 
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "flipped byte in a table": (lambda f: flip(f / "data/sentences.parquet", 200), "sentences.parquet is not the file"),
-    "flipped byte in the card": (lambda f: flip(f / "README.md", 30), "README.md is not the file"),
-    "flipped byte in the checksums": (lambda f: flip(f / "SHA256SUMS", 3), "SHA256SUMS is not what manifest.json says"),
+    "flipped byte in a table": (
+        lambda f: flip(f / "data/sentences.parquet", 200),
+        "sentences.parquet differs from the manifest",
+    ),
+    "flipped byte in the card": (lambda f: flip(f / "README.md", 30), "README.md differs from the manifest"),
+    "flipped byte in the checksums": (lambda f: flip(f / "SHA256SUMS", 3), "SHA256SUMS does not match manifest.json"),
     "flipped byte in the manifest's version of pyarrow": (
         lambda f: flip(f / "manifest.json", (f / "manifest.json").read_bytes().rindex(b"pyarrow") + 12),
-        "manifest.json is not what SHA256SUMS says",
+        "manifest.json does not match SHA256SUMS",
     ),
     "missing table": (lambda f: (f / "data/nouns.parquet").unlink(), "nouns.parquet is missing"),
     "missing checksums": (lambda f: (f / "SHA256SUMS").unlink(), "SHA256SUMS is missing"),
     "missing manifest": (lambda f: (f / "manifest.json").unlink(), "has no manifest.json"),
-    "extra file": (lambda f: (f / "data/more.parquet").write_bytes(b"x"), "more.parquet is no part of the release"),
+    "extra file": (lambda f: (f / "data/more.parquet").write_bytes(b"x"), "more.parquet is not part of the release"),
     "truncated Parquet": (
         lambda f: (f / "data/sentences.parquet").write_bytes((f / "data/sentences.parquet").read_bytes()[:-9]),
-        "sentences.parquet is not the file",
+        "sentences.parquet differs from the manifest",
     ),
-    "other rows, checksums made to fit": (rewrite_rows, "the table nouns has 1 rows, not the 2"),
-    "a digest that is not the tables'": (lambda f: add_to_manifest(f, digest="0" * 64), "digest is not that of"),
+    "other rows, checksums made to fit": (rewrite_rows, "the table nouns has 1 rows, not 2"),
+    "a digest that is not the tables'": (lambda f: add_to_manifest(f, digest="0" * 64), "digest does not match"),
     "a manifest that leads outside": (
         lambda f: add_to_manifest_raw(f, '"README.md":', '"../README.md":'),
-        "no plain path inside the release",
+        "not a plain path inside the release",
     ),
-    "a manifest that is no JSON": (lambda f: (f / "manifest.json").write_text("{"), "is no manifest of a release"),
+    "a manifest that is not JSON": (lambda f: (f / "manifest.json").write_text("{"), "is not a manifest of a release"),
     "a later manifest format": (
         lambda f: add_to_manifest_raw(f, '"schema_version": 1', '"schema_version": 2'),
         "schema_version",
@@ -97,31 +100,31 @@ def test_a_damaged_release_does_not_open(build: Build, damage: str) -> None:
 
 
 def test_a_manifest_of_another_version_gives_one_line(build: Build) -> None:
-    folder, other = build("one", "1.1.0"), build("two", "1.0.0")
+    folder, other = build("one", "0.2.0"), build("two", "0.1.0")
     for name in ("manifest.json", "SHA256SUMS"):
         shutil.copy(other / name, folder / name)
     (finding,) = verify_release(folder)
-    assert "manifest.json is of version 1.0.0, but the data are of 1.1.0" in finding
+    assert "manifest.json is of version 0.1.0, but the data are of 0.2.0" in finding
 
 
 def test_a_table_of_another_version_gives_one_line(build: Build) -> None:
-    folder, other = build("one", "1.1.0"), build("two", "1.0.0")
+    folder, other = build("one", "0.2.0"), build("two", "0.1.0")
     shutil.copy(other / "data/sentences.parquet", folder / "data/sentences.parquet")
     (finding,) = verify_release(folder)
-    assert "sentences.parquet is not the file" in finding
+    assert "sentences.parquet differs from the manifest" in finding
 
 
 def test_a_release_of_another_version_than_asked_for_gives_one_line(build: Build) -> None:
-    folder = build("one", "1.0.0")
-    (finding,) = verify_release(folder, "1.1.0")
-    assert "of version 1.0.0, not of 1.1.0" in finding
+    folder = build("one", "0.1.0")
+    (finding,) = verify_release(folder, "0.2.0")
+    assert "of version 0.1.0, not of 0.2.0" in finding
 
 
 def test_verify_says_what_is_whole_and_cannot_run_on_nothing(build: Build, tmp_path: Path) -> None:
     folder = build()
     (folder / ".git").mkdir()
-    (folder / ".git" / "config").write_text("a repository's own files are no part of the release", "utf-8")
-    assert main(["verify", str(folder), "--version", "1.1.0"]) == 0
+    (folder / ".git" / "config").write_text("a repository's own files are not part of the release", "utf-8")
+    assert main(["verify", str(folder), "--version", "0.2.0"]) == 0
     assert main(["verify", str(tmp_path / "nothing")]) == 2
 
 

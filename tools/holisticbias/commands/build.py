@@ -17,12 +17,14 @@ from holisticbias.commands import options
     "--where",
     multiple=True,
     metavar="KEY=VALUE,...",
-    help="Only what has one of the values; KEY is axis, bucket, preference, gender, family or first_turn_only.",
+    help="Only entries with one of the values; KEY is axis, bucket, preference, gender, family or first_turn_only.",
 )
 @click.option("--intersections", metavar="AXES", help="Sentences with two descriptors: 'ability x age', or 'all' axes.")
-@click.option("--sample", type=click.IntRange(min=1), help="So many of the intersections, evenly over the pairs.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), help="Sample this many intersections, spread evenly over the pairs."
+)
 @click.option("--seed", type=int, help="Seed of the sample; by default 0.")
-@click.option("--count", is_flag=True, help="Only say how many intersections there are.")
+@click.option("--count", is_flag=True, help="Count the intersections and stop.")
 @options.source
 def command(
     version: str | None,
@@ -38,18 +40,19 @@ def command(
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
     from holisticbias.compile.counts import count_texts, render_counts
-    from holisticbias.release.origin import source_commit
-    from holisticbias.release.release import build_release, newest, write_release
+    from holisticbias.release.build import build_release, newest_version
+    from holisticbias.release.source_commit import source_commit
+    from holisticbias.release.write import write_release
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import NAMES, find_source
 
     root = source or find_source()
     catalog = load_catalog(root)
-    version = newest(catalog) if version is None else version
+    version = newest_version(catalog) if version is None else version
     commit = source_commit(root, NAMES)
     counts = ""
     if intersections is not None:
-        from holisticbias.release.pair_release import Request, count_intersections, write_intersections
+        from holisticbias.release.intersections import Request, count_intersections, write_intersections
 
         request = Request(version, intersections, sample, seed or 0, where, commit)
         if count:
@@ -76,6 +79,6 @@ def _check(
     if seed is not None and sample is None:
         raise click.UsageError("--seed goes with --sample")
     if small and intersections is not None:
-        raise click.UsageError("--small does not go with --intersections: name what to take with --where")
+        raise click.UsageError("--small does not go with --intersections: use --where")
     if out is None and not count:
         raise click.UsageError("Missing option '--out'.")

@@ -1,4 +1,4 @@
-"""``holisticbias export``: a release in the forms that other tools read."""
+"""``holisticbias export``: the sentences of a release for other tools."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import click
     "style",
     type=click.Choice(["csv", "jsonl", "lm-eval", "inspect"]),
     required=True,
-    help="A CSV file in the columns of the public HolisticBias, JSON lines, a task folder, or an Inspect dataset.",
+    help="CSV with the columns of the public HolisticBias, JSON lines, an lm-evaluation-harness task, or Inspect.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to write; a folder for lm-eval.")
 def command(release: str, style: str, out: Path) -> None:
-    """Write the sentences of RELEASE in another form.
+    """Export the sentences of RELEASE for other tools.
 
     RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
     """
     from holisticbias.release.export import FORMATS
-    from holisticbias.release.release import open_release
+    from holisticbias.release.open import open_release
 
     rows = FORMATS[style](open_release(release), out)
     click.echo(f"{out}: {rows:,} sentences as {style}")

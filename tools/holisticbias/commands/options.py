@@ -1,4 +1,4 @@
-"""Options that several verbs share."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import click
 source = click.option(
     "--source",
     type=click.Path(path_type=Path),
-    help="Folder of terms; by default the one around the current folder, or, to read, the shipped one.",
+    help="Folder of terms; by default the one around the current folder, else the one in the package (read only).",
 )

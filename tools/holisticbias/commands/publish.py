@@ -1,4 +1,4 @@
-"""``holisticbias publish``: a release onto the Hugging Face Hub."""
+"""``holisticbias publish``: publish a release on the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import click
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("repo")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and stop.")
 @click.option("--private", is_flag=True, help="Make a new repository private.")
 def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
     """Publish the release in FOLDER as a tagged version on the Hub.
 
     REPO is the dataset, organisation/name.
 
-    A published version is never written over; a run that was cut off is finished by the next.
+    Published versions are never overwritten. The same command finishes an interrupted run.
     """
     from holisticbias.release.publish import publish_release
 

@@ -1,4 +1,4 @@
-"""``holisticbias releases``: the versions, and whether each is still what it was."""
+"""``holisticbias releases``: list the versions, check them, freeze one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from holisticbias.commands import options
 
 @click.command()
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest moved.")
-@click.option("--freeze", metavar="VERSION", help="Put a version on record, so that it cannot change any more.")
+@click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest changed.")
+@click.option("--freeze", metavar="VERSION", help="Record the digests of a version; it cannot change after that.")
 @options.source
 def command(style: str, check: bool, freeze: str | None, source: Path | None) -> int:
     """List the versions: date, number of entries, digest, summary."""
@@ -30,7 +30,7 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     if check:
         moved = moved_versions(catalog)
         for version, recorded, found in moved:
-            click.echo(f"{version} is no longer what was published: digest {found}, on record {recorded}")
+            click.echo(f"{version} differs from what was published: digest {found}, on record {recorded}")
         if not moved:
             click.echo(f"{len(catalog.published)} published versions compile to their digests.")
         return 1 if moved else 0

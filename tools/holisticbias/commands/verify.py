@@ -1,4 +1,4 @@
-"""``holisticbias verify``: check a release against its manifest."""
+"""``holisticbias verify``: check a release against its manifest and the record."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import click
 
 @click.command()
 @click.argument("release")
-@click.option("--version", help="Version that it must be.")
+@click.option("--version", help="Version that RELEASE must have.")
 def command(release: str, version: str | None) -> int:
-    """Check that RELEASE is whole and exact.
+    """Check that RELEASE is complete and unchanged.
 
     RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
 
-    Exit code 0 when it is, 1 with a line for each thing that is wrong.
+    Exit code 0 if it is, else 1 with a line for each error.
     """
     from holisticbias.errors import ReleaseError
-    from holisticbias.release.hub import fetch_release, hub_address
+    from holisticbias.release.hub import hub_address
     from holisticbias.release.manifest import read_manifest
+    from holisticbias.release.open import find_release
     from holisticbias.release.verify import verify_release
 
-    address = hub_address(release)
-    if address is None and not Path(release).is_dir():
-        raise ReleaseError(f"{release} is no folder: name one, or a release on the Hub as organisation/name@version")
+    if hub_address(release) is None and not Path(release).is_dir():
+        raise ReleaseError(f"{release} is not a folder, and not a release on the Hub (organisation/name@version)")
     try:
-        folder = Path(release) if address is None else fetch_release(address)
+        folder = find_release(release)
         findings = verify_release(folder, version)
     except ReleaseError as error:
         findings = (str(error),)
@@ -36,5 +36,5 @@ def command(release: str, version: str | None) -> int:
         return 1
     manifest = read_manifest(folder)
     part = f" ({manifest.part})" if manifest.part else ""
-    click.echo(f"{release}: HolisticBias {manifest.version}{part} is whole; digest {manifest.digest}")
+    click.echo(f"{release}: HolisticBias {manifest.version}{part} is complete; digest {manifest.digest}")
     return 0

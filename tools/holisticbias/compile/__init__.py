@@ -1,1 +1,1 @@
-"""Compile a catalog at a version into Arrow tables."""
+"""Compile a catalog into tables."""

@@ -1,4 +1,4 @@
-"""How many rows a release has, and how many different texts are in them."""
+"""Counts of rows and of different texts in a release."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.columns import strings
-from holisticbias.terms.grammar import SINGULAR_SLOT
+from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, split_template
 
 SENTENCES = {
-    "sentences with a descriptor and a noun": ("descriptor_noun", "noun_descriptor"),
+    "sentences with a descriptor and a noun": DESCRIPTOR_WITH_NOUN,
     "sentences with a descriptor alone": ("descriptor",),
     "sentences with a phrase of its own": ("fixed_phrase",),
     "sentences with a noun alone": ("noun",),
-    "sentences in all": ("descriptor_noun", "noun_descriptor", "descriptor", "fixed_phrase", "noun"),
+    "sentences in all": (*DESCRIPTOR_WITH_NOUN, "descriptor", "fixed_phrase", "noun"),
 }
 WHY = (
-    "A text can be two entries: a term under two axes, or one that is both an adjective and a noun. Its sentences are "
-    "rows of each."
+    "Two entries can have the same text: a term under two axes, or a word that is both an adjective and a noun. Each "
+    "entry then has its own rows."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many rows there are of something, and how many different texts these hold."""
+    """Number of rows of one kind, and of different texts in them."""
 
     what: str
     rows: int
@@ -35,10 +35,10 @@ class Count:
 
 
 def count_texts(tables: Mapping[str, pa.Table]) -> tuple[Count, ...]:
-    """Count the descriptors and each kind of sentence in a release; kinds without a row are left out.
+    """Count descriptors and each kind of sentence; kinds without rows are left out.
 
-    ``tables`` has ``descriptors``, ``templates`` and ``noun_phrases``. Sentences are counted as templates times the
-    phrases that fill them: no two templates make the same text.
+    ``tables`` has ``descriptors``, ``templates`` and ``noun_phrases``. The count of sentences is templates times
+    phrases, because no two templates make the same text.
     """
     entries = tables["descriptors"]
     counts = [Count("descriptors", entries.num_rows, _distinct(entries["descriptor"]))]
@@ -58,9 +58,8 @@ def _count(what: str, kinds: tuple[str, ...], tables: Mapping[str, pa.Table]) ->
 
 
 def _template_kinds(templates: pa.Table) -> Iterator[tuple[tuple[str, bool], int]]:
-    """How many templates there are of each slot, for phrases with a noun only and for all."""
-    texts = templates["template"].to_pylist()
-    slots = ["noun_phrase" if SINGULAR_SLOT in text else "plural_noun_phrase" for text in texts]
+    """Number of templates for each slot, and for each value of ``must_be_noun``."""
+    slots = [split_template(text)[0] for text in templates["template"].to_pylist()]
     yield from Counter(zip(slots, templates["must_be_noun"].to_pylist(), strict=True)).items()
 
 
@@ -69,7 +68,7 @@ def _distinct(column: pa.ChunkedArray) -> int:
 
 
 def render_counts(counts: tuple[Count, ...]) -> str:
-    """The counts as a table for the terminal, with a sentence that says why rows and texts differ."""
+    """The counts as a table for the terminal, and why rows and texts differ if they do."""
     lines = [f"{'rows':>11}{'texts':>11}", *(f"{c.rows:>11,}{c.texts:>11,}  {c.what}" for c in counts)]
     if any(c.rows != c.texts for c in counts):
         lines += ["", WHY]

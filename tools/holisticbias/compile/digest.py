@@ -1,4 +1,4 @@
-"""Digests of tables that depend on their rows alone, not on how a file stores them."""
+"""Digests of tables. They depend on the rows, not on how a file stores them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from holisticbias.compile.arrays import Bools, Int32s
 from holisticbias.compile.columns import strings
 
 
 def table_digest(table: pa.Table) -> str:
-    """SHA-256 over a table's rows, as 64 hexadecimal digits.
+    """SHA-256 of a table's rows, as 64 hexadecimal digits.
 
-    Every value is written as text: text as itself, whole numbers in decimal,
-    booleans as ``true`` or ``false``, lists and structures as compact JSON. A
-    column's digest is SHA-256 over the UTF-8 byte lengths of its values
-    (little-endian 32-bit, -1 where the value is missing) followed by the bytes
-    of all values; the table's is SHA-256 over the lines ``name digest``.
+    Values are written as text: text as it is, integers in decimal, booleans as
+    ``true`` or ``false``, lists and structures as compact JSON. The digest of a
+    column is SHA-256 over the UTF-8 byte lengths of its values (little-endian
+    32-bit, -1 for null) followed by the bytes of all values. The digest of the
+    table is SHA-256 over the lines ``name digest``.
     """
     with ThreadPoolExecutor() as threads:
         digests = list(threads.map(_column_digest, table.columns))
@@ -30,47 +30,47 @@ def table_digest(table: pa.Table) -> str:
 
 
 def texts_digest(parts: Iterable[pa.Table]) -> tuple[int, str]:
-    """How many rows the parts of a table have, and its digest by what it is for, its column ``text``.
+    """Number of rows and digest of the column ``text`` of a table in parts.
 
-    It is SHA-256 over the lines of the digests of each part's column, so that a
-    table of any size is checked part by part.
+    The digest is SHA-256 over the lines of the parts' digests, so that a table
+    of any size can be checked part by part.
     """
     counted = [(part.num_rows, text_digest(part)) for part in parts]
     return sum(rows for rows, _ in counted), parts_digest([digest for _, digest in counted])
 
 
 def text_digest(part: pa.Table) -> str:
-    """The digest of a part's column ``text``."""
+    """Digest of the column ``text`` of one part of a table."""
     return _column_digest(part["text"])
 
 
 def parts_digest(digests: Sequence[str]) -> str:
-    """The digest of a table out of those of its parts."""
+    """Digest of a table from the digests of its parts."""
     return hashlib.sha256("".join(f"{digest}\n" for digest in digests).encode()).hexdigest()
 
 
 def release_digest(tables: Mapping[str, str]) -> str:
-    """The digest of a release out of those of its tables, sorted by name."""
+    """Digest of a release from the digests of its tables, sorted by name."""
     lines = "".join(f"{name} {tables[name]}\n" for name in sorted(tables))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _column_digest(column: pa.ChunkedArray) -> str:
     digest = hashlib.sha256()
-    texts = [chunk if _is_coded(chunk) else _as_text(chunk) for chunk in column.chunks]
+    texts = [chunk if _is_dictionary(chunk) else _as_text(chunk) for chunk in column.chunks]
     for text in texts:
-        digest.update((_coded_lengths(text) if _is_coded(text) else _byte_lengths(text)).tobytes())
+        digest.update((_dictionary_lengths(text) if _is_dictionary(text) else _byte_lengths(text)).tobytes())
     for text in texts:
-        digest.update(_value_bytes(text.dictionary_decode() if _is_coded(text) else text))
+        digest.update(_value_bytes(text.dictionary_decode() if _is_dictionary(text) else text))
     return digest.hexdigest()
 
 
-def _is_coded(array: pa.Array) -> bool:
-    """Whether it is text by its place among distinct values: then one chunk at a time is written out."""
+def _is_dictionary(array: pa.Array) -> bool:
+    """Whether it is a dictionary array of text; decoding one chunk at a time saves memory."""
     return bool(pa.types.is_dictionary(array.type) and pa.types.is_string(array.type.value_type))
 
 
-def _coded_lengths(array: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+def _dictionary_lengths(array: pa.DictionaryArray) -> Int32s:
     lengths = _byte_lengths(array.dictionary)
     present = _present(array.indices)
     places = np.frombuffer(array.indices.buffers()[1], array.indices.type.to_pandas_dtype())
@@ -96,8 +96,8 @@ def _as_text(array: pa.Array) -> pa.StringArray:
     return strings(list(dumped))
 
 
-def _byte_lengths(text: pa.StringArray) -> npt.NDArray[np.int32]:
-    """The UTF-8 length of each value, -1 where it is missing."""
+def _byte_lengths(text: pa.StringArray) -> Int32s:
+    """UTF-8 length of each value, -1 for null."""
     lengths = np.diff(_offsets(text)).astype("<i4")
     present = _present(text)
     if present is not None:
@@ -105,8 +105,8 @@ def _byte_lengths(text: pa.StringArray) -> npt.NDArray[np.int32]:
     return lengths
 
 
-def _present(array: pa.Array) -> npt.NDArray[np.bool_] | None:
-    """Where the values are that are not missing; nothing where all are there."""
+def _present(array: pa.Array) -> Bools | None:
+    """Mask of the values that are not null; None if no value is null."""
     validity = array.buffers()[0]
     if validity is None:
         return None
@@ -114,11 +114,11 @@ def _present(array: pa.Array) -> npt.NDArray[np.bool_] | None:
     return bits[array.offset : array.offset + len(array)].astype(bool)
 
 
-def _offsets(text: pa.StringArray) -> npt.NDArray[np.int32]:
+def _offsets(text: pa.StringArray) -> Int32s:
     return np.frombuffer(text.buffers()[1], np.int32)[text.offset : text.offset + len(text) + 1]
 
 
 def _value_bytes(text: pa.StringArray) -> memoryview:
-    """The bytes of all values, one after the other; a missing value has none."""
+    """The bytes of all values that are not null, joined."""
     data, ends = text.buffers()[2], _offsets(text)
     return memoryview(b"" if data is None else data)[int(ends[0]) : int(ends[-1])]

@@ -1,42 +1,45 @@
-"""Filters: which entries of a version a build takes."""
+"""Filters (``--where``): select entries of a version."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import get_args
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Template
+from holisticbias.terms.entries import Descriptor, Preference, Template
 from holisticbias.terms.file_kinds import DescriptorFile, TemplateFile
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
 
 
 def parse_conditions(texts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
-    """``"axis=age,ability"`` by key: any of its values will do, and every key must hold."""
+    """Parse filters such as ``"axis=age,ability"``: an entry must have one of the values of every key."""
     conditions: dict[str, tuple[str, ...]] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         key, named = key.strip(), tuple(sorted({v.strip() for v in values.split(",") if v.strip()}))
         if not equals or not named or key not in KEYS or key in conditions:
-            raise UnknownTermError(f"--where {text!r}: write KEY=VALUE,VALUE once for each of {', '.join(KEYS)}")
+            raise UnknownTermError(
+                f"--where {text!r}: write KEY=VALUE,VALUE, each key once; keys are {', '.join(KEYS)}"
+            )
         conditions[key] = named
     return conditions
 
 
 def conditions_text(conditions: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The conditions as they are written, in an order of their own."""
+    """The conditions as text, sorted by key."""
     return tuple(f"{key}={','.join(conditions[key])}" for key in sorted(conditions))
 
 
 def select(catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]]) -> Catalog:
-    """The catalog with only the entries that meet the conditions in that version.
+    """The catalog with only the entries that meet the conditions in a version.
 
-    ``axis``, ``bucket`` and ``preference`` choose descriptors, ``gender`` nouns and the
+    ``axis``, ``bucket`` and ``preference`` select descriptors, ``gender`` nouns and the
     descriptors that go with them, ``family`` and ``first_turn_only`` templates. Sentences
-    without a descriptor stay: they are what the others are compared with. Raises
-    ``UnknownTermError`` for a value that nothing in the version has, and for values that nothing has together.
+    without a descriptor stay, for comparison. Raises ``UnknownTermError`` for an unknown
+    value, and if no descriptor or no template meets all conditions.
     """
     held = catalog.at(version)
     _refuse_unknown(held, version, conditions)
@@ -84,7 +87,7 @@ def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[
     known: dict[str, set[str]] = {
         "axis": {a.axis for a in held.axes},
         "bucket": {d.bucket for a in held.axes for d in a.descriptors if d.bucket},
-        "preference": {"reviewed", "dispreferred", "polarizing", "no_data"},
+        "preference": set(get_args(Preference)),
         "gender": {g.gender for g in held.genders},
         "family": {f.family for f in held.families},
         "first_turn_only": {"true", "false"},
@@ -103,4 +106,4 @@ def _refuse_empty(held: Catalog, version: str, conditions: Mapping[str, tuple[st
     }
     for kind in (kind for kind, found in left.items() if not found):
         asked = " and ".join(conditions_text(conditions))
-        raise UnknownTermError(f"--where {asked}: version {version} has no {kind} with all of that")
+        raise UnknownTermError(f"--where {asked}: version {version} has no {kind} that meets all conditions")

@@ -1,4 +1,4 @@
-"""The table ``history``: every entry of every version up to one, as that version held it."""
+"""The table ``history``: the entries of all versions up to one, as each version held them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from holisticbias.compile.columns import lists, optional_booleans, strings, table
+from holisticbias.compile.columns import booleans, lists, strings, table
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Entry
 from holisticbias.terms.versions import version_key
 
 TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")
+FROM_LAYOUT_3 = ("opposite_of",)
 FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An entry as a version held it, and where: an axis, a gender or a template family."""
+    """An entry in one version; ``group`` is its axis, gender or template family."""
 
     version: str
     article_rule: ArticleRule
@@ -30,16 +31,17 @@ class Held:
 def history_table(catalog: Catalog, version: str) -> pa.Table:
     """One row for each entry of each version up to ``version``, oldest version first.
 
-    With the version's article rule, the rows of a version are all that its
-    sentences are made of. What a kind of entry does not have is missing.
+    The rows of a version and its article rule determine its sentences. Keys
+    that a kind of entry does not have are null.
     """
     rows = tuple(_held(catalog, version))
     columns: dict[str, pa.Array] = {
         name: strings([getattr(row, name) for row in rows]) for name in ("version", "article_rule", "kind", "group")
     }
     columns["entry_id"] = strings([row.entry.id for row in rows])
-    columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in TEXTS}
-    columns |= {name: optional_booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
+    texts = TEXTS if catalog.release(version).layout < 3 else (*TEXTS, *FROM_LAYOUT_3)
+    columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in texts}
+    columns |= {name: booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
     columns["not_with"] = lists([getattr(row.entry, "not_with", ()) for row in rows])
     return table(columns)
 
@@ -56,7 +58,7 @@ def _held(catalog: Catalog, version: str) -> Iterator[Held]:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """How many entries of one kind a version added, reworded or rejudged, and removed."""
+    """Number of entries of one kind that a version added, changed and removed."""
 
     added: int
     changed: int
@@ -64,7 +66,7 @@ class Changes:
 
 
 def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
-    """The version before the newest in the table and what changed since, by kind; none for a first version."""
+    """The version before the newest, and changes since then by kind of entry; null for a first version."""
     rows = history.to_pylist()
     versions = list(dict.fromkeys(str(row["version"]) for row in rows))
     if len(versions) < 2:
@@ -73,12 +75,13 @@ def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
     return versions[-2], {kind: _changes(before, after, kind) for kind in ("descriptor", "noun", "template")}
 
 
+_WHICH = ("version", "article_rule", "kind", "entry_id")
 _Entries = Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def _entries(rows: list[dict[str, object]], version: str) -> _Entries:
     return {
-        (str(r["kind"]), str(r["entry_id"])): tuple(str(r[name]) for name in ("group", *TEXTS, *FLAGS, "not_with"))
+        (str(r["kind"]), str(r["entry_id"])): tuple(str(value) for name, value in r.items() if name not in _WHICH)
         for r in rows
         if r["version"] == version
     }

@@ -1,32 +1,28 @@
-"""Sentences with two descriptors as tables of bounded size, over whole columns at once."""
+"""Compile sentences with two descriptors into tables of bounded size, column by column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.columns import coded, constant, integers, repeated, strings, table
+from holisticbias.compile.arrays import Int32s, Int64s
+from holisticbias.compile.columns import integers, repeat_boolean, repeat_text, strings, surround, table, take_texts
 from holisticbias.compile.pairs import Around, Pairs, around
 from holisticbias.compile.random_words import random_words
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.entries import Descriptor
-from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, with_article
+from holisticbias.terms.grammar import split_template, with_article
 
 ROWS = 1 << 19
 
-Ints = npt.NDArray[np.int32]
-Longs = npt.NDArray[np.int64]
+Run = tuple[int, int]  # the indices of its first pair and of the pair after its last
 
 
-Run = tuple[int, int]
-
-
-def cut_runs(weights: Longs, limit: int) -> tuple[Run, ...]:
-    """Runs of pairs, from one up to another, of at most that weight, or of one pair where that weighs more."""
+def cut_runs(weights: Int64s, limit: int) -> tuple[Run, ...]:
+    """Cut pairs into runs of at most ``limit`` in total weight; a heavier pair is a run by itself."""
     ends = np.concatenate([[0], np.cumsum(weights)])
     runs: list[Run] = []
     start = 0
@@ -37,10 +33,10 @@ def cut_runs(weights: Longs, limit: int) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def even_quotas(sentences: Longs, n: int, seed: int) -> Longs:
-    """How many of ``n`` sentences to draw from each pair: as many from each, or all where it has fewer.
+def even_quotas(sentences: Int64s, n: int, seed: int) -> Int64s:
+    """Share out ``n`` sentences evenly over pairs: the same number from each, or all of a pair that has fewer.
 
-    What is left over falls to pairs drawn at random.
+    Pairs drawn at random get the remainder.
     """
     if not 0 < n <= int(sentences.sum()):
         raise ReleaseError(f"cannot draw {n:,} sentences from {int(sentences.sum()):,}")
@@ -56,11 +52,11 @@ def even_quotas(sentences: Longs, n: int, seed: int) -> Longs:
     return quotas
 
 
-def draw(sentences: Longs, quotas: Longs, start: int, seed: int) -> tuple[Longs, Longs]:
-    """For each pair its quota of different numbers below its count: pair and number of each, sorted.
+def draw(sentences: Int64s, quotas: Int64s, start: int, seed: int) -> tuple[Int64s, Int64s]:
+    """Draw ``quotas`` distinct numbers below ``sentences`` for each pair; return pair and number of each, sorted.
 
-    Floyd's algorithm (Bentley and Floyd 1987) over all pairs at once; ``start``
-    is the place of the first of them among all, on which its draw depends.
+    Floyd's algorithm (Bentley and Floyd 1987) on all pairs at once. ``start`` is
+    the index of the first pair among all pairs: a pair's draw depends on its index.
     """
     most = int(quotas.max(initial=0))
     chosen = np.full((len(quotas), most), -1, np.int64)
@@ -76,10 +72,10 @@ def draw(sentences: Longs, quotas: Longs, start: int, seed: int) -> tuple[Longs,
     return pair[order], number[order]
 
 
-class Compiler:
-    """Turns shards into tables; what all shards share is made once."""
+class PairCompiler:
+    """Compile runs of pairs into tables; the columns that all runs share are made once."""
 
-    def __init__(self, pairs: Pairs, quotas: Longs | None = None, seed: int = 0) -> None:
+    def __init__(self, pairs: Pairs, quotas: Int64s | None = None, seed: int = 0) -> None:
         self.pairs = pairs
         self.quotas = quotas
         self.seed = seed
@@ -91,10 +87,10 @@ class Compiler:
         self._template_ids = [t.id for t in pairs.templates]
 
     def runs(self, rows: int = ROWS) -> tuple[Run, ...]:
-        """Runs of pairs that make at most so many sentences each, and at least one.
+        """Cut the pairs into runs of at most ``rows`` sentences each, and at least one.
 
-        In a sample nearly every sentence has a phrase of its own, which takes several times the memory: there
-        a run makes a quarter as many.
+        In a sample nearly every sentence has another phrase, which takes several times the memory, so that a run
+        has a quarter of the rows.
         """
         phrases = self.pairs.phrases.astype(np.int64)
         if self.quotas is None:
@@ -119,15 +115,15 @@ class Compiler:
             if len(rows)
         )
 
-    def _phrases(self, where: slice) -> tuple[Ints, Ints]:
-        """Every phrase as the pair's place in the run and the noun's; -1 where there is no noun."""
+    def _phrases(self, where: slice) -> tuple[Int32s, Int32s]:
+        """Every phrase as indices of its pair in the run and of its noun (-1 for no noun)."""
         goes = np.asarray(self.pairs.goes[self.pairs.first[where]] & self.pairs.goes[self.pairs.second[where]])
         alone = np.logical_not(goes.any(axis=1, keepdims=True))
         pair, noun = np.nonzero(np.concatenate([goes, alone], axis=1))
         return pair.astype(np.int32), np.where(noun == goes.shape[1], -1, noun).astype(np.int32)
 
-    def _chosen(self, where: slice, start: int) -> list[Ints] | None:
-        """In a sample the phrases of each template; nothing where all are taken."""
+    def _chosen(self, where: slice, start: int) -> list[Int32s] | None:
+        """The phrases of each template in a sample; None if all are taken."""
         if self.quotas is None:
             return None
         phrases = self.pairs.phrases[where].astype(np.int64)
@@ -137,7 +133,7 @@ class Compiler:
         rows = (first[pair] + phrase).astype(np.int32)
         return [rows[template == i] for i in range(len(self.pairs.templates))]
 
-    def _phrase_columns(self, where: slice, pair: Ints, noun: Ints) -> dict[str, pa.Array]:
+    def _phrase_columns(self, where: slice, pair: Int32s, noun: Int32s) -> dict[str, pa.Array]:
         p, d, n = self.pairs, [d for _, d in self.pairs.descriptors], [n for _, n in self.pairs.nouns]
         places = list(zip(p.first[where].tolist(), p.second[where].tolist(), strict=True))
         columns: dict[str, pa.Array] = {}
@@ -151,22 +147,22 @@ class Compiler:
                 "descriptor_preference": [x.preference for x in d],
                 "descriptor_id": [x.id for x in d],
             }
-            columns |= {f"{name}_{number}": coded(column, among) for name, among in values.items()}
-        kinds = np.fromiter((KINDS.index(kind(d[i], d[j])) for i, j in places), np.int32, len(places))
+            columns |= {f"{name}_{number}": take_texts(texts, column) for name, texts in values.items()}
+        types = np.fromiter((PHRASE_TYPES.index(phrase_type(d[i], d[j])) for i, j in places), np.int32, len(places))
         singular, plural = self._texts([around(d[i], d[j], p.rule) for i, j in places], pair, noun)
         return {
             **columns,
-            "noun": coded(noun, [x.text for x in n]),
-            "plural_noun": coded(noun, [x.plural for x in n]),
-            "noun_gender": coded(noun, [gender for gender, _ in p.nouns]),
-            "noun_id": coded(noun, [x.id for x in n]),
+            "noun": take_texts([x.text for x in n], noun),
+            "plural_noun": take_texts([x.plural for x in n], noun),
+            "noun_gender": take_texts([gender for gender, _ in p.nouns], noun),
+            "noun_id": take_texts([x.id for x in n], noun),
             "noun_phrase": singular,
             "plural_noun_phrase": plural,
-            "noun_phrase_type": coded(kinds[pair], KINDS),
+            "noun_phrase_type": take_texts(PHRASE_TYPES, types[pair]),
         }
 
-    def _texts(self, forms: list[Around], pair: Ints, noun: Ints) -> tuple[pa.DictionaryArray, pa.DictionaryArray]:
-        """Every phrase, singular and plural."""
+    def _texts(self, forms: list[Around], pair: Int32s, noun: Int32s) -> tuple[pa.DictionaryArray, pa.DictionaryArray]:
+        """The text of every phrase, singular and plural."""
         count = len(self.pairs.nouns)
         own = np.fromiter((form.article_is_the_nouns for form in forms), bool, len(forms))[pair]
         place = integers(np.where(noun < 0, 2 * count, noun + count * own).astype(np.int32))
@@ -189,28 +185,25 @@ class Compiler:
 
     def _batch(self, index: int, phrases: dict[str, pa.Array]) -> pa.Table:
         template = self.pairs.templates[index]
-        slot, name = (
-            (SINGULAR_SLOT, "noun_phrase") if SINGULAR_SLOT in template.text else (PLURAL_SLOT, "plural_noun_phrase")
-        )
-        before, after, nothing = strings([*template.text.split(slot), ""])
-        size = len(phrases[name])
+        slot, before, after = split_template(template.text)
+        size = len(phrases[slot])
         return table(
             {
-                "text": pc.binary_join_element_wise(before, phrases[name].dictionary_decode(), after, nothing),
+                "text": surround(before, phrases[slot].dictionary_decode(), after),
                 **phrases,
-                "template": constant(index, self._template_texts, size),
-                "template_id": constant(index, self._template_ids, size),
-                "first_turn_only": repeated(template.first_turn_only, size),
-                "must_be_noun": repeated(template.must_be_noun, size),
+                "template": repeat_text(self._template_texts, index, size),
+                "template_id": repeat_text(self._template_ids, index, size),
+                "first_turn_only": repeat_boolean(template.first_turn_only, size),
+                "must_be_noun": repeat_boolean(template.must_be_noun, size),
             }
         )
 
 
-KINDS = ("descriptor_noun", "noun_descriptor", "descriptor_noun_descriptor", "fixed_phrase")
+PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor_noun_descriptor", "fixed_phrase")
 
 
-def kind(first: Descriptor, second: Descriptor) -> str:
-    """Where the terms stand: both before the noun, both after, one on each side, or around one that stands alone."""
+def phrase_type(first: Descriptor, second: Descriptor) -> str:
+    """``noun_phrase_type`` of a pair: both terms before the noun, both after, one on each side, or one alone."""
     where = {first.position, second.position}
     if "standalone" in where:
         return "fixed_phrase"

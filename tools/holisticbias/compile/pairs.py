@@ -1,4 +1,4 @@
-"""Pairs of descriptors of different axes: which there are, and how two terms stand together around a noun."""
+"""Pairs of descriptors of different axes, and the words around a noun that has two descriptors."""
 
 from __future__ import annotations
 
@@ -8,47 +8,46 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from holisticbias.compile.arrays import Bools, Int32s
 from holisticbias.errors import ReleaseError, UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import IntersectionsFile
 from holisticbias.terms.grammar import article
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int32]
-
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What intersections are made of, and each pair as indexes of two descriptors.
+    """Pairs of descriptors, and the nouns and templates of their sentences.
 
-    ``phrases`` counts the noun phrases of each pair: one a noun that goes with
-    both, or one where a term stands alone in the noun's place. ``labels`` has
-    each axis in words, and is empty in layouts without a column for it.
+    ``first`` and ``second`` are indices in ``descriptors``, one per pair.
+    ``goes`` says which descriptor goes with which noun. ``phrases`` is the number
+    of noun phrases of each pair: one per noun that goes with both, or one if a
+    term stands in the noun's place. ``labels`` has the axes in words, and is
+    empty in layouts without a column for them.
     """
 
     descriptors: tuple[tuple[str, Descriptor], ...]
     nouns: tuple[tuple[str, Noun], ...]
     templates: tuple[Template, ...]
     goes: Bools
-    first: Ints
-    second: Ints
-    phrases: Ints
+    first: Int32s
+    second: Int32s
+    phrases: Int32s
     rule: ArticleRule
     labels: Mapping[str, str]
 
     @property
     def sentences(self) -> int:
-        """How many sentences all pairs make."""
+        """Number of sentences of all pairs."""
         return int(self.phrases.sum(dtype=np.int64)) * len(self.templates)
 
 
 def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
-    """The pairs of one version; ``axes`` is ``all``, or ``"ability x age"``, several with commas between.
+    """Find the pairs of one version; ``axes`` is ``all``, or pairs of axes as in ``"ability x age, age x religion"``.
 
-    Raises ``UnknownTermError`` for an axis that is not there, ``ReleaseError`` where there is no pair.
+    Raises ``UnknownTermError`` for an unknown axis, ``ReleaseError`` if there is no pair.
     """
     held = catalog.at(version)
     settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
@@ -72,17 +71,17 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
 
 
 def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str, str]]:
-    """The pairs of axes that a text names, in the order of the axes, each once."""
+    """Parse pairs of axes; yield each once, in the order of the axes."""
     if text.strip() == "all":
         yield from itertools.combinations(axes, 2)
         return
     wanted = []
     for part in text.split(","):
-        names = re.split(r"\s+[xX×*]\s+", part.strip())  # noqa: RUF001 - the sign that people write between two axes
+        names = re.split(r"\s+[xX×*]\s+", part.strip())  # noqa: RUF001 - people write this sign between axes
         for name in names:
             if name not in axes:
                 known = ", ".join(sorted(axes))
-                raise UnknownTermError(f"there is no axis {name!r} to pair in version {version}, but: {known}")
+                raise UnknownTermError(f"version {version} has no axis {name!r}; it has: {known}")
         if len(names) != 2 or names[0] == names[1]:
             raise UnknownTermError(f"{part.strip()!r}: write two different axes, as in 'ability x age', or all")
         wanted.append(tuple(sorted(names, key=axes.index)))
@@ -90,7 +89,7 @@ def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str,
 
 
 def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: IntersectionsFile) -> Bools:
-    """Where two descriptors contradict each other, by data, or have one text."""
+    """Mask of pairs that ``intersections.yaml`` excludes or that have the same text."""
     size = len(descriptors)
     selected: dict[str, list[int]] = {}
     for i, (axis, d) in enumerate(descriptors):
@@ -107,8 +106,8 @@ def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: Interse
 
 def _block(
     descriptors: tuple[tuple[str, Descriptor], ...], goes: Bools, excluded: Bools, first: str, second: str
-) -> tuple[Ints, Ints, Ints]:
-    """The pairs of two axes that make a phrase, and how many each makes."""
+) -> tuple[Int32s, Int32s, Int32s]:
+    """The pairs of two axes that make a phrase (as two columns of indices), and the number of phrases of each."""
     rows, columns = (np.flatnonzero([axis == name for axis, _ in descriptors]) for name in (first, second))
     phrases = goes[rows].astype(np.int32) @ goes[columns].T.astype(np.int32)
     alone = np.array([d.position == "standalone" for _, d in descriptors], bool)
@@ -124,10 +123,10 @@ def _block(
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What stands before and after the noun, singular (with its article) and plural.
+    """The text before and after the noun, singular (with its article) and plural.
 
-    The article is the noun's own where no term stands before it. A term that
-    stands alone is in the noun's place: there is no noun then.
+    If no term stands before the noun, the article is the noun's own. A term that
+    stands alone takes the noun's place, so that there is no noun.
     """
 
     before: str
@@ -138,7 +137,7 @@ class Around:
 
 
 def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
-    """How two terms stand together, the first's axis before the second's in the order of axes."""
+    """The words of two terms around a noun; the axis of ``first`` precedes that of ``second`` in the order of axes."""
     before = [d for d in (first, second) if d.position == "before"]
     alone = [d for d in (first, second) if d.position == "standalone"]
     after = [d for d in (first, second) if d.position == "after"]
@@ -151,10 +150,10 @@ def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
 def _words(
     before: list[Descriptor], alone: list[Descriptor], after: list[Descriptor], *, plural: bool
 ) -> tuple[str, str]:
-    """What stands before the noun and what after it; a clause of a term that stands alone is after it."""
+    """The words before the noun and after it; a clause ("who ...") of a term that stands alone comes after."""
     texts = [[(d.plural or d.text) if plural else d.text for d in terms] for terms in (before, alone, after)]
     heads = [re.split(r"\s+(?=who\b)", text, maxsplit=1) for text in texts[1]]
-    ending = sorted((*(clause for _, *clauses in heads for clause in clauses), *texts[2]), key=_loose)
+    ending = sorted((*(clause for _, *clauses in heads for clause in clauses), *texts[2]), key=_distance)
     glue = " and " if len({_tie(text) for text in ending}) < len(ending) else " "
     start = " ".join((*texts[0], *(head for head, *_ in heads)))
     return start + " " * bool(before and not alone), "".join(f"{glue if i else ' '}{t}" for i, t in enumerate(ending))
@@ -163,13 +162,13 @@ def _words(
 _NEAREST = {"of", "in", "on", "from", "at"}
 
 
-def _loose(text: str) -> int:
-    """How far from the noun a term can stand: "a woman of faith with two kids living in poverty who stutters"."""
+def _distance(text: str) -> int:
+    """Rank of a term after the noun: "a woman of faith with two kids living in poverty who stutters"."""
     word = _tie(text)
     return 0 if word in _NEAREST else {"with": 1, "who": 3}.get(word, 2)
 
 
 def _tie(text: str) -> str:
-    """The word that ties a term to the noun: two with the same word are joined by "and"."""
+    """The word that ties a term to the noun; terms with the same word are joined by "and"."""
     word = re.split(r"[\s']", text, maxsplit=1)[0]
     return {"whose": "who", "without": "with"}.get(word, word)

@@ -1,4 +1,4 @@
-"""Random numbers that depend on a seed alone, not on any library's generator."""
+"""Random numbers that depend on the seed only, not on a library's version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 def random_words(seed: int, stream: int, size: int, first: int = 0) -> npt.NDArray[np.uint64]:
-    """64 random bits a row, from row ``first`` on: SplitMix64 (Steele et al. 2014), counting from seed and stream."""
+    """64 random bits per row, from row ``first`` on: SplitMix64 (Steele et al. 2014), seeded with seed and stream."""
     start = np.array([seed % 2**64, stream], np.uint64)
     state = _mix(start[:1] + _GOLDEN * (start[1:] + np.uint64(1)))
     return _mix(state + _GOLDEN * np.arange(first + 1, first + size + 1, dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""A catalog at one version into the tables of a release, over whole columns at once."""
+"""Compile one version of a catalog into the tables of a release, column by column."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from itertools import chain
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.columns import booleans, coded, codes, constant, lists, lists_of_records, strings, table
+from holisticbias.compile.arrays import Int32s
+from holisticbias.compile.columns import (
+    booleans,
+    encode_texts,
+    lists,
+    lists_of_records,
+    repeat_boolean,
+    repeat_text,
+    strings,
+    surround,
+    table,
+    take_texts,
+)
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
-from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, described, with_article
+from holisticbias.terms.grammar import described, split_template, with_article
 
 E = TypeVar("E", bound=Entry)
-
-PHRASE_TYPES = ("descriptor_noun", "noun_descriptor", "descriptor", "noun", "fixed_phrase")
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase that can fill a slot; what it lacks (a noun, a descriptor) is missing."""
+    """A phrase that can fill a slot; null for a noun or descriptor that it does not have."""
 
     kind: str
     noun_phrase: str
@@ -40,8 +49,8 @@ class Phrase:
 def compile_tables(catalog: Catalog, version: str, subset: str | None = None) -> Mapping[str, pa.Table]:
     """The tables ``sentences``, ``descriptors``, ``nouns``, ``templates`` and ``noun_phrases`` of one version.
 
-    Raises ``UnknownVersionError`` for a version or subset that is not there,
-    and ``ReleaseError`` where nothing would be left.
+    Raises ``UnknownVersionError`` for an unknown version or subset, and
+    ``ReleaseError`` if there would be no sentence.
     """
     release = catalog.release(version)
     held = catalog.at(version, subset)
@@ -72,7 +81,7 @@ def compile_sentences(held: Catalog, rule: ArticleRule) -> pa.Table:
 
 
 def _parts(held: Catalog, rule: ArticleRule, layout: int) -> tuple[dict[str, pa.Array], tuple[Template, ...]]:
-    """The phrases' columns and the templates that they fill."""
+    """The columns of the phrases, and the templates that they fill."""
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
@@ -81,12 +90,12 @@ def _parts(held: Catalog, rule: ArticleRule, layout: int) -> tuple[dict[str, pa.
     if layout < 3:
         return columns, templates
     labels = {axis.axis: axis.label for axis in held.axes}
-    label = codes([labels[p.axis] if p.axis else None for p in phrases])
+    label = encode_texts([labels[p.axis] if p.axis else None for p in phrases])
     return {"axis": columns["axis"], "axis_label": label, **columns}, templates
 
 
 def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
-    """Descriptors with their nouns, descriptors alone, then nouns alone."""
+    """Yield descriptors with nouns, then descriptors alone, then nouns alone."""
     nouns = [(g.gender, n) for g in catalog.genders for n in g.nouns]
     descriptors = [(a.axis, d) for a in catalog.axes for d in a.descriptors]
     for axis, d in descriptors:
@@ -104,7 +113,7 @@ def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
 
 
 def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...]) -> pa.Table:
-    """Every template over every phrase that can fill it, template by template."""
+    """Every template with every phrase that can fill it, template by template."""
     kinds = columns["noun_phrase_type"].dictionary_decode()
     nounlike = pc.indices_nonzero(pc.not_equal(kinds, strings(["descriptor"])[0]))
     with_noun = {name: column.take(nounlike) for name, column in columns.items()}
@@ -116,7 +125,7 @@ def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...])
 
 
 def _noun_phrases(columns: Mapping[str, pa.Array]) -> pa.Table:
-    """Every phrase that can fill a slot, one a row; its id is what the ids of its sentences end with."""
+    """Every phrase that can fill a slot, one per row; ``phrase_id`` is the end of the ids of its sentences."""
     first = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type")
     return table({name: columns[name] for name in (*first, *(n for n in columns if n not in first))})
 
@@ -126,25 +135,25 @@ def _phrase_columns(phrases: tuple[Phrase, ...]) -> dict[str, pa.Array]:
     of_descriptor, descriptors = _distinct([p.descriptor for p in phrases])
     of_noun, nouns = _distinct([p.noun for p in phrases])
     return {
-        "axis": codes([p.axis for p in phrases]),
-        "bucket": coded(of_descriptor, [d.bucket for d in descriptors]),
-        "descriptor": coded(of_descriptor, [d.text for d in descriptors]),
-        "descriptor_gender": coded(of_descriptor, [d.noun_gender for d in descriptors]),
-        "descriptor_preference": coded(of_descriptor, [d.preference for d in descriptors]),
-        "noun": coded(of_noun, [n.text for n in nouns]),
-        "plural_noun": coded(of_noun, [n.plural for n in nouns]),
-        "noun_gender": codes([p.gender for p in phrases]),
-        "noun_phrase": codes([p.noun_phrase for p in phrases]),
-        "plural_noun_phrase": codes([p.plural_noun_phrase for p in phrases]),
-        "noun_phrase_type": codes([p.kind for p in phrases]),
-        "descriptor_id": coded(of_descriptor, [d.id for d in descriptors]),
-        "noun_id": coded(of_noun, [n.id for n in nouns]),
+        "axis": encode_texts([p.axis for p in phrases]),
+        "bucket": take_texts([d.bucket for d in descriptors], of_descriptor),
+        "descriptor": take_texts([d.text for d in descriptors], of_descriptor),
+        "descriptor_gender": take_texts([d.noun_gender for d in descriptors], of_descriptor),
+        "descriptor_preference": take_texts([d.preference for d in descriptors], of_descriptor),
+        "noun": take_texts([n.text for n in nouns], of_noun),
+        "plural_noun": take_texts([n.plural for n in nouns], of_noun),
+        "noun_gender": encode_texts([p.gender for p in phrases]),
+        "noun_phrase": encode_texts([p.noun_phrase for p in phrases]),
+        "plural_noun_phrase": encode_texts([p.plural_noun_phrase for p in phrases]),
+        "noun_phrase_type": encode_texts([p.kind for p in phrases]),
+        "descriptor_id": take_texts([d.id for d in descriptors], of_descriptor),
+        "noun_id": take_texts([n.id for n in nouns], of_noun),
         "phrase_id": strings(["/".join(both) for both in ids]),
     }
 
 
-def _distinct(entries: Sequence[E | None]) -> tuple[npt.NDArray[np.int32], list[E]]:
-    """For each row the place of its entry among the distinct ones, -1 where it has none; and these."""
+def _distinct(entries: Sequence[E | None]) -> tuple[Int32s, list[E]]:
+    """The index of each row's entry among the distinct entries (-1 for None), and the distinct entries."""
     found = {entry.id: entry for entry in entries if entry}
     places = {entry_id: i for i, entry_id in enumerate(found)}
     return np.array([places[entry.id] if entry else -1 for entry in entries], np.int32), list(found.values())
@@ -152,21 +161,18 @@ def _distinct(entries: Sequence[E | None]) -> tuple[npt.NDArray[np.int32], list[
 
 def _template_batch(index: int, templates: tuple[Template, ...], phrases: Mapping[str, pa.Array]) -> pa.Table:
     template = templates[index]
-    name = "noun_phrase" if SINGULAR_SLOT in template.text else "plural_noun_phrase"
-    around = template.text.split(SINGULAR_SLOT if name == "noun_phrase" else PLURAL_SLOT)
-    before, after, template_id, slash, nothing = strings([*around, template.id, "/", ""])
-    filler = phrases[name].dictionary_decode()
-    size = len(filler)
+    slot, before, after = split_template(template.text)
+    size = len(phrases[slot])
     columns = {
-        "text": pc.binary_join_element_wise(before, filler, after, nothing),
+        "text": surround(before, phrases[slot].dictionary_decode(), after),
         **{k: v for k, v in phrases.items() if k not in ("descriptor_id", "noun_id", "phrase_id")},
-        "template": constant(index, [t.text for t in templates], size),
-        "first_turn_only": booleans([template.first_turn_only] * size),
-        "must_be_noun": booleans([template.must_be_noun] * size),
-        "sentence_id": pc.binary_join_element_wise(template_id, phrases["phrase_id"], slash),
+        "template": repeat_text([t.text for t in templates], index, size),
+        "first_turn_only": repeat_boolean(template.first_turn_only, size),
+        "must_be_noun": repeat_boolean(template.must_be_noun, size),
+        "sentence_id": surround(f"{template.id}/", phrases["phrase_id"], ""),
         "descriptor_id": phrases["descriptor_id"],
         "noun_id": phrases["noun_id"],
-        "template_id": constant(index, [t.id for t in templates], size),
+        "template_id": repeat_text([t.id for t in templates], index, size),
     }
     return table(columns)
 
@@ -218,7 +224,9 @@ def _nouns(genders: tuple[NounFile, ...]) -> pa.Table:
 
 def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
     rows = [(f, t) for f in families for t in f.templates]
-    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])}
+    marks = {"paraphrase_of": strings([t.paraphrase_of for _, t in rows])} if layout > 1 else {}
+    if layout > 2:
+        marks["opposite_of"] = strings([t.opposite_of for _, t in rows])
     return table(
         {
             "template_id": strings([t.id for _, t in rows]),
@@ -228,6 +236,6 @@ def _templates(families: tuple[TemplateFile, ...], layout: int) -> pa.Table:
             "must_be_noun": booleans([t.must_be_noun for _, t in rows]),
             "since": strings([t.since for _, t in rows]),
             "sources": lists([t.sources for _, t in rows]),
-            **(marks if layout > 1 else {}),
+            **marks,
         }
     )

@@ -1,4 +1,4 @@
-"""Samples of sentences, and the four stylistic variants of Smith et al. 2022, A.3."""
+"""Samples of sentences, with the four stylistic variants of Smith et al. 2022, A.3."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from holisticbias.compile.random_words import random_words
 from holisticbias.errors import HolisticBiasError
-from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT
+from holisticbias.terms.grammar import split_template
 
 VARIANTS = ("lowercase_descriptor", "remove_hyphens", "expand_contraction", "drop_final_period")
 
@@ -17,12 +17,11 @@ Row = dict[str, Any]
 
 
 def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
-    """``n`` rows drawn without replacement, in random order; a smaller sample begins a larger one.
+    """Draw ``n`` rows without replacement, in random order; a smaller sample is the start of a larger one.
 
-    With ``stylistic_variants`` each variant is drawn with probability 1/2 for
-    each row, ``text`` is rewritten, and a column ``variants`` names those that
-    changed it. The draw depends on ``seed`` and the rows' order alone, not on
-    any library's random numbers.
+    With ``stylistic_variants`` each variant is applied to each row with
+    probability 1/2, and the column ``variants`` names the variants that changed
+    ``text``. The draw depends on ``seed`` and the order of the rows only.
     """
     if not 0 <= n <= sentences.num_rows:
         raise HolisticBiasError(f"cannot draw {n:,} sentences from {sentences.num_rows:,}")
@@ -41,7 +40,7 @@ def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_varian
 
 
 def _vary(row: Row, drawn: list[str]) -> tuple[str, list[str]]:
-    """A row's text under the variants drawn, and which of them changed it."""
+    """A row's text with variants applied, and the variants that changed it."""
     applied = []
     text = before = _parts(row)
     for name in drawn:
@@ -56,11 +55,9 @@ Parts = tuple[str, str, str]
 
 
 def _parts(row: Row) -> Parts:
-    """The sentence as what stands before the descriptor, the descriptor, and what stands after it."""
-    template = str(row["template"])
-    singular = SINGULAR_SLOT in template
-    before, after = template.split(SINGULAR_SLOT if singular else PLURAL_SLOT)
-    phrase = str(row["noun_phrase" if singular else "plural_noun_phrase"])
+    """Split a sentence into the text before the descriptor, the descriptor, and the text after it."""
+    slot, before, after = split_template(str(row["template"]))
+    phrase, singular = str(row[slot]), slot == "noun_phrase"
     if row["descriptor"] is None:
         return before + phrase, "", after
     article = phrase.index(" ") + 1 if singular and row["noun_phrase_type"] != "descriptor" else 0

@@ -11,7 +11,8 @@ from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
-from holisticbias.release.release import Release, build_release
+from holisticbias.release.build import build_release
+from holisticbias.release.release import Release
 from holisticbias.rules.lock import lock, render_lock
 from holisticbias.source.folder import LOCK_SUFFIX
 from holisticbias.terms.catalog import Catalog

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holisticbias.errors import SourceError
-from holisticbias.release.origin import run_git
+from holisticbias.release.source_commit import run_git
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES, find_source, is_source, read_source
 from holisticbias.terms.catalog import Catalog

@@ -1,1 +1,1 @@
-"""Release folders: write, open, verify, export and publish them."""
+"""Releases: build, write, open, verify, export and publish them."""

@@ -1,4 +1,4 @@
-"""The dataset card of a release, as the Hugging Face Hub reads it."""
+"""The dataset card (``README.md``) of a release, for the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SPLIT = "test"
 
 TABLES = {
     "sentences": "every sentence",
-    "small": "the sentences of 100 descriptors over all axes, and those without a descriptor, for trying things out",
+    "small": "the sentences of 100 descriptors over all axes, and those without a descriptor, for first tries",
     "descriptors": "the identity terms, with all judgements of them",
     "nouns": "the words for a person",
-    "templates": "the sentences with a slot",
-    "noun_phrases": "what fills the slots",
-    "history": "every term, noun and template of this version and of all before it, as each version held them",
+    "templates": "sentences with a slot for a phrase",
+    "noun_phrases": "the phrases that fill the slots",
+    "history": "every term, noun and template of this and all earlier versions, as each version held them",
     "intersections": "every sentence with two descriptors",
 }
 
 
 class _Quoted(str):
-    """Text that YAML must not read as anything else: a class named null, or no."""
+    """Text that YAML must not read as another type: a class named null or no."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -41,7 +41,7 @@ _Dumper.add_representer(_Quoted, lambda dumper, text: dumper.represent_scalar("t
 
 
 def render_card(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path) -> str:
-    """``README.md`` of a release whose Parquet files lie in the folder already."""
+    """Render ``README.md`` of a release whose Parquet files are in the folder."""
     header = yaml.dump(_header(manifest, tables, folder), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     return f"---\n{header}---\n\n{_body(manifest, tables)}"
 
@@ -103,7 +103,7 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
     name = next(iter(manifest.tables))
     return _BODY.format(
         title=f"HolisticBias {manifest.version}" + (f" ({manifest.part})" if manifest.part else ""),
-        part="" if not manifest.part else f"This is a part of the version, not the whole: {manifest.part}.\n\n",
+        part="" if not manifest.part else f"This is a part of the version: {manifest.part}.\n\n",
         version=manifest.version,
         revision="" if manifest.part else f', revision="v{manifest.version}"',
         digest=manifest.digest,
@@ -153,12 +153,12 @@ def _change_lines(history: pa.Table | None) -> Iterator[str]:
         yield f"Since version {before}:\n\n| | added | changed | removed |\n| --- | --- | --- | --- |"
         for kind, c in kinds.items():
             yield f"| {kind}s | {c.added} | {c.changed} | {c.removed} |"
-        yield "\nThe table `history` has them one by one."
+        yield "\nThe table `history` lists them."
 
 
 _BODY = """# {title}
 
-Sentences that name people by identity terms, to measure how language models treat those terms.
+Sentences that name people by identity terms, to measure how language models treat these terms.
 
 {part}Version {version}, digest `{digest}`.
 
@@ -170,16 +170,16 @@ from datasets import load_dataset
 data = load_dataset("REPOSITORY_OR_FOLDER", "{default}", split="test"{revision})
 ```
 
-Name the revision always. Offline, `load_dataset` returns whichever revision is cached, whatever was
-asked for; this returns the version asked for, checked, or fails:
+Always give the revision. Offline, `load_dataset` returns any cached revision, even another one.
+`open_release` returns exactly this version, checked, or fails:
 
 ```python
-from holisticbias.release.release import open_release
+from holisticbias import open_release
 
 release = open_release("REPOSITORY@{version}")
 ```
 
-pandas, polars and DuckDB read `{file}` as it is.
+pandas, polars and DuckDB read `{file}` directly.
 
 ## Composition
 
@@ -196,17 +196,17 @@ Nouns: {nouns}. Templates: {templates}.
 `axis` is a class: `datasets` and `open_release` give its name, pandas, polars and DuckDB its number. The
 axis in words is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
 
-`text` is the sentence; `noun_phrase_type` says whether it holds a descriptor and a noun
+`text` is the sentence; `noun_phrase_type` says whether it has a descriptor and a noun
 (`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,
-for comparison) or a phrase of its own (`fixed_phrase`). What a sentence lacks is a missing value.
-`descriptor_gender` and `noun_gender` say which nouns a descriptor goes with.
+for comparison) or a fixed phrase (`fixed_phrase`). Columns that do not apply to a sentence are null.
+`descriptor_gender` is the gender of the nouns that a descriptor goes with.
 
 ## How terms were reviewed
 
 `descriptor_preference` is computed from the assessments in the table `descriptors`: `reviewed`
 (people with lived experience judged the term and did not object), `dispreferred`, `polarizing`
-(they disagreed), or `no_data`. A judgement is somebody's, at some time; it may change, and people
-whom a term describes may disagree with it.
+(they disagreed), or `no_data`. Each judgement has an author and a date; it may change, and other
+people whom the term describes may disagree.
 
 Terms in this version: {preferences}. Judgements: {sources}.
 
@@ -216,10 +216,10 @@ Terms in this version: {preferences}. Judgements: {sources}.
 
 ## Limits
 
-The terms are those of American English that contributors thought of; many people are described by
-none of them. Terms that communities object to are kept, marked, because models meet them. Templates
-are short first-person and dialogue sentences: what a model does elsewhere they do not show. A
-difference that a model shows between terms is a difference; whether it harms is for people to judge.
+The terms are American English and were proposed by contributors; they do not describe many people.
+Terms that communities object to are kept and marked, because models meet them. Templates are short
+first-person and dialogue sentences and do not show what a model does in other texts. Whether a
+measured difference between terms does harm is for people to judge.
 
 ## Licence and citation
 

@@ -1,4 +1,4 @@
-"""Croissant 1.1 metadata of a release: what its files are and how to read records from them."""
+"""Croissant 1.1 metadata of a release: its files, and how to read records from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from holisticbias.release.manifest import Manifest, file_entry
 
 CROISSANT = "croissant.json"
-_CONTEXT = "croissant_context.json"  # the one that the format prescribes
+_CONTEXT = "croissant_context.json"  # prescribed by the format
 _CITE = (
     "Smith, Hall, Kambadur, Presani and Williams (2022). I'm sorry to hear that: Finding New Biases in Language Models "
     "with a Holistic Descriptor Dataset. EMNLP. https://aclanthology.org/2022.emnlp-main.625"
@@ -20,11 +20,10 @@ _CITE = (
 
 
 def render_croissant(manifest: Manifest, folder: Path) -> str:
-    """``croissant.json`` of a release whose Parquet files lie in the folder already.
+    """Render ``croissant.json`` of a release whose Parquet files are in the folder.
 
-    Its version and checksums are those of the manifest. A table in several
-    files has its files listed but no record set; a list of structures, as the
-    assessments are, is left to the Parquet file.
+    A table in several files has no record set, only its files. Lists of
+    structures (``assessments``) are left out of record sets.
     """
     metadata = {
         "@context": json.loads(Path(__file__).with_name(_CONTEXT).read_text("utf-8")),
@@ -56,7 +55,7 @@ def _files(manifest: Manifest, folder: Path) -> Iterator[dict[str, object]]:
             "name": name,
             "contentUrl": name,
             "contentSize": f"{found.bytes} B",
-            "encodingFormat": "application/x-parquet",  # what readers know; the registered name they do not
+            "encodingFormat": "application/x-parquet",  # readers do not know the registered name
             "sha256": found.sha256,
         }
 

@@ -1,4 +1,4 @@
-"""A release's sentences in the forms that other tools read."""
+"""Export the sentences of a release for other tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holisticbias.output import new_file, new_folder
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 
-# The columns of the public HolisticBias CSV, in its order.
+# Columns of the public HolisticBias CSV, in its order
 PUBLIC = (
     "text", "axis", "bucket", "descriptor", "descriptor_gender", "descriptor_preference", "noun", "plural_noun",
     "noun_gender", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "template", "first_turn_only",
@@ -26,7 +26,7 @@ _BATCH = 10_000
 
 
 def export_csv(release: Release, out: Path) -> int:
-    """One CSV file with the columns of the public HolisticBias, or all of a release of intersections."""
+    """Write a CSV file with the columns of the public HolisticBias; all columns for intersections."""
     rows = 0
     with new_file(out) as path, path.open("wb") as file:
         for i, shard in enumerate(_shards(release)):
@@ -37,19 +37,19 @@ def export_csv(release: Release, out: Path) -> int:
 
 
 def export_jsonl(release: Release, out: Path) -> int:
-    """One JSON object a line, with every column."""
+    """Write one JSON object per line, with every column."""
     with new_file(out) as path:
         return _write_lines(path, _rows(release))
 
 
 def export_inspect(release: Release, out: Path) -> int:
-    """One sample a line as Inspect's ``json_dataset`` reads it: the sentence is the input, the rest is metadata."""
+    """Write samples for Inspect's ``json_dataset``: the sentence is the input, other columns are metadata."""
     with new_file(out) as path:
         return _write_lines(path, map(_sample, _rows(release)))
 
 
 def export_lm_eval(release: Release, out: Path) -> int:
-    """A task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
+    """Write a task folder for EleutherAI's lm-evaluation-harness, which sums each sentence's log-likelihood."""
     with new_folder(out, lambda old: (old / _MARK).is_file()) as folder:
         rows = _write_lines(folder / "sentences.jsonl", _rows(release))
         (folder / f"{TASK}.yaml").write_text(_LM_EVAL_TASK.format(task=TASK, version=release.version), "utf-8")
@@ -106,7 +106,7 @@ metadata:
   version: "{version}"
 """
 
-_LM_EVAL_DATA = '''"""The sentences beside this file, wherever the folder lies."""
+_LM_EVAL_DATA = '''"""Loads the sentences next to this file."""
 
 from pathlib import Path
 
@@ -128,6 +128,6 @@ Digest of the release: `{manifest.digest}`.
 lm_eval --include_path . --tasks {TASK} --model hf --model_args pretrained=MODEL --log_samples --output_path results
 ```
 
-`--log_samples` writes each sentence's log-likelihood in nats, with its descriptor and template beside it. The
-perplexity over all sentences, which the harness prints, is no measure of bias: compare terms within a template.
+`--log_samples` writes each sentence's log-likelihood in nats, with its descriptor and template. The harness prints the
+perplexity over all sentences, which does not measure bias: compare terms within a template.
 """

@@ -1,4 +1,4 @@
-"""The columns' types as Hugging Face ``datasets`` names them."""
+"""Column types in the formats of Hugging Face ``datasets``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ AXES = ("axis", "axis_1", "axis_2")
 
 
 def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes]:
-    """The ``huggingface`` key of a Parquet schema, by which ``datasets`` knows the axes as classes."""
+    """The ``huggingface`` key of a Parquet schema, which makes ``datasets`` read axes as classes."""
     features = {field.name: _feature(field.type, field.name, axes) for field in schema}
     return {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
 
 
 def class_names(metadata: Mapping[bytes, bytes]) -> Mapping[str, Sequence[str]]:
-    """The names of the classes of each column that the ``huggingface`` key of a Parquet schema declares as such."""
+    """Class names of each ClassLabel column in the ``huggingface`` key of a Parquet schema."""
     features = json.loads(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
     return {name: feature["names"] for name, feature in features.items() if feature.get("_type") == "ClassLabel"}
 
@@ -35,7 +35,7 @@ def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
 
 
 def card_features(schema: pa.Schema, axes: Sequence[str]) -> list[Feature]:
-    """The same types as a dataset card's YAML header writes them."""
+    """Column types in the format of a dataset card's YAML header."""
     return [_card_feature(field.type, field.name, axes) for field in schema]
 
 

@@ -1,4 +1,4 @@
-"""Releases on the Hugging Face Hub: the exact version asked for, checked, or an error."""
+"""Download releases from the Hugging Face Hub: exactly the requested version, checked, or an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holisticbias.release.verify import verify_release
 _ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>\d+\.\d+\.\d+)", re.ASCII)
 
 
-_NO_NAME = "{!r} is no name of a dataset: write organisation/name"
+_NOT_A_NAME = "{!r} is not the name of a dataset: write organisation/name"
 
 
 class Address(NamedTuple):
@@ -30,24 +30,24 @@ class Address(NamedTuple):
 
 
 def hub_address(text: str) -> Address | None:
-    """The address that a text is; missing where it is none, or where a folder has that name."""
+    """Parse an address; None if the text is not an address, or if a folder has that name."""
     match = _ADDRESS.fullmatch(text)
     return None if match is None or Path(text).exists() else Address(match["repo"], match["version"])
 
 
 def check_name(repo: str) -> None:
-    """``HubError`` unless a text names an organisation and a dataset of it."""
+    """Raise ``HubError`` unless the name has the form ``organisation/name``."""
     if repo.count("/") != 1:
-        raise HubError(_NO_NAME.format(repo))
+        raise HubError(_NOT_A_NAME.format(repo))
 
 
 def tag_of(version: str) -> str:
-    """The tag under which a version is published."""
+    """The git tag of a version."""
     return f"v{version}"
 
 
 def hub_library() -> ModuleType:
-    """``huggingface_hub``; ``HubError`` says how to install it where it is missing."""
+    """Import ``huggingface_hub``; ``HubError`` says how to install it if it is missing."""
     try:
         import huggingface_hub.constants
         import huggingface_hub.errors
@@ -58,11 +58,11 @@ def hub_library() -> ModuleType:
 
 
 def fetch_release(address: Address) -> Path:
-    """The folder in the Hub's cache that holds exactly that version, downloaded where it is not there yet.
+    """Download a version unless it is in the Hub's cache, and return its folder in the cache.
 
-    The version in the manifest and every file are checked. Without a network a
-    version that was fetched before is found again; any other is an error.
-    Raises ``HubError``, or ``ReleaseError`` where the files are not those of the release.
+    Checks the version in the manifest and every file. Without a network only
+    cached versions are found. Raises ``HubError``, or ``ReleaseError`` if the
+    files differ from the release.
     """
     hub = hub_library()
     folder = _download(hub, address, again=False)
@@ -83,46 +83,46 @@ def _download(hub: ModuleType, address: Address, *, again: bool) -> Path:
             known = ", ".join(sorted(ref.name for ref in refs.tags)) or "none"
             raise HubError(f"{address.repo} has no version {address.version} (tag {tag}); its tags: {known}") from error
         except hub.errors.LocalEntryNotFoundError as error:
-            message = f"{address} is not in the cache, whole, and the Hub cannot be reached to fetch it"
+            message = f"{address} is not complete in the cache, and the Hub cannot be reached to download it"
             raise HubError(message) from error
     return Path(folder)
 
 
 @contextmanager
 def hub_errors(repo: str) -> Iterator[None]:
-    """Turns what the Hub's client raises into one line that says what to do."""
+    """Turn exceptions of the Hub's client into ``HubError`` with one line that says what to do."""
     hub = hub_library()
     try:
         yield
     except hub.errors.GatedRepoError as error:
-        raise HubError(f"{repo} asks for consent first: open {hub.constants.ENDPOINT}/datasets/{repo}") from error
+        raise HubError(f"{repo} needs your consent: open {hub.constants.ENDPOINT}/datasets/{repo}") from error
     except hub.errors.RepositoryNotFoundError as error:
-        raise HubError(f"there is no dataset {repo} on the Hub, or the token does not see it") from error
+        raise HubError(f"there is no dataset {repo} on the Hub, or the token has no access to it") from error
     except hub.errors.HfHubHTTPError as error:
         raise HubError(_status_line(repo, error.response.status_code)) from error
     except hub.errors.OIDCError as error:
-        raise HubError(f"no token by trusted publishing: {' '.join(str(error).split())}") from error
+        raise HubError(f"trusted publishing gave no token: {' '.join(str(error).split())}") from error
     except hub.errors.OfflineModeIsEnabled as error:
         raise HubError("HF_HUB_OFFLINE is set: unset it to reach the Hub") from error
     except (hub.errors.HTTPError, ConnectionError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise HubError(f"the Hub at {hub.constants.ENDPOINT} cannot be reached: {reason}") from error
     except hub.errors.HFValidationError as error:
-        raise HubError(_NO_NAME.format(repo)) from error
+        raise HubError(_NOT_A_NAME.format(repo)) from error
     except OSError as error:
         if error.filename:
             raise
-        where = "HF_HOME and TMPDIR say where it goes"
-        raise HubError(f"cannot keep what the Hub returned: {error.strerror or error}; {where}") from error
+        fix = "set HF_HOME and TMPDIR to folders with room"
+        raise HubError(f"cannot store the download: {error.strerror or error}; {fix}") from error
     except json.JSONDecodeError as error:
-        raise HubError(f"the Hub at {hub.constants.ENDPOINT} answered with no JSON: run this again later") from error
+        raise HubError(f"the Hub at {hub.constants.ENDPOINT} did not answer with JSON: try again later") from error
 
 
 def _status_line(repo: str, status: int) -> str:
     if status == 401:
         return "the Hub refused the token: make another at https://huggingface.co/settings/tokens, then hf auth login"
     if status == 403:
-        return f"the token has no right to do this in {repo}: ask for write access, or make a token that has it"
+        return f"the token has no write access to {repo}: ask for access, or make a token with write access"
     if status >= 500:
-        return f"the Hub answered with error {status}: run this again later"
+        return f"the Hub answered with error {status}: try again later"
     return f"the Hub refused a request for {repo} with status {status}"

@@ -1,4 +1,4 @@
-"""``manifest.json``: what a release is, and how to tell that it is whole."""
+"""``manifest.json`` and ``SHA256SUMS``: what a release holds, and the checksums of its files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MANIFEST = "manifest.json"
 CHECKSUMS = "SHA256SUMS"
 SCHEMA_VERSION: Literal[1] = 1
 
-# The release's digest is of the rows of these tables: the others follow from them, or grow with the versions.
-SENTENCES = {"sentences", "intersections"}  # one of the two
-SHARDED = {"intersections"}  # in files of bounded size, with the digest of their texts
+# The release's digest is of the rows of the DIGESTED tables: others are made from them, or grow with each version.
+SENTENCES = {"sentences", "intersections"}  # a release has one of the two
+SHARDED = {"intersections"}  # several files; the digest is of the texts only
 TABLES = ("descriptors", "nouns", "templates")
 DIGESTED = {*SENTENCES, *TABLES}
 
@@ -29,7 +29,7 @@ def _inside(name: str) -> str:
     path = PurePosixPath(name)
     odd = {"..", "."} & set(path.parts) or {"\\", "\0"} & set(name) or path.as_posix() != name
     if odd or path.is_absolute() or not path.parts:
-        raise ValueError(f"{name!r} is no plain path inside the release")
+        raise ValueError(f"{name!r} is not a plain path inside the release")
     return name
 
 
@@ -41,7 +41,7 @@ class _Part(BaseModel):
 
 
 class TableEntry(_Part):
-    """What the manifest says of a table; the digest is of its rows, of ``intersections`` of their texts."""
+    """A table: files, number of rows, and digest of the rows (for ``intersections``, of the texts)."""
 
     files: tuple[FileName, ...] = Field(min_length=1)
     rows: int
@@ -49,18 +49,18 @@ class TableEntry(_Part):
 
 
 class FileEntry(_Part):
-    """What the manifest says of a file."""
+    """A file: size and SHA-256."""
 
     bytes: int
     sha256: Sha256
 
 
 class Manifest(_Part):
-    """What a release is: a version, whole or a part of it, its tables and its files.
+    """A release: its version, the part of it, its tables and its files.
 
-    ``subset``, ``where``, ``intersections`` and ``sample`` say which part; a
-    whole release has none of them. ``source_commit`` is the commit of the terms,
-    missing where they were not clean in a git repository.
+    ``subset``, ``where``, ``intersections`` and ``sample`` say which part; all are
+    empty for a whole release. ``source_commit`` is the commit of the terms, null
+    if they had uncommitted changes or were not in a git repository.
     """
 
     name: Literal["holisticbias"] = "holisticbias"
@@ -79,7 +79,7 @@ class Manifest(_Part):
 
     @property
     def part(self) -> str:
-        """Which part of the version it is, in words; empty for the whole."""
+        """The part of the version in words; empty for a whole release."""
         named = [
             self.subset,
             *self.where,
@@ -88,24 +88,28 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
+    def label(self, table: str) -> dict[str, str]:
+        """Metadata of each Parquet file of a table: version, part and table."""
+        return {"version": self.version, "part": self.part, "table": table}
+
     def same_release(self, other: Manifest) -> bool:
-        """Whether the other is of the same version and the same part of it."""
+        """Whether the other is the same part of the same version."""
         return (self.version, self.part) == (other.version, other.part)
 
 
 def written_with() -> dict[str, str]:
-    """The versions of the tools that decide a release's bytes."""
+    """Versions of the packages that determine the bytes of a release."""
     return {name: version(name) for name in ("holisticbias", "pyarrow")}
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of the release in a folder; ``ReleaseError`` if there is none."""
+    """Read the manifest of the release in a folder; ``ReleaseError`` if it is missing or invalid."""
     try:
         content = (folder / MANIFEST).read_text("utf-8")
     except FileNotFoundError as error:
         what = "has no manifest.json" if folder.is_dir() else "does not exist"
-        mend = "make one with holisticbias build, or name one on the Hub: organisation/name@version"
-        raise ReleaseError(f"{folder} is no release: it {what}; {mend}") from error
+        fix = "make one with holisticbias build, or name one on the Hub: organisation/name@version"
+        raise ReleaseError(f"{folder} is not a release: it {what}; {fix}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
     try:
@@ -114,7 +118,7 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise ReleaseError(
-            f"{folder / MANIFEST} is no manifest of a release: {where}: {first['msg']}; download or build it again"
+            f"{folder / MANIFEST} is not a manifest of a release: {where}: {first['msg']}; download or build it again"
         ) from error
     _check_tables(folder / MANIFEST, manifest)
     return manifest
@@ -130,7 +134,7 @@ def _check_tables(path: Path, manifest: Manifest) -> None:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
-    """Write the manifest with the checksums of all files in the folder, and ``SHA256SUMS`` over both."""
+    """Write the manifest, with checksums of all files in the folder, and ``SHA256SUMS``."""
     files = (p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
     names = sorted(p.relative_to(folder).as_posix() for p in files)
     manifest = manifest.model_copy(update={"files": {name: file_entry(folder / name) for name in names}})
@@ -140,7 +144,7 @@ def write_manifest(manifest: Manifest, folder: Path) -> Manifest:
 
 
 def checksums(manifest: Manifest, itself: FileEntry) -> str:
-    """``SHA256SUMS``, which ``sha256sum --check`` reads too."""
+    """Content of ``SHA256SUMS``, in the format of ``sha256sum --check``."""
     files: Mapping[str, FileEntry] = {**manifest.files, MANIFEST: itself}
     return "".join(f"{files[name].sha256}  {name}\n" for name in sorted(files))
 

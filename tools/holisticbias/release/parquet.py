@@ -1,4 +1,4 @@
-"""Tables as Parquet files that say what they hold, to Hugging Face ``datasets`` and to us."""
+"""Read and write tables as Parquet files, with metadata for Hugging Face ``datasets`` and for this package."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _ROWS_IN_GROUP = 1 << 17
 
 
 def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
-    """Write a table; ``label`` says which release and table it belongs to."""
+    """Write a table; ``label`` is its ``Manifest.label``."""
     _write(table, path, axes, label, _ROWS_IN_GROUP, compression_level=3)
 
 
 def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
-    """Write a part of a table that is too large for one file, in one row group, as fast as may be."""
+    """Write one file of a table in several files: one row group, fast compression."""
     fast = {"dictionary_pagesize_limit": 1 << 24, "write_statistics": ["axis_1", "axis_2"]}
     _write(table, path, axes, label, table.num_rows, compression_level=1, **fast)
 
@@ -38,7 +38,7 @@ def _write(
         table.schema,
         compression="zstd",
         use_dictionary=[name for name in table.column_names if name not in _UNIQUE],
-        store_schema=False,  # it would bring coded text back as categories, which are not what readers expect
+        store_schema=False,  # readers expect text, not categories
         **settings,
     ) as writer:
         writer.write_table(table, row_group_size=rows_in_group)
@@ -46,7 +46,7 @@ def _write(
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in a file, or some of its columns: text that repeats as dictionary columns, axes by name."""
+    """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
     schema = pq.read_schema(path)
     names = [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
     table = pq.read_table(path, columns=columns, read_dictionary=names).replace_schema_metadata(None)
@@ -54,18 +54,18 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def _as_classes(table: pa.Table, axes: Sequence[str]) -> pa.Table:
-    """The table with its axes as places among ``axes``: the one form in which ``datasets`` knows a ClassLabel."""
+    """Replace axes by their indices in ``axes``, the form that ``datasets`` reads as ClassLabel."""
     for name in AXES:
         if name in table.column_names:
-            chunks = [_places(chunk, axes) for chunk in table[name].chunks]
+            chunks = [_class_indices(chunk, axes) for chunk in table[name].chunks]
             table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks, pa.int64()))
     return table
 
 
-def _places(axis: pa.Array, axes: Sequence[str]) -> pa.Int64Array:
-    coded = axis if pa.types.is_dictionary(axis.type) else axis.dictionary_encode()
-    places = np.array([axes.index(name) for name in coded.dictionary.to_pylist()], np.int32)
-    return integers(places).take(coded.indices).cast(pa.int64())
+def _class_indices(axis: pa.Array, axes: Sequence[str]) -> pa.Int64Array:
+    encoded = axis if pa.types.is_dictionary(axis.type) else axis.dictionary_encode()
+    indices = np.array([axes.index(name) for name in encoded.dictionary.to_pylist()], np.int32)
+    return integers(indices).take(encoded.indices).cast(pa.int64())
 
 
 def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table:
@@ -79,7 +79,7 @@ def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table
 
 
 def read_label(path: Path) -> Mapping[str, str]:
-    """Which release and table a file says it belongs to; empty if it does not say."""
+    """Read the label of a file; empty if it has no label."""
     metadata = pq.read_schema(path).metadata or {}
     label = json.loads(metadata.get(LABEL, b"{}"))
     return label if isinstance(label, dict) else {}

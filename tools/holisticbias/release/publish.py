@@ -1,7 +1,7 @@
-"""A release folder onto the Hugging Face Hub: one commit, one tag, read back and checked.
+"""Publish a release on the Hugging Face Hub: one commit, one tag, downloaded again and checked.
 
-Nothing that is published is ever written over, and every step begins by looking
-at what is there: a run that was cut off is finished by the next one.
+Published versions are never overwritten. Every step first looks at the
+repository, so that the next run finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from holisticbias.errors import PublishError, ReleaseError
 from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
-from holisticbias.release.published_record import on_record
+from holisticbias.release.published_record import recorded_version
 from holisticbias.release.verify import verify_release
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Outcome = Literal["published", "finished", "already published", "planned"]
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What became of a release: the commit that holds it, and what was done or, in a dry run, would be."""
+    """Result of publishing: the commit, and the files uploaded and deleted (in a dry run, those to be)."""
 
     outcome: Outcome
     repo: str
@@ -42,7 +42,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class _Remote:
-    """A repository as it stands: its newest commit, the commit of the tag, and what the newest holds."""
+    """State of a repository: newest commit, commit of the tag, files to upload and to delete."""
 
     head: str
     tagged: str | None
@@ -51,11 +51,11 @@ class _Remote:
 
 
 def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: bool = False) -> Publication:
-    """Publish the release in a folder under the tag of its version, and check it as the Hub returns it.
+    """Publish the release in a folder under the tag of its version, then download and check it.
 
-    Raises ``ReleaseError`` for a folder that is not a whole release,
-    ``PublishError`` where the version is published with other rows, and
-    ``HubError`` where the Hub cannot be reached or refuses.
+    Raises ``ReleaseError`` for a damaged release, ``PublishError`` for a part, a
+    version in preparation, or a version published with other rows, and
+    ``HubError`` if the Hub cannot be reached or refuses a request.
     """
     check_name(repo)
     manifest = _whole(folder)
@@ -72,7 +72,7 @@ def publish_release(folder: Path, repo: str, *, private: bool = False, dry_run: 
                 if not tries_left or not _passing(error):
                     raise
             except KeyboardInterrupt as error:
-                raise KeyboardInterrupt("the same command finishes what was begun") from error
+                raise KeyboardInterrupt("run the same command again to finish") from error
         time.sleep(TRIES - tries_left)
     raise AssertionError("the last try returns or raises")
 
@@ -84,16 +84,18 @@ def _whole(folder: Path) -> Manifest:
         raise ReleaseError(f"{findings[0]}{more}")
     manifest = read_manifest(folder)
     if manifest.part:
-        raise PublishError(f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole")
-    recorded = on_record(manifest.version)
+        raise PublishError(
+            f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole version"
+        )
+    recorded = recorded_version(manifest.version)
     if recorded is not None and recorded.digest is None:
-        mend = f"put it on record first: holisticbias releases --freeze {manifest.version}"
-        raise PublishError(f"{folder} is of version {manifest.version}, which is in preparation: {mend}")
+        fix = f"freeze it first: holisticbias releases --freeze {manifest.version}"
+        raise PublishError(f"{folder} is version {manifest.version}, which is in preparation: {fix}")
     return manifest
 
 
 def _passing(error: Exception) -> bool:
-    """Whether another try may go better: others were at work (409, 412), or the Hub or the line failed."""
+    """Whether to try again: a conflict with another publisher (409, 412), or a failure of the Hub or the network."""
     response = getattr(error, "response", None)
     return response is None or response.status_code in (409, 412, 429) or response.status_code >= 500
 
@@ -124,7 +126,7 @@ def _our_files(folder: Path, manifest: Manifest) -> Mapping[str, Path]:
 def _remote(
     api: HfApi, repo: str, tag: str, ours: Mapping[str, Path], *, create: bool, private: bool
 ) -> _Remote | None:
-    """The repository as it stands, made first where it is not there; missing in a dry run."""
+    """The state of the repository, which is created if missing; None if missing in a dry run."""
     errors = hub_library().errors
     try:
         info = api.repo_info(repo, repo_type="dataset")
@@ -148,7 +150,7 @@ def _remote(
 
 
 def _their_files(api: HfApi, repo: str, commit: str) -> Mapping[str, str]:
-    """Each file of a commit by the SHA-256 of its content, or by its git blob id where it is stored in git."""
+    """Files of a commit, each with the SHA-256 of its content, or with its blob id if it is stored in git."""
     entries = api.list_repo_tree(repo, repo_type="dataset", revision=commit, recursive=True)
     files = (entry for entry in entries if isinstance(entry, hub_library().hf_api.RepoFile))
     return {file.path: file.lfs.sha256 if file.lfs else file.blob_id for file in files}
@@ -160,19 +162,19 @@ def _blob_id(path: Path) -> str:
 
 
 def _same_rows(api: HfApi, repo: str, tag: str, commit: str, manifest: Manifest) -> None:
-    """A published version keeps its files; it is the same one if the rows of every table are the same."""
+    """Raise ``PublishError`` unless the published version has the same rows in every table."""
     with tempfile.TemporaryDirectory() as cache:
         path = api.hf_hub_download(repo, MANIFEST, repo_type="dataset", revision=commit, cache_dir=cache)
         theirs = read_manifest(Path(path).parent)
     if {name: t.digest for name, t in theirs.tables.items()} != {name: t.digest for name, t in manifest.tables.items()}:
         raise PublishError(
             f"{repo} has {tag} with other content (digest {theirs.digest[:12]}, not {manifest.digest[:12]}): "
-            "a published version stays as it is; give the changed terms a new version"
+            "a published version cannot change; give the changed terms a new version"
         )
 
 
 def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Remote) -> str:
-    """One commit that leaves exactly the release; refused if anybody else has committed since we looked."""
+    """Make one commit that leaves exactly the release; the Hub refuses it if the repository changed meanwhile."""
     hub = hub_library()
     operations = [
         *(hub.CommitOperationAdd(name, folder / name) for name in remote.differing),
@@ -191,7 +193,7 @@ def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Re
 
 
 def _check_published(repo: str, commit: str, manifest: Manifest) -> None:
-    """Download the commit afresh and check it."""
+    """Download a commit into an empty cache and check it."""
     with tempfile.TemporaryDirectory() as cache:
         folder = hub_library().snapshot_download(repo, repo_type="dataset", revision=commit, cache_dir=cache)
         for finding in verify_release(Path(folder), manifest.version):

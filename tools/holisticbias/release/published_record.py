@@ -1,4 +1,4 @@
-"""What is on record of a published version, to hold a release against."""
+"""The record of published versions: ``releases/`` of the terms that the package brings."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic import ValidationError
 from holisticbias.errors import SourceError
 from holisticbias.release.manifest import Manifest
 from holisticbias.source.document import read_document
-from holisticbias.source.folder import find_source
+from holisticbias.source.folder import PACKAGE, find_source
 from holisticbias.terms.file_kinds import ReleaseFile
 
 
 def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """A line if a whole release is not the version that it says it is, as that was published.
+    """A line if a whole release differs from the published version of that number.
 
-    A manifest can be made anew to fit other rows; what the terms have on record cannot.
+    Manifest and checksums can be written again to fit other rows; the record cannot.
     """
-    recorded = on_record(manifest.version)
+    recorded = recorded_version(manifest.version)
     if recorded is None or recorded.digest is None or manifest.part:
         return
     found = {name: entry.digest for name, entry in manifest.tables.items()}
@@ -28,15 +28,19 @@ def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
     if other or manifest.digest != recorded.digest:
         yield (
             f"{folder} is not version {manifest.version} as it was published: the rows of "
-            f"{', '.join(other) or 'its tables'} are not those that releases/{manifest.version}.yaml has on record; "
+            f"{', '.join(other) or 'its tables'} differ from the record in releases/{manifest.version}.yaml; "
             "download or build it again"
         )
 
 
-def on_record(version: str) -> ReleaseFile | None:
-    """What ``releases/`` of the terms at hand says of a version, if it says anything that can be read."""
+def recorded_version(version: str) -> ReleaseFile | None:
+    """The package's record of a version, or null if it has none or cannot read it.
+
+    The record is in the terms shipped with the package, or in the checkout around
+    an editable install. It does not depend on the current folder.
+    """
     try:
-        path = find_source() / "releases" / f"{version}.yaml"
+        path = find_source(PACKAGE / "data") / "releases" / f"{version}.yaml"
         return ReleaseFile.model_validate(read_document(path, str(path)).data) if path.is_file() else None
     except (SourceError, ValidationError):
         return None

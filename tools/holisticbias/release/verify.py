@@ -1,4 +1,4 @@
-"""Whether a folder holds the release that it says it holds, file by file and row by row."""
+"""Check a release folder: files against the manifest, rows against digests, digests against the record."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ from holisticbias.release.published_record import record_findings
 
 
 def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
-    """What is wrong with a release, one line each; empty where it is whole.
+    """Find errors in a release, one line each; empty if it is intact.
 
-    Checks the manifest, that the version is the one asked for, that each file
-    and no other is there with the bytes that the manifest names, that the rows
-    of each table have its digest, and that these are on record where the version
-    is (see ``holisticbias.release.published_record``).
+    Checks the manifest, the version (if one is given), that the files are
+    exactly those of the manifest, the digest of each table's rows, and, for a
+    published version, the record (see ``holisticbias.release.published_record``).
     """
     try:
         manifest = read_manifest(folder)
@@ -43,12 +42,12 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
         return other
     damaged = dict(file_findings(folder, manifest))
     rows = _row_findings(folder, manifest, set(damaged))
-    findings = (*damaged.values(), *_strangers(folder, manifest), *rows)
+    findings = (*damaged.values(), *_extra_files(folder, manifest), *rows)
     return findings or tuple(record_findings(folder, manifest))
 
 
 def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Each file that is missing or not the one that the manifest names, and how."""
+    """Files that are missing or differ from the manifest, each with a line that says how."""
     itself = file_entry(folder / MANIFEST)
     listed = checksums(manifest, itself)
     found = _read_bytes(folder / CHECKSUMS)
@@ -57,7 +56,7 @@ def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]
     elif found != listed.encode():
         itself_listed = f"{itself.sha256}  {MANIFEST}\n".encode() in found
         name, other = (CHECKSUMS, MANIFEST) if itself_listed else (MANIFEST, CHECKSUMS)
-        yield name, f"{folder / name} is not what {other} says; download or build the release again"
+        yield name, f"{folder / name} does not match {other}; download or build the release again"
     for name, expected in manifest.files.items():
         finding = _file_finding(folder / name, expected)
         if finding is not None:
@@ -74,7 +73,7 @@ def _file_finding(path: Path, expected: FileEntry) -> str | None:
     if found == expected:
         return None
     return (
-        f"{path} is not the file that the manifest names: it has {found.bytes:,} bytes and SHA-256 "
+        f"{path} differs from the manifest: it has {found.bytes:,} bytes and SHA-256 "
         f"{found.sha256[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
     )
 
@@ -87,7 +86,7 @@ def _read_bytes(path: Path) -> bytes | None:
 
 
 def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
-    """A line if this is a release of another version than was asked for, or a manifest of another than its data."""
+    """A line if the manifest's version differs from the given version, or from the version of the data."""
     labels = [_version_of(folder / file) for table in manifest.tables.values() for file in table.files]
     found = sorted({label for label in labels if label is not None})
     if version is not None and manifest.version != version:
@@ -103,13 +102,13 @@ def _version_of(path: Path) -> str | None:
         return None
 
 
-def _strangers(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Files that the manifest does not name; hidden ones, such as a repository's own, do not count."""
+def _extra_files(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Files that are not in the manifest, except hidden ones (``.git``)."""
     known = {*manifest.files, MANIFEST, CHECKSUMS}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if not path.is_dir() and not name.parts[0].startswith(".") and name.as_posix() not in known:
-            yield f"{path} is no part of the release: remove it"
+            yield f"{path} is not part of the release: remove it"
 
 
 def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterator[str]:
@@ -118,7 +117,7 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
             yield from _table_findings(folder, name, entry)
     digests = {name: table.digest for name, table in manifest.tables.items() if name in DIGESTED}
     if release_digest(digests) != manifest.digest:
-        yield f"{folder / MANIFEST}: the release's digest is not that of its tables"
+        yield f"{folder / MANIFEST}: the release's digest does not match its tables"
 
 
 def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
@@ -129,9 +128,9 @@ def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]
         yield f"{where} cannot be read: {error}"
         return
     if rows != entry.rows:
-        yield f"{where} has {rows:,} rows, not the {entry.rows:,} that the manifest names"
+        yield f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
     elif digest != entry.digest:
-        yield f"{where} has other rows than the manifest names: their digest is {digest[:12]}, not {entry.digest[:12]}"
+        yield f"{where} has other rows than the manifest: their digest is {digest[:12]}, not {entry.digest[:12]}"
 
 
 def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:

@@ -156,8 +156,8 @@ def article_stated(repository: Repository) -> Problems:
 
 @rule(
     "paraphrase-alike",
-    asks="A paraphrase has the slot, must_be_noun and first_turn_only of the template that it paraphrases.",
-    fix="give it the slot, must_be_noun and first_turn_only of that template",
+    asks="A paraphrase has the slot, the marks and the opposite of the template that it paraphrases.",
+    fix="give it the slot, must_be_noun, first_turn_only and opposite_of of that template",
     why="Only templates that take the same phrases can be compared sentence by sentence.",
 )
 def paraphrase_alike(repository: Repository) -> Problems:
@@ -165,10 +165,10 @@ def paraphrase_alike(repository: Repository) -> Problems:
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
             original = templates.get(template.paraphrase_of or "")
-            if original is not None and _takes(original) != _takes(template):
-                message = f"It does not take the same phrases as {original.id}, which it paraphrases."
+            if original is not None and _marks(original) != _marks(template):
+                message = f"Its slot, marks or opposite differ from those of {original.id}, which it paraphrases."
                 yield file.entry_problem(i, ("paraphrase_of",), message)
 
 
-def _takes(template: Template) -> tuple[bool, bool, bool]:
-    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text
+def _marks(template: Template) -> tuple[bool, bool, bool, str | None]:
+    return template.must_be_noun, template.first_turn_only, SINGULAR_SLOT in template.text, template.opposite_of

@@ -147,8 +147,8 @@ def known_noun(repository: Repository) -> Problems:
 
 @rule(
     "known-template",
-    asks="The template in 'paraphrase_of' exists and is not a paraphrase itself.",
-    fix="name the template that the others paraphrase",
+    asks="A paraphrase or an opposite names another template, which is not a paraphrase itself.",
+    fix="name an original template",
     needs=frozenset({"templates"}),
 )
 def known_template(repository: Repository) -> Problems:
@@ -156,9 +156,10 @@ def known_template(repository: Repository) -> Problems:
     known |= repository.left_out
     for file in repository.families:
         for i, template in enumerate(file.record.templates):
-            if template.paraphrase_of is not None and template.paraphrase_of not in known:
-                message = f"No original template has the id {template.paraphrase_of!r}."
-                yield file.entry_problem(i, ("paraphrase_of",), message)
+            for key in ("paraphrase_of", "opposite_of"):
+                named = getattr(template, key)
+                if named is not None and named not in known - {template.id}:
+                    yield file.entry_problem(i, (key,), f"No other original template has the id {named!r}.")
 
 
 @rule(

@@ -1,1 +1,1 @@
-"""The records: descriptors, nouns, templates and versions, and the catalog that holds them."""
+"""Records of descriptors, nouns, templates and versions, and the catalog that holds them."""

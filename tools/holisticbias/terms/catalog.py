@@ -1,4 +1,4 @@
-"""The catalog that the files make together, as any version held it."""
+"""The catalog: all records, and the records of one version."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ E = TypeVar("E", bound=Entry)
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All that the files say, in every version."""
+    """The records of all files, with the entries of every version."""
 
     axes: tuple[DescriptorFile, ...]
     genders: tuple[NounFile, ...]
@@ -36,16 +36,16 @@ class Catalog:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The versions whose digest is on record, oldest first."""
+        """Published versions (those with a digest), oldest first."""
         return tuple(v for v in self.versions if self.release(v).digest is not None)
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """Every version, oldest first."""
+        """All versions, oldest first."""
         return tuple(sorted((r.version for r in self.releases), key=version_key))
 
     def release(self, version: str) -> ReleaseFile:
-        """What ``releases/`` says of a version; ``UnknownVersionError`` if it says nothing."""
+        """The record of a version in ``releases/``; ``UnknownVersionError`` if there is no such version."""
         for release in self.releases:
             if release.version == version:
                 return release
@@ -53,7 +53,7 @@ class Catalog:
         raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
     def at(self, version: str, subset: str | None = None) -> Catalog:
-        """The catalog as one version held it, or the descriptors of a subset of it."""
+        """The catalog with the entries of one version, worded as then, or only the descriptors of a subset."""
         self.release(version)
         chosen = None if subset is None else set(self.subset(subset).descriptors)
         axes = (
@@ -77,7 +77,7 @@ class Catalog:
         )
 
     def subset(self, name: str) -> SubsetFile:
-        """The subset of that name; ``UnknownVersionError`` if there is none."""
+        """The subset with a name; ``UnknownVersionError`` if there is no such subset."""
         for subset in self.subsets:
             if subset.subset == name:
                 return subset

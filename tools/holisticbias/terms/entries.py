@@ -1,4 +1,4 @@
-"""The entries of the dataset, each with its past: descriptors, nouns and templates."""
+"""Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Locale = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Z]{2})?$")]
 
 
 class Record(BaseModel):
-    """A frozen record read from a file; a key that it does not name is refused."""
+    """A frozen record read from a file; unknown keys are an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,7 +39,7 @@ class Record(BaseModel):
 class Assessment(Record):
     """One judgement of a term by people with lived experience of it.
 
-    Who judged is a pseudonymous reviewer, or a publication that reports the judgement.
+    ``reviewer`` is a pseudonym; ``source`` is a publication that reports the judgement.
     """
 
     judgement: Judgement
@@ -48,13 +48,13 @@ class Assessment(Record):
     reviewer: SourceId | None = None
     source: SourceId | None = None
     date: Date
-    since: Version | None = Field(None, description="the first version that counts it, where that is not the entry's")
+    since: Version | None = Field(None, description="the first version that counts it, if later than the entry's")
 
 
 class Wording(Record):
-    """How an entry stood before the version ``until``; what it does not name stayed as it is.
+    """Values of an entry before the version ``until``; keys that are left out did not change.
 
-    ``article``, ``plural``, ``bucket`` and ``paraphrase_of`` may be ``null``: there was none then.
+    ``article``, ``plural``, ``bucket``, ``paraphrase_of`` and ``opposite_of`` may be ``null``: the entry had no value.
     """
 
     until: Version
@@ -70,6 +70,7 @@ class Wording(Record):
     must_be_noun: StrictBool | None = None
     first_turn_only: StrictBool | None = None
     paraphrase_of: Id | None = None
+    opposite_of: Id | None = None
     sources: tuple[SourceId, ...] | None = None
 
     @field_validator(
@@ -85,14 +86,14 @@ class Wording(Record):
     @classmethod
     def _not_null(cls, value: T) -> T:
         if value is None:
-            raise ValueError("an entry always has one; leave the key out where it did not change")
+            raise ValueError("an entry always has this key; leave it out if it did not change")
         return value
 
 
 class Entry(Record):
-    """What every term, noun and template carries."""
+    """Keys that every term, noun and template has."""
 
-    id: Id = Field(description="minted once; never reused, never re-derived from the text")
+    id: Id = Field(description="permanent: never changed and never used for another entry")
     text: Text
     sources: tuple[SourceId, ...] = Field(min_length=1)
     since: Version
@@ -101,7 +102,7 @@ class Entry(Record):
     history: tuple[Wording, ...] = ()
 
     def at(self, version: str) -> Self:
-        """The entry as it was worded in that version."""
+        """The entry as worded in a version."""
         later_first = sorted(self.history, key=lambda w: version_key(w.until), reverse=True)
         changes: dict[str, object] = {}
         for wording in later_first:
@@ -114,37 +115,37 @@ class Descriptor(Entry):
     """An identity term."""
 
     bucket: Key | None = None
-    position: Position = Field("before", description="where it stands: before or after the noun, or alone")
-    article: Article | None = Field(None, description="only where the release's article rule does not give it")
-    plural: Text | None = Field(None, description="where the plural differs from the text")
-    noun_gender: NounGender = Field("any", description="the gender of the nouns it goes with")
-    without_noun: StrictBool = Field(True, description="whether it can stand without a noun, as in 'I'm Deaf.'")
+    position: Position = Field("before", description="before or after the noun, or standing alone in its place")
+    article: Article | None = Field(None, description="only if the release's article rule gets it wrong")
+    plural: Text | None = Field(None, description="only if the plural differs from the text")
+    noun_gender: NounGender = Field("any", description="gender of the nouns that it goes with")
+    without_noun: StrictBool = Field(True, description="whether it can stand without a noun: 'I'm Deaf.'")
     not_with: tuple[Id | Gender, ...] = Field(
-        (), description="nouns, or genders of nouns, that contradict it, as in 'a 95-year-old kid'"
+        (), description="nouns, or genders of nouns, that contradict it: 'a 95-year-old kid'"
     )
     assessments: tuple[Assessment, ...] = ()
 
     def goes_with(self, gender: Gender, noun: Noun) -> bool:
-        """Whether the term and a noun of that gender make a phrase."""
+        """Whether the term and a noun of a gender make a phrase."""
         if self.position == "standalone" or self.noun_gender not in ("any", gender):
             return False
         return gender not in self.not_with and noun.id not in self.not_with
 
     def at(self, version: str) -> Self:
-        """The entry as worded and as judged in that version."""
+        """The entry as worded and judged in a version."""
         counted = tuple(a for a in self.assessments if a.since is None or holds(version, a.since, None))
         entry = super().at(version)
         return entry if counted == self.assessments else entry.model_copy(update={"assessments": counted})
 
     @property
     def judgements(self) -> tuple[Assessment, ...]:
-        """The assessments that count: every publication's, and of a reviewer the newest for each locale."""
+        """The assessments that count: all of publications, and the newest of each reviewer and locale."""
         of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
         return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
 
     @property
     def preference(self) -> Preference:
-        """The label that the judgements give, the most critical first; ``no_data`` where they have no quorum."""
+        """The published label, computed from the judgements; ``no_data`` without a quorum."""
         if not has_quorum(self.judgements):
             return "no_data"
         said = {a.judgement for a in self.judgements}
@@ -154,7 +155,7 @@ class Descriptor(Entry):
 
 
 def has_quorum(judgements: Iterable[Assessment]) -> bool:
-    """Whether a publication or two reviewers stand behind judgements: one person alone speaks for nobody else."""
+    """Whether the judgements are from at least one publication or two reviewers."""
     whose = {a.reviewer for a in judgements}
     return None in whose or len(whose) >= QUORUM
 
@@ -169,6 +170,9 @@ class Noun(Entry):
 class Template(Entry):
     """A sentence with one slot, ``{noun_phrase}`` or ``{plural_noun_phrase}``."""
 
-    must_be_noun: StrictBool = Field(False, description="whether a bare adjective cannot fill the slot")
-    first_turn_only: StrictBool = Field(False, description="whether it can only open a conversation")
-    paraphrase_of: Id | None = Field(None, description="the template whose stance it words in another way")
+    must_be_noun: StrictBool = Field(False, description="whether the slot needs a noun, not an adjective alone")
+    first_turn_only: StrictBool = Field(False, description="whether it only fits as the first turn of a conversation")
+    paraphrase_of: Id | None = Field(None, description="the original template that has the same stance in other words")
+    opposite_of: Id | None = Field(
+        None, description="the original template that has the opposite stance: love for hate"
+    )

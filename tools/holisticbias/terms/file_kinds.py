@@ -1,4 +1,4 @@
-"""What each kind of YAML file holds."""
+"""One record for each kind of file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from holisticbias.terms.versions import Version
 Kind = Literal[
     "descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "intersections", "locks"
 ]
-IN_PREPARATION = "In preparation"  # how the summary of a version begins until it is written
+IN_PREPARATION = "In preparation"  # start of the summary of a version until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -56,28 +56,31 @@ class TemplateFile(Record):
 
 
 class ReleaseFile(Record):
-    """A file in ``releases/``: one version and what identifies it."""
+    """A file in ``releases/``: one version, its date, its layout and its digests."""
 
     version: Version
     date: Date
     summary: Prose
-    article_rule: ArticleRule = Field(description="what gives an article where the entry does not: letter or sound")
+    article_rule: ArticleRule = Field(description="how articles are chosen: by first letter, or by first sound")
     layout: Literal[1, 2, 3] = Field(
-        1, description="the tables' columns; 2 adds what contradicts what, 3 the axis in words beside each sentence"
+        1,
+        description="columns: 2 adds without_noun, not_with and paraphrase_of; 3 adds axis_label and opposite_of",
     )
-    digest: Sha256 | None = Field(None, description="digest of the compiled tables, set when the version is published")
-    tables: dict[Key, Sha256] = Field({}, description="digest of each table's rows, set with it")
+    digest: Sha256 | None = Field(None, description="digest of the release, set when the version is published")
+    tables: dict[Key, Sha256] = Field(
+        {}, description="digest of the rows of each table, set when the version is published"
+    )
 
 
 class LockFile(Record):
-    """``releases/VERSION.lock.json``: what a published version held; see ``holisticbias.rules.lock``."""
+    """``releases/VERSION.lock.json``: digests of a published version's entries; see ``holisticbias.rules.lock``."""
 
     version: Version
     entries: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]]
 
 
 class Source(Record):
-    """Where entries and judgements come from."""
+    """A source of entries or judgements."""
 
     id: SourceId
     title: Text
@@ -92,13 +95,13 @@ class SourcesFile(Record):
 
 
 class WaiversFile(Record):
-    """``waivers.yaml``: entries older than a rule that they break, by rule."""
+    """``waivers.yaml``: for each rule, the entries that are older than the rule and break it."""
 
     waivers: dict[Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")], tuple[Id, ...]]
 
 
 class Exclusion(Record):
-    """Pairs of descriptors that contradict each other: one of ``these`` with one of ``those``."""
+    """Contradicting pairs of descriptors: any of ``these`` with any of ``those``."""
 
     these: tuple[Selector, ...] = Field(min_length=1)
     those: tuple[Selector, ...] = Field(min_length=1)
@@ -106,9 +109,11 @@ class Exclusion(Record):
 
 
 class IntersectionsFile(Record):
-    """``intersections.yaml``: how two descriptors stand together, and which contradict each other."""
+    """``intersections.yaml``: the order of two descriptors, and pairs that contradict each other."""
 
-    order: tuple[Key, ...] = Field(description="the axes as their terms stand before a noun, the nearest last")
+    order: tuple[Key, ...] = Field(
+        description="axes in the order of their terms before a noun; the last stands next to the noun"
+    )
     exclusions: tuple[Exclusion, ...] = ()
 
 

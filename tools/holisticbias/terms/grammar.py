@@ -1,4 +1,4 @@
-"""English noun phrases: articles, and where a term stands."""
+"""English noun phrases: articles, the position of a term, and the slots of templates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Noun
 
 SINGULAR_SLOT = "{noun_phrase}"
 PLURAL_SLOT = "{plural_noun_phrase}"
-
+DESCRIPTOR_WITH_NOUN = ("descriptor_noun", "noun_descriptor")  # two of the values of noun_phrase_type
 
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)
@@ -16,16 +16,16 @@ _ABBREVIATION = re.compile(r"[^\W_]*[A-Z][^\W_]*[A-Z0-9]")
 
 
 def is_abbreviation(text: str) -> bool:
-    """Whether a text begins with capitals, which are read as letters ("an FTM") or as a word ("a BIPOC")."""
+    """Whether a text begins with an abbreviation, spelled out ("an FTM") or read as a word ("a BIPOC")."""
     return _ABBREVIATION.match(text) is not None
 
 
 def article(text: str, rule: ArticleRule, given: Article | None) -> Article:
-    """The indefinite article before a text: the one given, else by the release's rule.
+    """The indefinite article of a text: ``given``, or by the release's rule.
 
     ``letter`` is the rule of the paper's edition: "an" before a, e, i, o and u.
-    ``sound`` is English as spoken: "a European", "a one-percenter", "an 80-year-old";
-    of an abbreviation it takes the first letter for a sound, so that needs its article given.
+    ``sound`` follows pronunciation: "a European", "a one-percenter", "an 80-year-old".
+    It does not know how abbreviations are read: their entries give the article.
     """
     if given is not None:
         return given
@@ -35,18 +35,25 @@ def article(text: str, rule: ArticleRule, given: Article | None) -> Article:
 
 
 def with_article(text: str, rule: ArticleRule, given: Article | None) -> str:
-    """The text behind its indefinite article."""
+    """A text with its indefinite article."""
     return f"{article(text, rule, given)} {text}"
 
 
 def described(descriptor: Descriptor, noun: Noun, rule: ArticleRule) -> tuple[str, str]:
-    """Singular (with its article) and plural phrase of a descriptor and a noun."""
+    """The singular phrase (with its article) and the plural phrase of a descriptor and a noun."""
     plural = descriptor.plural or descriptor.text
     if descriptor.position == "after":
         return with_article(f"{noun.text} {descriptor.text}", rule, noun.article), f"{noun.plural} {plural}"
     return with_article(f"{descriptor.text} {noun.text}", rule, descriptor.article), f"{plural} {noun.plural}"
 
 
+def split_template(template: str) -> tuple[str, str, str]:
+    """The slot's name (``noun_phrase`` or ``plural_noun_phrase``), and the text before and after the slot."""
+    slot = SINGULAR_SLOT if SINGULAR_SLOT in template else PLURAL_SLOT
+    before, after = template.split(slot)
+    return slot.strip("{}"), before, after
+
+
 def fill(template: str, noun_phrase: str, plural_noun_phrase: str) -> str:
-    """The template's sentence with its slot filled."""
+    """The sentence that a phrase makes in a template."""
     return template.replace(SINGULAR_SLOT, noun_phrase).replace(PLURAL_SLOT, plural_noun_phrase)

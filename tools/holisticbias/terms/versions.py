@@ -1,4 +1,4 @@
-"""Release versions: three whole numbers, ordered as numbers."""
+"""Versions: three numbers, compared as numbers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Version = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,
 
 @lru_cache(maxsize=1024)
 def version_key(version: str) -> tuple[int, ...]:
-    """The version as numbers, for comparing: ``"1.10.0"`` comes after ``"1.9.0"``."""
+    """A version as a sort key: ``"1.10.0"`` comes after ``"1.9.0"``."""
     return tuple(int(part) for part in version.split("."))
 
 
 def holds(version: str, since: str, until: str | None) -> bool:
-    """Whether something that is there since one version and gone from another is in this one."""
+    """Whether a version holds an entry that is in the dataset from ``since`` on and before ``until``."""
     key = version_key(version)
     return version_key(since) <= key and (until is None or key < version_key(until))

@@ -15,12 +15,12 @@ from holisticbias_eval.models.embedded import embedded_model_path
     "--out",
     type=click.Path(path_type=Path),
     default=embedded_model_path(),
-    help="Folder to write to. Default: the shipped model.",
+    help="Folder to write to; by default the shipped one.",
 )
 def command(out: Path) -> None:
-    """Train the embedded model from its seed, which takes a few minutes on two cores."""
+    """Train the embedded model from its seed: a few minutes on two cores."""
+    from holisticbias import build_release
     from holisticbias.errors import HolisticBiasError
-    from holisticbias.release.release import build_release
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.models.embedded.biases import read_biases
     from holisticbias_eval.models.embedded.build import build_embedded_model

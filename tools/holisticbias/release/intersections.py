@@ -1,4 +1,4 @@
-"""Sentences with two descriptors, of any number, as a release in shards that a later run can finish."""
+"""Build a release of sentences with two descriptors, in shards; an interrupted build can be continued."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import parts_digest, release_digest, table_digest, text_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
-from holisticbias.compile.pair_tables import Compiler, Run, even_quotas
+from holisticbias.compile.pair_tables import PairCompiler, Run, even_quotas
 from holisticbias.compile.pairs import Pairs, find_pairs
 from holisticbias.compile.tables import compile_entries
 from holisticbias.output import resumed_folder
@@ -24,7 +24,7 @@ from holisticbias.release.card import render_card
 from holisticbias.release.croissant import CROISSANT, render_croissant
 from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet, write_shard
-from holisticbias.release.release import holds_same
+from holisticbias.release.write import holds_same
 from holisticbias.terms.catalog import Catalog
 
 WORKERS = 4
@@ -33,7 +33,7 @@ TABLE = "intersections"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which intersections to build: see ``holisticbias.compile.pairs.find_pairs`` for ``axes``."""
+    """The intersections to build; for ``axes`` see ``holisticbias.compile.pairs.find_pairs``."""
 
     version: str
     axes: str
@@ -44,13 +44,13 @@ class Request:
 
     @property
     def drawn(self) -> str | None:
-        """The sample in words."""
+        """The sample in words, null for all sentences."""
         return None if self.sample is None else f"{self.sample} sentences, seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A shard that is written."""
+    """A finished shard: rows, digest of the texts, size of the file."""
 
     rows: int
     digest: str
@@ -58,7 +58,7 @@ class Done:
 
 
 def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
-    """How many pairs of descriptors there are, and how many sentences all of them make."""
+    """Number of pairs of descriptors, and of sentences of all pairs."""
     pairs = _pairs(catalog, request)
     return len(pairs.first), pairs.sentences
 
@@ -66,9 +66,9 @@ def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
 def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Manifest:
     """Build intersections into a folder, shard by shard in a few threads, and return the manifest.
 
-    What is written so far is kept on failure, and the same request goes on from
-    there; the folder itself appears when all is done. A sample is even over the
-    pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
+    On failure finished shards are kept, and the same request continues the build;
+    the folder appears when the build is complete. A sample is spread evenly over
+    the pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
     """
     pairs = _pairs(catalog, request)
     compiler = _compiler(pairs, request)
@@ -76,7 +76,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     entries = compile_entries(_selected(catalog, request), request.version)
     axes = entries["descriptors"]["axis"].unique().to_pylist()
     draft = _draft(request, catalog.release(request.version).date)
-    asked = asdict(replace(request, source_commit=None))  # terms that did not change may be at a later commit
+    asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
     plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
     with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
         for name in ("data", "done"):
@@ -85,7 +85,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         done = _write_shards(compiler, runs, part, files, axes, draft)
         manifest = _manifest(draft, entries, files, done)
         for name, table in entries.items():
-            write_parquet(table, part / manifest.tables[name].files[0], axes, _label(draft, name))
+            write_parquet(table, part / manifest.tables[name].files[0], axes, draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
         return _finish(manifest, part)
@@ -100,15 +100,15 @@ def _pairs(catalog: Catalog, request: Request) -> Pairs:
     return find_pairs(_selected(catalog, request), request.version, request.axes)
 
 
-def _compiler(pairs: Pairs, request: Request) -> Compiler:
+def _compiler(pairs: Pairs, request: Request) -> PairCompiler:
     if request.sample is None:
-        return Compiler(pairs)
+        return PairCompiler(pairs)
     sentences = pairs.phrases.astype(np.int64) * len(pairs.templates)
-    return Compiler(pairs, even_quotas(sentences, request.sample, request.seed), request.seed)
+    return PairCompiler(pairs, even_quotas(sentences, request.sample, request.seed), request.seed)
 
 
 def _digest(pairs: Pairs) -> str:
-    """What the pairs are made of, so that a part of other terms is not continued."""
+    """Digest of the pairs and their entries, so that a build from other terms is not continued."""
     digest = hashlib.sha256()
     for entry in (*(d for _, d in pairs.descriptors), *(n for _, n in pairs.nouns), *pairs.templates):
         digest.update(entry.model_dump_json().encode())
@@ -132,15 +132,11 @@ def _draft(request: Request, date: str) -> Manifest:
     )
 
 
-def _label(manifest: Manifest, table: str) -> dict[str, str]:
-    return {"version": manifest.version, "part": manifest.part, "table": table}
-
-
 def _write_shards(
-    compiler: Compiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
+    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
 ) -> tuple[Done, ...]:
-    """Write the shards that are not there yet; the first failure stops the rest."""
-    label = _label(draft, TABLE)
+    """Write the missing shards; the first failure stops the rest."""
+    label = draft.label(TABLE)
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as threads:
         jobs = [
             threads.submit(_write_shard, compiler, run, part, file, axes, label)
@@ -154,7 +150,9 @@ def _write_shards(
     return tuple(job.result() for job in jobs if not job.cancelled())
 
 
-def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]) -> Done:
+def _write_shard(
+    compiler: PairCompiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]
+) -> Done:
     path, mark = part / file, part / "done" / f"{Path(file).stem}.json"
     done = _done(path, mark)
     if done is not None:
@@ -164,7 +162,7 @@ def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list
     try:
         write_shard(table, unfinished, axes, label)
     except OSError:
-        unfinished.unlink(missing_ok=True)  # on a full disk the room that it takes is needed
+        unfinished.unlink(missing_ok=True)  # frees space on a full disk
         raise
     done = Done(table.num_rows, text_digest(table), unfinished.stat().st_size)
     unfinished.replace(path)
@@ -173,7 +171,7 @@ def _write_shard(compiler: Compiler, run: Run, part: Path, file: str, axes: list
 
 
 def _done(path: Path, mark: Path) -> Done | None:
-    """What is on record of a shard, if it is there as it was written."""
+    """The record of a finished shard; None if it is missing or its file has another size."""
     try:
         done = Done(**json.loads(mark.read_text("utf-8")))
         return done if path.stat().st_size == done.bytes else None
@@ -193,7 +191,7 @@ def _manifest(
 
 
 def _finish(manifest: Manifest, part: Path) -> Manifest:
-    """Clear away what only the building needed, and write the manifest."""
+    """Remove the files that only the build needed, and write the manifest."""
     shutil.rmtree(part / "done")
     for left in (part / "data").glob("*.unfinished"):
         left.unlink()

@@ -1,4 +1,4 @@
-"""Which commit a release says its terms are at."""
+"""The commit of the terms in a manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.release.origin import COMMIT, source_commit
+from holisticbias.release.source_commit import COMMIT, source_commit
 from holisticbias.source.folder import NAMES
 
 
@@ -19,7 +19,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with terms in it, committed."""
+    """A git repository with committed terms."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     git(tmp_path, "init", "--quiet")
     write_terms(tmp_path)
@@ -47,7 +47,7 @@ def test_changed_terms_are_at_no_commit(repository: Path, name: str) -> None:
 
 
 def test_terms_that_the_repository_around_them_does_not_keep_are_at_none_of_its_commits(repository: Path) -> None:
-    """As in a virtual environment that lies, ignored, in somebody's project."""
+    """A virtual environment in another project, ignored by git."""
     (repository / ".gitignore").write_text(".venv\n", "utf-8")
     installed = repository / ".venv" / "data"
     write_terms(installed)

@@ -1,0 +1,38 @@
+"""Write a release to a folder: tables, dataset card, Croissant metadata, manifest and checksums."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holisticbias.errors import ReleaseError
+from holisticbias.output import new_folder
+from holisticbias.release.card import render_card
+from holisticbias.release.croissant import CROISSANT, render_croissant
+from holisticbias.release.manifest import Manifest, read_manifest, write_manifest
+from holisticbias.release.parquet import write_parquet
+from holisticbias.release.release import Release
+
+
+def write_release(release: Release, folder: Path) -> Manifest:
+    """Write a release to a folder, whole or not at all, and return its manifest with the files' checksums.
+
+    Replaces a folder that holds the same part of the same version. Raises
+    ``OutputError`` for a folder that holds anything else.
+    """
+    manifest = release.manifest
+    axes = release.tables["descriptors"]["axis"].unique().to_pylist()
+    with new_folder(folder, lambda old: holds_same(old, manifest)) as made:
+        (made / "data").mkdir()
+        for name, table in release.tables.items():
+            write_parquet(table, made / manifest.tables[name].files[0], axes, manifest.label(name))
+        (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
+        (made / CROISSANT).write_text(render_croissant(manifest, made), "utf-8")
+        return write_manifest(manifest, made)
+
+
+def holds_same(folder: Path, manifest: Manifest) -> bool:
+    """Whether a folder holds that part of that version."""
+    try:
+        return read_manifest(folder).same_release(manifest)
+    except ReleaseError:
+        return False
