@@ -19,8 +19,8 @@ from holisticbias_eval.sections import DotPlot, HeatMap, Paragraph, Role, Scatte
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
 PICTURES = (DotPlot, HeatMap, Scatter)
 MOST_ROWS = 30
-FOLDED = 24
-"""A column of words may become this narrow before columns are left out."""
+LEAST_FOLDED, MOST_FOLDED = 12, 24
+"""Bounds of the width to which a column of words is folded before columns are left out."""
 PADDING, EDGE = 2, 1
 
 
@@ -81,8 +81,7 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
     for i, column in enumerate(table.columns):
         words = [cell_len(word) for word in printable(column.heading).split()]
         widest = max(cell_len(row[i]) for row in cells)
-        folded = min(widest, FOLDED) if column.unit in WORDS else widest
-        least.append(max((*words, folded, 1)))
+        least.append(max((*words, _folded([row[i] for row in cells]) if column.unit in WORDS else widest, 1)))
         most.append(max(sum(words) + len(words) - 1, widest, 1))
     room = width - EDGE
     while len(least) > 2 and sum(least) + PADDING * len(least) > room:
@@ -93,6 +92,12 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
         least[i] += more
         spare -= more
     return least
+
+
+def _folded(cells: list[str]) -> int:
+    """The least width of a column of words: that of its longest word, within bounds."""
+    longest = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+    return min(max(map(cell_len, cells)), MOST_FOLDED, max(longest, LEAST_FOLDED))
 
 
 def _left_out(table: Table, shown: int) -> str:

@@ -39,6 +39,15 @@ def test_columns_without_room_are_left_out_and_named() -> None:
     assert "Not shown" not in printed(invented_report(table()), 100)
 
 
+def test_columns_of_words_are_folded_before_any_is_left_out() -> None:
+    models = tuple(Column(f"model-{i}", f"model {i}") for i in range(4))
+    results = Table("r", "R", (Column("axis", "Axis"), *models), (("Ability", *("62.1% [60.0% to 64.5%]",) * 4),))
+    text = printed(invented_report(results), 80)
+    assert "model 3" in text
+    assert "62.1% [60.0%" in text
+    assert "Not shown" not in text
+
+
 def test_rows_beyond_thirty_are_left_out_and_counted() -> None:
     text = printed(invented_report(table(45)))
     assert "term 29" in text
