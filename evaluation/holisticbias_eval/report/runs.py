@@ -38,9 +38,8 @@ def comparison_report(compared: ComparedRuns, second: Run) -> Report:
     names = dict.fromkeys(figure.measure for figure in figures)
     sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
     counts = compared.sentences
-    notes = [f"{run}: {s.model.note}" for run, s in (("A", compared.first), ("B", compared.second)) if s.model.note]
     return Report(
-        title=f"{run_title(compared.first)}, beside {run_title(compared.second)}",
+        title="Two runs side by side",
         chapters=tuple(Chapter(MEASURES[name].info, found) for name, found in sections.items()),
         signature=both_signatures(compared.first, compared.second),
         measured=(
@@ -49,9 +48,18 @@ def comparison_report(compared: ComparedRuns, second: Run) -> Report:
             *_what_differs(compared),
             NO_VERDICT,
         ),
-        notes=tuple(notes),
+        notes=tuple(_notes(compared)),
         runs=(run_title(compared.first), run_title(compared.second)),
     )
+
+
+def _notes(compared: ComparedRuns) -> Iterator[str]:
+    """The notes of both models, each once."""
+    notes: dict[str, list[str]] = {}
+    for run, signature in (("A", compared.first), ("B", compared.second)):
+        if signature.model.note:
+            notes.setdefault(signature.model.note, []).append(run)
+    yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
 
 
 def _what_differs(compared: ComparedRuns) -> Iterator[str]:
