@@ -1,4 +1,4 @@
-"""The command: its output, its exit codes, and what it leaves behind. No traceback, whatever happens."""
+"""The command: output, exit codes and remaining files; never a traceback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMAND = [sys.executable, "-m", "holisticbias"]
 
 @pytest.fixture
 def terms(root: Path, tmp_path: Path) -> Path:
-    """A copy of the terms, to spoil."""
+    """A copy of the terms that tests can break."""
     folder = tmp_path / "terms"
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
         shutil.copytree(root / name, folder / name)
@@ -70,10 +70,10 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     assert code == 1
     assert out.splitlines() == [
         f"{BAD}:8:15 error schema [example.kind] position: Input should be 'before', 'after' or 'standalone'; "
-        "it is 'beside'. Mend: see schema/, or the examples beside this entry.",
-        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Mend: put the text between quotes.",
-        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not one that this place has. "
-        "Mend: correct or remove the key.",
+        "it is 'beside'. Fix: see schema/ and the other entries of the file.",
+        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Fix: quote the value.",
+        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not in the schema. "
+        "Fix: correct or remove the key.",
     ]
     assert err == "3 errors.\n"
 
@@ -96,7 +96,7 @@ def test_validate_as_annotations(invoke: Invoke) -> None:
     assert (code, err) == (1, "")
     assert out.splitlines()[2] == (
         f"::error file={BAD},line=19,col=13,title=unknown-key::[example.kind-3] "
-        "The key 'colour' is not one that this place has. Mend: correct or remove the key."
+        "The key 'colour' is not in the schema. Fix: correct or remove the key."
     )
     assert invoke("validate", "--format", "github") == (0, "", "")
 
@@ -116,7 +116,7 @@ def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms: Path, 
     ("path", "message"),
     [
         ("missing.yaml", "missing.yaml: no such file or folder"),
-        ("tools", "tools holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
+        ("tools", "tools has no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
     ],
 )
 def test_validate_cannot_run(invoke: Invoke, path: str, message: str) -> None:
@@ -159,7 +159,7 @@ def test_small_is_a_hundred_descriptors_over_all_axes(small_release: Release, re
         (("--version", "9.9.9"), "there is no version '9.9.9': releases/ has 1.0.0"),
         (("--version", "../1.0.0"), "there is no version '../1.0.0': releases/ has 1.0.0"),
         (("--version", ""), "there is no version '': releases/ has 1.0.0"),
-        (("--source", "tools"), "tools is no folder of terms: it needs descriptors/, nouns/ and templates/"),
+        (("--source", "tools"), "tools is not a folder of terms: it needs descriptors/, nouns/ and templates/"),
         (("--colour", "red"), "No such option '--colour'."),
     ],
 )
@@ -228,7 +228,7 @@ def test_source_without_versions(terms: Path, invoke: Invoke, tmp_path: Path) ->
 
 
 def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
-    """As the user nobody where these tests run as root, whom no permission stops."""
+    """Run as the user nobody if the tests run as root, because permissions do not stop root."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)
         program = (
@@ -283,7 +283,7 @@ def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, cod
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not contents(tmp_path) and process.poll() is None:  # until it begins to write
+    while not contents(tmp_path) and process.poll() is None:  # until it starts to write
         time.sleep(0.001)
     process.send_signal(sent)
     out, err = process.communicate(timeout=60)
@@ -404,7 +404,7 @@ def test_unknown_or_missing_verb(invoke: Invoke, arguments: list[str]) -> None:
     assert err.startswith("Usage: holisticbias")
 
 
-# the world outside
+# the environment
 
 
 @pytest.mark.parametrize("arguments", [["validate", "--format", "json", BAD], ["show", "Deaf"], ["--help"]])
@@ -451,7 +451,7 @@ def test_commands_take_their_source_from_an_option(terms: Path, invoke: Invoke) 
             path.unlink()
     (terms / "subsets" / "small.yaml").unlink()
     (terms / "waivers.yaml").unlink()
-    for path in (terms / "releases").iterdir():  # terms of their own, of which nothing is published
+    for path in (terms / "releases").iterdir():  # terms without published versions
         if path.suffix == ".json":
             path.unlink()
         else:
