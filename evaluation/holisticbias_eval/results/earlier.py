@@ -52,13 +52,13 @@ class _Entry(Part):
     by_axis: tuple[_AxisFigure, ...]
 
 
-def read_earlier_result(content: Mapping[str, Any], scores: pa.Table) -> dict[str, Any]:
+def read_earlier_result(content: bytes, scores: pa.Table) -> dict[str, Any]:
     """Convert a result of the first form; ``scores`` are those of its run.
 
     The recorded figures stay as they are. Medians and love-hate differences,
     which reports then computed, are measured. Raises ``ValidationError``.
     """
-    old = _Result.model_validate(content)
+    old = _Result.model_validate_json(content)
     (measure,) = old.signature.measures
     bias = old.likelihood_bias
     figures = share_figures(measure, bias.by_axis, bias.by_template, bias.by_axis_and_template, old.trust)
