@@ -343,8 +343,8 @@ def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
         (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
         (["xyzzy"], "has no term 'xyzzy'"),
         ([""], "has no term ''"),
-        (["Deaf", "--noun", "robot"], "'Deaf' goes with no noun 'robot', but with: woman, "),
-        (["Latina", "--noun", "man"], "'Latina' goes with no noun 'man', but with: woman, "),
+        (["Deaf", "--noun", "robot"], "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
+        (["Latina", "--noun", "man"], "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (["Deaf", "--version", ""], "there is no version ''"),
         (["Deaf", "--version", "0.0.1"], "there is no version '0.0.1'"),
     ],
@@ -363,14 +363,14 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("schema", "--check") == (0, "", "")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
     # eight kinds of source files; result, recipe and registry entry of the evaluation
-    assert (code, out.count("is stale: run holisticbias schema\n")) == (1, 8 + 3)
+    assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, 8 + 3)
     assert not (tmp_path / "new").exists()
     assert invoke("schema", "--out", tmp_path / "new")[0] == 0
     assert invoke("schema", "--check", "--out", tmp_path / "new") == (0, "", "")
     (tmp_path / "new" / "nouns.schema.json").write_text("{}")
     (tmp_path / "new" / "templates.schema.json").write_bytes(b"\xff")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
-    assert (code, out.count("is stale")) == (1, 2)
+    assert (code, out.count("is out of date")) == (1, 2)
 
 
 @pytest.mark.parametrize("verb", ["", "build", "schema", "show", "validate"])

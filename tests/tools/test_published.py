@@ -230,7 +230,7 @@ def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)
     assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
-    with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
+    with pytest.raises(SourceError, match="was published with digest 000000000000, but now has digest 0c36c62d7de6"):
         freeze_version(catalog, "1.0.0", copy)
 
 
