@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.cells import cell_len
@@ -13,8 +14,8 @@ from rich.text import Text
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
+from holisticbias_eval.report.units import DIFFERENCE, POINTS, WORDS, show
+from holisticbias_eval.sections import Column, DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
 PICTURES = (DotPlot, HeatMap, Scatter)
@@ -67,12 +68,22 @@ def _say(text: str, console: Console, style: str = "") -> None:
 def _print_table(table: Table, console: Console) -> None:
     console.print()
     if table.rows:
-        cells = [[show(c, k.unit) for c, k in zip(r, table.columns, strict=True)] for r in table.rows[:MOST_ROWS]]
+        cells = [
+            [show(c, k.unit).removesuffix(POINTS) for c, k in zip(r, table.columns, strict=True)]
+            for r in table.rows[:MOST_ROWS]
+        ]
+        table = replace(table, columns=tuple(map(_with_unit, table.columns)))
         widths = _widths(table, cells, console.width)
         console.print(_rich_table(table, cells, widths))
         _say(_left_out(table, len(widths)), console, "dim")
     if table.note:
         _say(table.note, console)
+
+
+def _with_unit(column: Column) -> Column:
+    """A column whose heading has the unit that its cells leave out."""
+    is_points = column.unit == f"share{DIFFERENCE}"
+    return replace(column, heading=f"{column.heading} (points)") if is_points else column
 
 
 def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
