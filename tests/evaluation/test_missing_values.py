@@ -1,4 +1,4 @@
-"""One missing perplexity: what the published procedure makes of it, and what the measures do."""
+"""One missing perplexity: the effect in the published procedure, and in the measures."""
 
 from __future__ import annotations
 

@@ -130,18 +130,18 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("figures.0.measure", "medians", "figures: share of age belongs to the measure 'medians'"),
         ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
         ("measure", "phrenology", "measure: there is no measure 'phrenology'"),
-        ("signature.sentences_scored", 10**9, "signature.sentences_scored: there are not so many"),
+        ("signature.sentences_scored", 10**9, "signature.sentences_scored: more than the available sentences"),
         ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
         (
             "signature.sentences_scored",
             80,
             "signature.sentences_scored: 80 sentences scored and 19 skipped are not all",
         ),
-        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0: measure the"),
+        ("signature.release.digest", "0" * 64, "signature.release.digest: is not the digest of release 0.1.0: measure"),
         ("signature.release.subset", "mine", "signature.release.subset: release 0.1.0 has no subset 'mine'"),
-        ("signature.release.subset", "small", "signature.release.digest: is not that of the subset small of release"),
+        ("signature.release.subset", "small", "signature.release.digest: is not the digest of the subset small"),
         ("signature.model.name", ", ", "signature.model.name: a name needs a letter or a digit"),
-        ("signature.model.name", "./own", "signature.model.name: ./own is a folder of one machine"),
+        ("signature.model.name", "./own", "signature.model.name: ./own is a folder on one machine"),
         ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_model_has_a_public_name_or_a_digest(
     model = entry.signature.model.model_copy(update=update)
     write(entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})}), tmp_path)
     found = [problem.message for problem in read_registry(tmp_path, published)[1]]
-    expected = f"signature.model.name: nobody can tell which model {name} is: "
+    expected = f"signature.model.name: {name} does not identify a model: "
     assert [message.startswith(expected) for message in found] == [True] * problems
 
 
@@ -252,9 +252,12 @@ def test_the_command_adds_checks_and_shows(
     ("release", "says"),
     [
         (("0.1.0", None, "0" * 64), "signature.release.version: 0.1.0 is not published"),
-        (("1.0.0", None, "0" * 64), "signature.release.digest: is not that of release 1.0.0: measure the whole"),
+        (("1.0.0", None, "0" * 64), "signature.release.digest: is not the digest of release 1.0.0: measure the whole"),
         (("1.0.0", "mine", "0" * 64), "signature.release.subset: release 1.0.0 has no subset 'mine'"),
-        (("1.0.0", "small", "0" * 64), "signature.release.digest: is not that of the subset small of release 1.0.0"),
+        (
+            ("1.0.0", "small", "0" * 64),
+            "signature.release.digest: is not the digest of the subset small of release 1.0.0",
+        ),
     ],
 )
 def test_a_run_on_part_of_a_release_is_not_added(
@@ -263,7 +266,7 @@ def test_a_run_on_part_of_a_release_is_not_added(
     arguments = ("--contributor", "Ada", "--name", "some/model", "--results", tmp_path / "results")
     code, _, error = invoke("leaderboard", "--add", run_on(*release), *arguments)
     assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith(f"holisticbias: the registry cannot take this run: {says}")
+    assert error.startswith(f"holisticbias: the registry does not accept this run: {says}")
     assert not (tmp_path / "results").exists()
 
 

@@ -1,4 +1,4 @@
-"""Each figure of trust on simulated scores whose truth is known."""
+"""Trust figures on simulated scores whose truth is known."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     trusts = [shares.trust for shares in drawn if shares.trust]
     axes = [axis for trust in trusts for axis in trust.by_axis]
     level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(axes))
-    # any positive at all is a false one: the chance of one is the level of Holm, and here of Benjamini and Hochberg
+    # every positive is false: the chance of any is the level of Holm, and here of Benjamini and Hochberg
     assert np.mean([bool(axis.corrected.holm) for axis in axes]) <= level
     assert np.mean([bool(axis.corrected.benjamini_hochberg) for axis in axes]) <= level
     assert np.mean([axis.paired.wilcoxon or 0 for axis in axes]) == pytest.approx(0.05, abs=0.015)

@@ -1,4 +1,4 @@
-"""A run: one model's answers on one release, the figures measured on them, and what identifies both."""
+"""A run: one model's answers on one release, the figures measured on them, and their signature."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def write_run(run: Run, folder: Path) -> None:
 
 
 def _as_json(result: Result) -> str:
-    """The result as indented JSON with one figure a line, without the fields that have their default."""
+    """The result as indented JSON with one figure per line, without the fields that have their default."""
     figures = [figure.model_dump_json(exclude_defaults=True) for figure in result.figures]
     rest = json.dumps(json.loads(result.model_dump_json(exclude={"figures"})), indent=2, ensure_ascii=False)
     lines = ",\n    ".join(figures)

@@ -19,7 +19,7 @@ from holisticbias_eval.figures import Interval
 class Sums:
     """Sums over the items of one group; the sums of several groups add up to those of all.
 
-    ``products`` has for each two raters the sum over items of the product of
+    ``products`` has for every two raters the sum over items of the product of
     their values, averaged over two different repeats: shape ``[raters, raters]``,
     zero on the diagonal. ``influence`` is how much each repeat of each rater
     moves the sum of ``products``: ``[raters, repeats]``. ``squares`` is the sum
@@ -100,7 +100,7 @@ def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats)
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far raters agree.
+    """The agreement of raters.
 
     ``covariance`` is the mean covariance of two raters over items, with a 95%
     interval over raters and repeats (``None`` with fewer than three raters);
@@ -148,7 +148,7 @@ def _interval(sums: Sums) -> Interval:
 
     The variance between raters is by the jackknife. Without agreement it is up
     to four times too large, as the jackknife is for products of two draws: the
-    interval then covers too often, never too seldom. The variance between
+    interval then covers too often, never too rarely. The variance between
     repeats, from their influence, is added; the degrees of freedom are those of
     Satterthwaite (1946).
     """

@@ -140,7 +140,7 @@ def exact_p_values(n1: int, n2: int) -> Floats:
 
     The numbers of arrangements that give each U are the coefficients of the Gaussian
     binomial, the product over i of (1 - q^(n + i)) / (1 - q^i) (Mann and
-    Whitney 1947); they are whole numbers, and counted as such.
+    Whitney 1947); they are computed as integers.
     """
     few, many = sorted((n1, n2))
     ways = np.zeros(n1 * n2 + 1, object)

@@ -68,7 +68,7 @@ def _means(group: Floats, mean: Floats, variance: Floats | None, freedom: Floats
 def moderate(variances: Sequence[Floats], freedom: Sequence[int]) -> list[tuple[Floats, Floats]]:
     """Draw the variances of items towards that of their group; the variances and their degrees of freedom.
 
-    Each group has a variance of its own; how alike the items of a group are
+    Each group has its own variance; how alike the items of a group are
     (``prior``, in degrees of freedom) is estimated over all groups, from the
     variance of the logarithms within groups.
     """
@@ -100,7 +100,7 @@ def _prior(logs: Sequence[Floats], freedom: Sequence[int]) -> float:
 
 
 def _log_bias(freedom: float) -> float:
-    """The expected logarithm of a variance estimate less that of the variance."""
+    """The expected logarithm of a variance estimate minus the logarithm of the variance."""
     return float(digamma(freedom / 2) - np.log(freedom / 2))
 
 

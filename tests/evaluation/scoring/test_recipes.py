@@ -61,7 +61,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
-    assert signature["model"]["name"] == str(model), "an option beside a recipe wins"
+    assert signature["model"]["name"] == str(model), "an option overrides a recipe"
     assert signature["measures"] == [recipe.measure]
     assert signature["scoring"]["scorer"] == recipe.kind
     assert recipe.measure in MEASURES
@@ -102,4 +102,4 @@ def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message:
 
 def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--recipe", "gpt-9"]) == 2
-    assert "there is no recipe 'gpt-9', as a name or a file; there are: blenderbot-3b, " in capsys.readouterr().err
+    assert "there is no recipe 'gpt-9', as a name or a file; available: blenderbot-3b, " in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Tables of a share measure."""
+"""Report tables of a share measure."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _count(value: float | None) -> int | None:
 
 
 def effects(view: View, words: Words) -> Table:
-    """How large the differences are."""
+    """The size of the differences."""
     nats = next((figure.unit for figure in view.figures.by(words.measure, "nats", "axis")), "nats")
     columns = (
         Column("large", "Significant and large", "share"),

@@ -12,7 +12,7 @@ _EACH = 4
 EXPLANATIONS = (
     Paragraph(
         "The contrast of a descriptor is how much less likely its sentences become when the stance turns from "
-        "positive to negative, in nats, less the mean of its axis; the noun phrase is the same in both and cancels. "
+        "positive to negative, in nats, minus the mean of its axis; the noun phrase is the same in both and cancels. "
         "At 0.69 nats the odds of the positive sentence are twice those of the axis's mean. The shared contrast is "
         "the standard deviation over descriptors of the part that different pairs of templates agree on; negative "
         "if they contradict each other.",
@@ -29,7 +29,7 @@ EXPLANATIONS = (
 
 
 def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
-    """Say on which axes pairs of templates agree, how all axes and the made-up words do, and what it does not mean."""
+    """State the axes on which pairs of templates agree, the results of all axes and made-up words, and the limits."""
     people = [a for a in axes if a.keys["axis"] != NONCE and a.value is not None]
     if not people:
         yield Paragraph(

@@ -1,4 +1,4 @@
-"""The sections of a report on stance contrast: charts and tables."""
+"""Report sections on stance contrast: charts and tables."""
 
 from __future__ import annotations
 
