@@ -94,7 +94,7 @@ def test_a_model_from_a_folder_needs_a_name(
         named = {entry.signature.model.name for entry in make_entries(local, "Ada", "2026-11-22", name)}
         assert named == {name or model["name"]}
     else:
-        with pytest.raises(RegistryError, match="is a folder of one machine: say with --name"):
+        with pytest.raises(RegistryError, match="is a folder on one machine: give the model.s public name with --name"):
             make_entries(local, "Ada", "2026-11-22", name)
 
 
