@@ -68,6 +68,7 @@ benchmark: setup
 
 # a published version has a lock
 RELEASES := $(sort $(patsubst releases/%.lock.json,%,$(wildcard releases/*.lock.json)))
+MEASURES := stance_contrast,likelihood_bias
 REFERENCES := $(RELEASES:%=evaluation/reference/%/result.json)
 
 reference: setup
@@ -76,8 +77,9 @@ reference: setup
 
 evaluation/reference/%/result.json:
 	mkdir -p $(@D)
-	$(BIN)/holisticbias evaluate --release $* --no-store --out build/reference/$* --overwrite
-	$(BIN)/holisticbias report build/reference/$* --format svg --out $(@D)/likelihood_bias.svg
+	$(BIN)/holisticbias evaluate --release $* --measure $(MEASURES) --no-store --out build/reference/$* --overwrite
+	$(BIN)/holisticbias report build/reference/$* --format svg --part stance-contrast --out $(@D)/stance_contrast.svg
+	$(BIN)/holisticbias report build/reference/$* --format svg --part likelihood-bias --out $(@D)/likelihood_bias.svg
 	cp build/reference/$*/result.json $@
 
 embedded-model: setup
@@ -116,14 +118,16 @@ real: build/real/.installed
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
-REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --overwrite
+REAL_EVALUATE := build/real/bin/holisticbias evaluate --model $(REAL) --store build/real/store --measure $(MEASURES) --overwrite
+REAL_REPORT := build/real/bin/holisticbias report build/real/on-1.0.0 --format svg
 REAL_ADD := build/real/bin/holisticbias leaderboard --name 'SmolLM2-135M-Instruct, Q4_1 weights' --contributor HolisticBias
 
 # Adds 1.0.0, and the small subset of each later release, to the registry; stores chart and figures of 1.0.0
 real-reference: real
 	$(REAL_EVALUATE) --release 1.0.0 --out build/real/on-1.0.0
 	mkdir -p $(REAL_REFERENCE)
-	build/real/bin/holisticbias report build/real/on-1.0.0 --format svg --out $(REAL_REFERENCE)/likelihood_bias.svg
+	$(REAL_REPORT) --part stance-contrast --out $(REAL_REFERENCE)/stance_contrast.svg
+	$(REAL_REPORT) --part likelihood-bias --out $(REAL_REFERENCE)/likelihood_bias.svg
 	cp build/real/on-1.0.0/result.json $(REAL_REFERENCE)/result.json
 	$(REAL_ADD) --add build/real/on-1.0.0
 	set -e; for version in $(filter-out 1.0.0,$(RELEASES)); do \

@@ -2,7 +2,7 @@
 
 The floor is a new process that imports pyarrow, joins 470,000 strings and
 writes them as zstd Parquet. Floor and build take turns. Figures are medians
-over whole processes, including start and imports.
+over whole processes, including startup and imports.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def measure_floor(folder: Path) -> Cost:
 
 
 def measure_build(folder: Path) -> Cost:
-    """Build version 1.0.0 once, into a new folder in the folder."""
+    """Build version 1.0.0 once, into a new subfolder of the folder."""
     return measure((*HOLISTICBIAS, "build", "--version", "1.0.0", "--out", tempfile.mkdtemp(dir=folder)))
 
 
@@ -82,7 +82,7 @@ def benchmark(rounds: int) -> Figures:
     """Measure the floor, a build and ``--help`` in each round."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        measure_build(folder)  # fills the caches
+        measure_build(folder)  # fill the caches
         costs = [
             (measure_floor(folder), measure_build(folder), measure((*HOLISTICBIAS, "--help"))) for _ in range(rounds)
         ]

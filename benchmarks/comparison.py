@@ -1,4 +1,4 @@
-"""Calibration of ``holisticbias compare`` on simulated pairs of models whose true shares are known to be equal or not.
+"""Calibrate ``holisticbias compare`` on simulated pairs of models whose true shares are known.
 
 Prints for each world how many pairs have p < 0.05 and p < 0.01, how far the p-values are from uniform
 (Kolmogorov-Smirnov distance), how often the interval covers the expected change, and the mean standard error of the
@@ -22,11 +22,11 @@ from holisticbias_eval.statistics.clusters import estimate, moved_by_axis
 
 @dataclass(frozen=True)
 class World:
-    """How the log-perplexity of two models comes about; all but the last four is the same for both.
+    """Parameters of the log-perplexities of two models; all but the last four are the same for both.
 
-    ``effect`` is the spread of descriptors' effects. Each model may have words of
-    its own for a template (``own_template``) or for a noun, in all templates
-    alike (``own_noun``); the second has its effects times ``gain``, and in
+    ``effect`` is the spread of descriptors' effects. Each model may prefer some
+    words in a template (``own_template``) or with a noun in all templates
+    (``own_noun``). The second model has its effects times ``gain``, and in
     reverse order if ``reverse``.
     """
 
@@ -41,7 +41,7 @@ class World:
     reverse: bool = False
 
     def draw(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Perplexities by both models: shape ``[templates, descriptors, nouns]`` each."""
+        """Draw the perplexities of both models, each of shape ``[templates, descriptors, nouns]``."""
         effects = self.effect * ndtri((np.arange(self.descriptors) + 0.5) / self.descriptors)
         scale = np.exp(rng.normal(0, 0.5, (self.templates, 1, 1)))
         noun = rng.normal(0, 0.5, (self.templates, 1, self.nouns))
@@ -73,7 +73,7 @@ WORLDS = {
 
 @dataclass(frozen=True)
 class Compared:
-    """Changes of share between the models of each pair, with intervals and p-values: shape ``[pairs]`` each."""
+    """Changes of share between the models of each pair, with intervals and p-values; all of shape ``[pairs]``."""
 
     change: Floats
     low: Floats
@@ -82,7 +82,7 @@ class Compared:
 
 
 def compare_pairs(world: World, pairs: int, seed: int) -> Compared:
-    """Draw pairs of models, and compare the two of each."""
+    """Draw pairs of models and compare the two models of each pair."""
     rng = np.random.default_rng(seed)
     drawn = [world.draw(rng) for _ in range(pairs)]
     moved = moved_by_axis(*(_crossing([pair[i] for pair in drawn]) for i in (0, 1)))

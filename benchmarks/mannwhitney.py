@@ -1,7 +1,7 @@
-"""All pairs of descriptors of release 1.0.0, in every template: our Mann-Whitney tests against scipy's in one run.
+"""Speed of our Mann-Whitney tests relative to scipy's, for all pairs of descriptors of release 1.0.0 in every template.
 
-Prints how many times faster ours are (``vs_scipy``) than ``scipy.stats.mannwhitneyu`` called on stacked
-arrays with ``axis=1``, once for each of the 13 axes x 26 templates, and the largest difference of their p-values.
+Prints how many times faster our tests are (``vs_scipy``) than ``scipy.stats.mannwhitneyu`` on stacked arrays with
+``axis=1``, called once for each of the 13 axes x 26 templates, and the largest difference between the p-values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
 
 
 def perplexities(seed: int) -> list[Floats]:
-    """Random perplexities of every cell, shape ``[descriptors, nouns]``: as many as release 1.0.0 has."""
+    """Draw random perplexities for each cell of release 1.0.0, shape ``[descriptors, nouns]``."""
     held = load_catalog().at("1.0.0")
     rng = np.random.default_rng(seed)
     nouns = sum(len(g.nouns) for g in held.genders)
@@ -31,12 +31,12 @@ def perplexities(seed: int) -> list[Floats]:
 
 
 def ours(cells: list[Floats]) -> list[Floats]:
-    """The p-values of all pairs of each cell."""
+    """P-values of all pairs of each cell, computed by this package."""
     return [mann_whitney_pairs(c.ravel(), np.repeat(np.arange(len(c)), c.shape[1]), len(c)).p for c in cells]
 
 
 def scipys(cells: list[Floats]) -> list[Floats]:
-    """The same from scipy's vectorised call."""
+    """P-values of all pairs of each cell, from scipy's vectorised function."""
     found = []
     for cell in cells:
         first, second = np.array(list(combinations(range(len(cell)), 2))).T
@@ -45,7 +45,7 @@ def scipys(cells: list[Floats]) -> list[Floats]:
 
 
 def seconds(contender: object, cells: list[Floats]) -> tuple[float, Floats]:
-    """How long a contender takes, and what it finds."""
+    """Run a function; return its seconds and its p-values."""
     assert callable(contender)
     start = time.perf_counter()
     found = contender(cells)

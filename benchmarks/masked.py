@@ -1,12 +1,12 @@
-"""Pseudo-log-likelihoods of SEAT's phrases: distinct masked inputs against every masked input.
+"""Time of pseudo-log-likelihoods of SEAT's phrases: distinct masked inputs compared with all masked inputs.
 
 The model is a BERT with RoBERTa base's depth and vocabulary, random weights and a narrower
 body. The package is compared with one masked input per pass, as in the code of
 Nangia et al. (2020), and with padded batches of 64 in the order of the texts; both
 compute the head at every position. A third method works like the package, but
 packs the distinct inputs into rows of 128 separated by a mask, instead of batches
-of equal length. All score the same phrases in turn, in one process; the output is
-ratios.
+of equal length. All methods score the same phrases in turn, in one process; the
+output is ratios.
 
     python benchmarks/masked.py [--descriptors N] [--tokenizer FILE] [--json]
 
@@ -73,14 +73,14 @@ def phrases(sentences: pa.Table) -> Spans:
 
 
 def few(sentences: pa.Table, descriptors: int) -> pa.Table:
-    """The sentences of some descriptors, spread over all descriptors."""
+    """Sentences of some descriptors, evenly spread over all descriptors."""
     names = [name for name in sentences["descriptor_id"].unique().to_pylist() if name is not None]
     chosen = {names[i] for i in np.linspace(0, len(names) - 1, descriptors).astype(int)}
     return sentences.filter(pa.array([name in chosen for name in sentences["descriptor_id"].to_pylist()]))
 
 
 def masked_inputs(tokenizer: Any, spans: Spans) -> list[tuple[int, int, list[int]]]:
-    """For every token of every span: the span's row, the token's place, and the token ids."""
+    """For every token of every span: the span's row, the token's position, and the token ids."""
     found = []
     for row, (text, start, stop) in enumerate(zip(spans.text, spans.start, spans.stop, strict=True)):
         encoded = tokenizer(text, return_offsets_mapping=True)
@@ -163,7 +163,7 @@ def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tup
 
 
 def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callable[[], float]) -> dict[str, float]:
-    """Compute every figure, by its key; one is the saving in tokens over the whole release."""
+    """Compute all figures by key, including the ratio of tokens over the whole release."""
     scorer = MaskedScorer(loaded, print)
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)
@@ -193,7 +193,7 @@ def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callabl
 
 
 def main() -> None:
-    """Run it from the command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")

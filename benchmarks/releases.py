@@ -1,6 +1,6 @@
 """Speed and memory of building, opening and verifying releases and intersections, relative to floors.
 
-The floor of building imports pyarrow, joins as many strings as release 1.0.0
+The floor of a build imports pyarrow, joins as many strings as release 1.0.0
 has sentences, and writes them as Parquet. The floor of opening and verifying
 is the SHA-256 of the files.
 
@@ -55,7 +55,7 @@ class Cost:
 
 
 def measure(code: str, out: str, pairs: str) -> Cost:
-    """Run code in a new process and measure it, including start and imports."""
+    """Run code in a new process and measure it, including startup and imports."""
     command = [sys.executable, "-c", f"CODE = {code!r}\n{MEASURED}", out, pairs]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return Cost(*map(float, done.stdout.splitlines()[-1].split()[1:]))

@@ -86,9 +86,9 @@ def by_descriptor(tokenizer: Tokenizer, lead: Sequence[int]) -> dict[str, Tokens
 def sample(held: dict[str, Tokens], descriptors: int) -> tuple[Tokens, float]:
     """The sentences of some descriptors, and the tokens per forward token of the whole release.
 
-    How much a tree saves depends on its descriptors. So this takes the first
-    draw whose tokens per forward token are within 2% of the whole release's, or
-    else the nearest; both figures are printed.
+    The saving of a tree depends on its descriptors. Takes the first draw whose
+    tokens per forward token are within 2% of the whole release's, or else the
+    nearest draw; both figures are printed.
     """
     whole = tokens_per_node([row for rows in held.values() for row in rows])
     nearest, found = np.inf, list[list[int]]()
@@ -110,12 +110,12 @@ def tokens_per_node(tokens: Tokens) -> float:
 
 
 def flat(tokens: Tokens) -> tuple[np.ndarray[Any, np.dtype[np.int32]], np.ndarray[Any, np.dtype[np.int64]]]:
-    """All tokens in a row, and where each sentence begins."""
+    """All tokens in one array, and the start of each sentence."""
     return np.array([t for row in tokens for t in row], np.int32), np.cumsum([0, *map(len, tokens)])
 
 
 def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Values:
-    """The method of this package."""
+    """Score with a prefix tree, as this package does."""
     ids, starts = flat(tokens)
     tree = build_tree(ids, starts)
     nll = node_likelihoods(model, tree, size or PackSize(), "tiled head", lambda _: None, print)
@@ -123,7 +123,7 @@ def prefix_tree(model: Any, tokens: Tokens, size: PackSize | None = None) -> Val
 
 
 def bucketed(model: Any, tokens: Tokens) -> Values:
-    """De-duplicated, sorted by length, batches of 128 without padding."""
+    """Score without duplicates, sorted by length, in batches of 128 without padding."""
     ids, starts = flat(tokens)
     nll = token_likelihoods(model, ids, starts, lambda _: None, print)
     return np.add.reduceat(nll, starts[:-1])
@@ -131,7 +131,7 @@ def bucketed(model: Any, tokens: Tokens) -> Values:
 
 @torch.no_grad()
 def evaluate(model: Any, tokens: Tokens) -> Values:
-    """The perplexity of Hugging Face evaluate: padded once to the longest text, batches of 16."""
+    """Score like the perplexity of Hugging Face evaluate: padded once to the longest text, in batches of 16."""
     width = max(map(len, tokens))
     ids = torch.zeros((len(tokens), width), dtype=torch.int64)
     mask = torch.zeros_like(ids)
@@ -187,7 +187,7 @@ CONTENDERS: dict[str, Contender] = {
 
 
 def peak_over(run: Callable[[], object]) -> float:
-    """The peak resident memory that a run adds, in MB."""
+    """Peak resident memory added by a run, in MB."""
     process, stop, peak = psutil.Process(), threading.Event(), 0
     before = process.memory_info().rss
 
@@ -214,7 +214,7 @@ def seconds_per_token(model: Any, clock: Clock) -> float:
 
 
 def errors(model: Any, tokens: Tokens) -> dict[str, float]:
-    """The largest errors against float64 on some sentences, in nats: of the tree, and of whole sentences."""
+    """Largest errors relative to float64 on some sentences, in nats: of the tree, and of whole sentences."""
     some = tokens[:: max(1, len(tokens) // CHECKED)]
     with in_float64(model):
         exact = bucketed(model, some)
@@ -223,7 +223,7 @@ def errors(model: Any, tokens: Tokens) -> dict[str, float]:
 
 
 def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock: Clock) -> dict[str, float]:
-    """Compute every figure, by its key."""
+    """Compute all figures by key."""
     for warm in (prefix_tree, evaluate):
         warm(model, tokens[:40])
     peak = peak_over(lambda: prefix_tree(model, tokens))
@@ -256,7 +256,7 @@ def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock
 
 
 def main() -> None:
-    """Run it from the command line."""
+    """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--model", help="a model's folder or GGUF file")
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")

@@ -1,11 +1,11 @@
-"""Calibration of the stance contrast on simulated scores whose planted stance is known.
+"""Calibrate the stance contrast on simulated scores with a known stance.
 
 Prints for each world:
 
-- ``estimate``: the mean estimate of the shared variance over its truth, or in nats squared if nothing is planted;
-- ``axis_covers``: the share of axes whose interval covers the truth;
-- ``axes_agree``, ``any_agrees``: the share of axes on which the report says that pairs agree, and of runs with any;
-- ``p_below_05``, ``covers``: the share of descriptors with p < 0.05, and of those whose interval covers the truth;
+- ``estimate``: the mean estimate of the shared variance over its true value, or in nats squared if that is 0;
+- ``axis_covers``: the share of axes whose interval covers the true value;
+- ``axes_agree``, ``any_agrees``: the shares of axes, and of runs with any axis, whose pairs agree in the report;
+- ``p_below_05``, ``covers``: the shares of descriptors with p < 0.05, and with an interval that covers the true value;
 - ``any_false``: the share of runs in which any descriptor without a stance differs after correction;
 - ``found``: the share of descriptors with a stance that differ after correction.
 """
@@ -54,7 +54,7 @@ WORLDS = {
 
 @dataclass(frozen=True)
 class Trial:
-    """What one run shows of its axes and descriptors; intervals may be missing."""
+    """Results of one run for its axes and descriptors; intervals may be missing."""
 
     variance: Floats
     agrees: Floats

@@ -1,4 +1,4 @@
-"""What several tests share: the catalog, version 1.0.0 compiled and written once a session, and the command."""
+"""Shared fixtures: the catalog, version 1.0.0 compiled and written once per session, and the command."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from holisticbias.terms.catalog import Catalog
 Answer: TypeAlias = tuple[int, str, str]
 ROOT = Path(__file__).resolve().parent.parent
 
-# `make test` draws the same examples every time, so that it fails for a change and never by luck;
-# `make fuzz` draws new ones and many.
+# `make test` draws the same examples every time, so only a change makes it fail;
+# `make fuzz` draws many new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -73,7 +73,7 @@ def small_folder(small_release: Release, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs ``holisticbias`` as a process of its own."""
+    """Run ``holisticbias`` in a separate process."""
 
     def run_command(
         *arguments: str | Path, cwd: Path = root, environment: Mapping[str, str] | None = None
@@ -93,7 +93,7 @@ def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 @pytest.fixture
 def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
-    """Runs ``holisticbias`` in this process: its exit code, output and errors."""
+    """Run ``holisticbias`` in this process; return exit code, output and errors."""
     monkeypatch.chdir(ROOT)
 
     def invoke_command(*arguments: str | Path) -> Answer:

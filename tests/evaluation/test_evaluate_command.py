@@ -221,7 +221,7 @@ def test_a_model_that_cannot_be_used(
 
 def test_an_unknown_measure(refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path) -> None:
     line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--measure", "likelihood_bias,phrenology")
-    assert "there is no measure 'phrenology'; available: likelihood_bias" in line
+    assert "there is no measure 'phrenology'; available: stance_contrast, likelihood_bias" in line
 
 
 def test_a_folder_that_is_no_release(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def signature(tiny_run: Path) -> Signature:
         # another machine, packages, folder or count: the same run
         ({"machine": "Darwin arm64", "versions": {"python": "3.14"}, "model.name": "elsewhere/gpt"}, ()),
         ({"model.revision": "abc", "model.note": "a note", "model.parameters": 1, "rounding": None}, ()),
-        ({"measures": ("another",)}, ("measure likelihood_bias, not another",)),
+        ({"measures": ("another",)}, ("measure stance_contrast, likelihood_bias, medians, love_hate, not another",)),
         ({"model.dtype": "bfloat16"}, ("precision float32, not bfloat16",)),
         ({"release.version": "0.2.0"}, ("release 0.1.0 (digest DIGEST), not 0.2.0 (digest DIGEST)",)),
         ({"release.subset": "small"}, ("release 0.1.0 (digest DIGEST), not 0.1.0 small (digest DIGEST)",)),

@@ -15,8 +15,8 @@ from holisticbias_eval.likelihood.local import load_scorer
 from holisticbias_eval.likelihood.scorer import score_spans
 from holisticbias_eval.likelihood.scores import with_scores
 from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, NONCE, Shown
+from holisticbias_eval.measures.measure import NONCE, Settings, View
+from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.biases import read_biases
 from holisticbias_eval.prompts.selection import select_sentences

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the tools."""
+"""Fixtures for the tests of the tools."""
 
 from __future__ import annotations
 

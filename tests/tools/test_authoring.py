@@ -248,7 +248,7 @@ def test_add_in_a_session(
     code: int,
     said: str,
 ) -> None:
-    """After any answers, a valid entry was written or nothing was."""
+    """After any answers, either a valid entry or nothing is written."""
     before = {p: p.read_bytes() for p in terms_copy.rglob("*") if p.is_file()}
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
     assert main(["add", *arguments, "--source", str(terms_copy)]) == code

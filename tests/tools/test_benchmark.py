@@ -1,4 +1,4 @@
-"""The benchmark of building. Its figures are not tested: other work on the machine changes them."""
+"""The benchmark of builds. Its figures are not tested, because other work on the machine changes them."""
 
 from __future__ import annotations
 

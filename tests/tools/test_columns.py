@@ -1,4 +1,4 @@
-"""Columns made from bytes equal the columns that ``pyarrow.array`` makes."""
+"""Columns made from bytes equal the columns of ``pyarrow.array``."""
 
 from __future__ import annotations
 

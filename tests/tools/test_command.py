@@ -1,4 +1,4 @@
-"""The command: its output, its exit codes, and what it leaves behind. No traceback, whatever happens."""
+"""The command: output, exit codes and files written, without tracebacks."""
 
 from __future__ import annotations
 
@@ -30,17 +30,6 @@ BAD = "tests/data/invalid/several.yaml"
 COMMAND = [sys.executable, "-m", "holisticbias"]
 
 
-@pytest.fixture
-def terms(root: Path, tmp_path: Path) -> Path:
-    """A copy of the terms, to spoil."""
-    folder = tmp_path / "terms"
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
-        shutil.copytree(root / name, folder / name)
-    for name in ("sources.yaml", "waivers.yaml"):
-        shutil.copy(root / name, folder)
-    return folder
-
-
 def contents(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -70,10 +59,10 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     assert code == 1
     assert out.splitlines() == [
         f"{BAD}:8:15 error schema [example.kind] position: Input should be 'before', 'after' or 'standalone'; "
-        "it is 'beside'. Mend: see schema/, or the examples beside this entry.",
-        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Mend: put the text between quotes.",
-        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not one that this place has. "
-        "Mend: correct or remove the key.",
+        "it is 'beside'. Fix: see schema/ and the other entries of the file.",
+        f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Fix: quote the value.",
+        f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not in the schema. "
+        "Fix: correct or remove the key.",
     ]
     assert err == "3 errors.\n"
 
@@ -96,27 +85,27 @@ def test_validate_as_annotations(invoke: Invoke) -> None:
     assert (code, err) == (1, "")
     assert out.splitlines()[2] == (
         f"::error file={BAD},line=19,col=13,title=unknown-key::[example.kind-3] "
-        "The key 'colour' is not one that this place has. Mend: correct or remove the key."
+        "The key 'colour' is not in the schema. Fix: correct or remove the key."
     )
     assert invoke("validate", "--format", "github") == (0, "", "")
 
 
-def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms: Path, invoke: Invoke) -> None:
-    path = terms / "descriptors" / "age.yaml"
+def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms_copy: Path, invoke: Invoke) -> None:
+    path = terms_copy / "descriptors" / "age.yaml"
     path.write_text(path.read_text("utf-8").replace("sources: [smith-2022]", "sources: [nobody-2020]", 1), "utf-8")
     code, out, _ = invoke("validate", path)
     assert (code, out.count("\n")) == (1, 2)
     assert "known-source" in out
     assert "published-changed" in out
-    assert invoke("validate", terms / "nouns")[0] == 0
-    assert invoke("validate", terms)[0] == 1
+    assert invoke("validate", terms_copy / "nouns")[0] == 0
+    assert invoke("validate", terms_copy)[0] == 1
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
         ("missing.yaml", "missing.yaml: no such file or folder"),
-        ("tools", "tools holds no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
+        ("tools", "tools has no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
     ],
 )
 def test_validate_cannot_run(invoke: Invoke, path: str, message: str) -> None:
@@ -159,7 +148,7 @@ def test_small_is_a_hundred_descriptors_over_all_axes(small_release: Release, re
         (("--version", "9.9.9"), "there is no version '9.9.9': releases/ has 1.0.0"),
         (("--version", "../1.0.0"), "there is no version '../1.0.0': releases/ has 1.0.0"),
         (("--version", ""), "there is no version '': releases/ has 1.0.0"),
-        (("--source", "tools"), "tools is no folder of terms: it needs descriptors/, nouns/ and templates/"),
+        (("--source", "tools"), "tools is not a folder of terms: it needs descriptors/, nouns/ and templates/"),
         (("--colour", "red"), "No such option '--colour'."),
     ],
 )
@@ -216,19 +205,20 @@ def test_build_into_the_current_folder_is_refused(run: Run, root: Path, tmp_path
     assert "is the current folder, which cannot be replaced: name a folder in it" in done.stderr
 
 
-def test_source_without_versions(terms: Path, invoke: Invoke, tmp_path: Path) -> None:
+def test_source_without_versions(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
     for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
-        shutil.rmtree(terms / name)
-        (terms / name).mkdir()
-    (terms / "waivers.yaml").unlink()
+        shutil.rmtree(terms_copy / name)
+        (terms_copy / name).mkdir()
+    (terms_copy / "waivers.yaml").unlink()
+    (terms_copy / "intersections.yaml").unlink()
     for arguments in (["show", "Deaf"], ["build", "--out", tmp_path / "release"]):
-        code, out, err = invoke(*arguments, "--source", terms)
+        code, out, err = invoke(*arguments, "--source", terms_copy)
         assert (code, out) == (2, "")
         assert err == "holisticbias: there is no version '0.0.0': releases/ has none\n"
 
 
 def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
-    """As the user nobody where these tests run as root, whom no permission stops."""
+    """Runs as the user nobody if the tests run as root, who can write anywhere."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)
         program = (
@@ -343,8 +333,8 @@ def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
         (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
         (["xyzzy"], "has no term 'xyzzy'"),
         ([""], "has no term ''"),
-        (["Deaf", "--noun", "robot"], "'Deaf' goes with no noun 'robot', but with: woman, "),
-        (["Latina", "--noun", "man"], "'Latina' goes with no noun 'man', but with: woman, "),
+        (["Deaf", "--noun", "robot"], "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
+        (["Latina", "--noun", "man"], "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (["Deaf", "--version", ""], "there is no version ''"),
         (["Deaf", "--version", "0.0.1"], "there is no version '0.0.1'"),
     ],
@@ -363,14 +353,14 @@ def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("schema", "--check") == (0, "", "")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
     # eight kinds of source files; result, recipe and registry entry of the evaluation
-    assert (code, out.count("is stale: run holisticbias schema\n")) == (1, 8 + 3)
+    assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, 8 + 3)
     assert not (tmp_path / "new").exists()
     assert invoke("schema", "--out", tmp_path / "new")[0] == 0
     assert invoke("schema", "--check", "--out", tmp_path / "new") == (0, "", "")
     (tmp_path / "new" / "nouns.schema.json").write_text("{}")
     (tmp_path / "new" / "templates.schema.json").write_bytes(b"\xff")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
-    assert (code, out.count("is stale")) == (1, 2)
+    assert (code, out.count("is out of date")) == (1, 2)
 
 
 @pytest.mark.parametrize("verb", ["", "build", "schema", "show", "validate"])
@@ -404,7 +394,7 @@ def test_unknown_or_missing_verb(invoke: Invoke, arguments: list[str]) -> None:
     assert err.startswith("Usage: holisticbias")
 
 
-# the world outside
+# terminals, pipes and other packages
 
 
 @pytest.mark.parametrize("arguments", [["validate", "--format", "json", BAD], ["show", "Deaf"], ["--help"]])
@@ -445,16 +435,17 @@ def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyP
     )
 
 
-def test_commands_take_their_source_from_an_option(terms: Path, invoke: Invoke) -> None:
-    for path in (terms / "descriptors").iterdir():
+def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Invoke) -> None:
+    for path in (terms_copy / "descriptors").iterdir():
         if path.name != "age.yaml":
             path.unlink()
-    (terms / "subsets" / "small.yaml").unlink()
-    (terms / "waivers.yaml").unlink()
-    for path in (terms / "releases").iterdir():  # terms of their own, of which nothing is published
+    (terms_copy / "subsets" / "small.yaml").unlink()
+    (terms_copy / "waivers.yaml").unlink()
+    (terms_copy / "intersections.yaml").unlink()
+    for path in (terms_copy / "releases").iterdir():  # another set of terms, without published versions
         if path.suffix == ".json":
             path.unlink()
         else:
             path.write_text(re.sub("digest: .*\n", "", path.read_text("utf-8")), "utf-8")
-    assert "has no term 'Deaf'" in invoke("show", "Deaf", "--source", terms)[2]
-    assert invoke("show", "old", "--source", terms)[0] == 0
+    assert "has no term 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
+    assert invoke("show", "old", "--source", terms_copy)[0] == 0

@@ -22,7 +22,7 @@ PAPER = (
     Count("sentences with a descriptor and a noun", 462_878, 459_758),
     Count("sentences with a descriptor alone", 8_908, 8_840),
     Count("sentences with a noun alone", 780, 780),
-    Count("sentences in all", 472_566, 469_378),
+    Count("all sentences", 472_566, 469_378),
 )
 _ROW = re.compile(r"^\| ([a-z ]+) \| ([\d,]+) \| ([\d,]+) \|$", re.MULTILINE)
 
@@ -81,7 +81,7 @@ def test_build_prints_rows_and_texts(invoke: Callable[..., tuple[int, str, str]]
         "      6,240      6,240  sentences with a descriptor and a noun",
         "        136        136  sentences with a descriptor alone",
         "        780        780  sentences with a noun alone",
-        "      7,156      7,156  sentences in all",
+        "      7,156      7,156  all sentences",
     ]
 
 

@@ -140,7 +140,7 @@ revisions = st.builds(
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(revisions, revisions)
 def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> None:
-    """Compares the counts from columns of changed descriptors with counts from dictionaries of all sentences."""
+    """Counts from columns of changed descriptors equal counts from dictionaries of all sentences."""
     before, after = (rows(r) for r in (old, new))
     found = compare(old, new)
     changed = {k for k in before if k in after and before[k][0] != after[k][0]}
@@ -228,7 +228,7 @@ def test_text_of_an_empty_difference() -> None:
 
 
 def test_json_is_what_the_guide_says(root: Path) -> None:
-    """Other programs read the JSON, so a key may not be removed, or added without documentation."""
+    """Other programs read the JSON: a key must not be removed, or added without documentation."""
     sample = Difference(
         "a",
         "b",

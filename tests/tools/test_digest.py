@@ -31,7 +31,7 @@ TYPES = {
 
 
 def slow_digest(table: pa.Table) -> str:
-    """The definition in ``table_digest``, one value at a time."""
+    """The definition in ``table_digest``, computed value by value."""
     lines = ""
     for name in table.column_names:
         lengths, values = b"", b""

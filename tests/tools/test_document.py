@@ -1,4 +1,4 @@
-"""Reading documents: any bytes become data or findings, with their places, and never raise an exception."""
+"""Reading of documents: any bytes become data or findings, with their places, without an exception."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_long_key_is_not_repeated_in_full() -> None:
 
 
 def test_hostile_file_takes_little_memory() -> None:
-    """A process limited to 600 MB reads the worst file; composing it would take more than a gigabyte."""
+    """A process limited to 600 MB reads the worst file, although composing it would take more than 1 GB."""
     code = (
         "from holisticbias.source.document import parse_document; "
         "print(parse_document(b'[' + b'a,' * 2_400_000 + b']', 'x').findings[0].rule)"

@@ -32,7 +32,7 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 VALID = sorted((DATA / "valid").glob("*.yaml"))
 INVALID = sorted((DATA / "invalid").glob("*.yaml"))
 
-# Rules without an example file, because a small text file cannot break them alone, and the modules with their tests.
+# Rules without an example, because one small text file cannot break only them, and the modules with their tests.
 ELSEWHERE = {
     "unreadable": "test_document.py",
     "file-too-large": "test_document.py",
@@ -127,7 +127,7 @@ def test_every_rule_is_listed_and_has_a_unique_id() -> None:
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_texts_of_a_rule_are_sentences(rule: Rule) -> None:
-    """The fix follows "Fix:", and its full stop is added."""
+    """The fix comes after "Fix:", and a full stop is added to it."""
     assert re.fullmatch(r"[A-Z\"].*\.", rule.asks)
     assert re.fullmatch(r"[a-z].*[^.]", rule.fix)
     assert rule.why == "" or rule.why.endswith(".")

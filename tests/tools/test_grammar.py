@@ -73,7 +73,7 @@ def test_abbreviation(text: str, expected: bool) -> None:
 
 
 def test_every_article_of_2_0_0(catalog: Catalog, data: Path) -> None:
-    """People checked the list; all other entries take "a"."""
+    """The list was checked by hand; all other entries take "a"."""
     held = catalog.at("2.0.0")
     entries: list[Descriptor | Noun] = [d for a in held.axes for d in a.descriptors if d.position != "after"]
     entries += [n for g in held.genders for n in g.nouns]

@@ -1,4 +1,4 @@
-"""Writers killed before each of their steps, and what the next writer does with the leftovers."""
+"""Writers killed before each step, and cleanup by the next writer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def whole(target: Path) -> str:
-    """The text that all files of the target have in common."""
+    """The text that all files of the target share."""
     (text,) = {target.read_text("utf-8")} if target.is_file() else set(contents(target).values())
     assert target.is_file() or set(contents(target)) == {"ours", "below/more"}
     return text
@@ -168,7 +168,7 @@ def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
         ".target.holisticbias-0123456789abcdef/new/mine",  # no lock in it
         ".target.holisticbias-0123456789abcde/lock",  # a digit is missing
         ".target.0123456789abcdef/mine",
-        ".target2.holisticbias-0123456789abcdef/lock",  # of another target
+        ".target2.holisticbias-0123456789abcdef/lock",  # belongs to another target
         ".target.new",
     ],
 )

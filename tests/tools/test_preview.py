@@ -1,4 +1,4 @@
-"""The comment on a contribution: its contents, and that untrusted text in it is not markup."""
+"""The comment on a contribution: contents, and escaping of untrusted text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HOSTILE = [
 
 
 def whole(text: str) -> Difference:
-    """A difference in which every text is the given one."""
+    """A difference in which every text is the given text."""
     return Difference(
         text,
         text,
@@ -87,7 +87,7 @@ def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
 
 
 def without_code(markdown: str) -> str:
-    """The text outside code spans, which CommonMark delimits by equal runs of backticks."""
+    """Text outside code spans; CommonMark delimits code spans with equal runs of backticks."""
     return re.sub(r"(?<!`)(`+)(?!`)(?:.*?[^`])\1(?!`)", "", markdown)
 
 

@@ -1,4 +1,4 @@
-"""Published versions cannot change: every edit that would change one is reported at the entry."""
+"""Published versions cannot change: an edit that would change a published version is reported at its entry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path}"
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path}"
     path.write_text(text.replace(old, new), "utf-8")
 
 
@@ -109,7 +109,7 @@ def test_entries_that_changed_places(copy: Path) -> None:
 
 
 def test_history_lets_an_entry_change(copy: Path) -> None:
-    """A later wording, with the old one in the history, does not change earlier versions."""
+    """A new wording, with the old wording in the history, does not change earlier versions."""
     before = load_catalog(copy).versions
     version = f"{version_key(before[-1])[0] + 1}.0.0"
     head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 3\n"
@@ -177,7 +177,7 @@ HISTORY = "    history:\n      - {until: 0.2.0, plural: persons of color, reason
 def test_version_that_says_less_than_what_changed_is_not_frozen(
     data: Path, tmp_path: Path, version: str, reworded: bool, refused: str
 ) -> None:
-    """The second of two versions adds entries, and rewords one unless its history is removed."""
+    """The second of two versions adds entries and, if an entry has a history, also rewords that entry."""
     folder = tmp_path / "terms"
     shutil.copytree(data / "two-versions", folder)
     for path in folder.rglob("*.yaml"):
@@ -230,7 +230,7 @@ def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:
     edit(copy / "releases" / "1.0.0.yaml", PAPER, "0" * 64)
     catalog = load_catalog(copy)
     assert moved_versions(catalog)[0] == ("1.0.0", "0" * 64, PAPER)
-    with pytest.raises(SourceError, match="is published with digest 000000000000, and is now 0c36c62d7de6"):
+    with pytest.raises(SourceError, match="was published with digest 000000000000, but now has digest 0c36c62d7de6"):
         freeze_version(catalog, "1.0.0", copy)
 
 

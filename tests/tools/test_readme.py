@@ -1,4 +1,4 @@
-"""Outputs shown in the README."""
+"""Examples in the README."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_dataset_commands(
     invoke: Callable[..., tuple[int, str, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In a clone, one after the other; `...` stands for any text."""
+    """Run in a clone, in order; `...` matches any text."""
     commit = ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x"]
     for git in (["init", "-q"], ["add", "-A"], commit):
         subprocess.run(["git", "-C", str(terms_copy), *git], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Releases: loading with ``datasets``, opening and checking with ``open_release``."""
+"""Releases: load with ``datasets``, open and check with ``open_release``."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ PIECES = [
 
 @st.composite
 def changed(draw: st.DrawFn) -> tuple[Kind, bytes]:
-    """One of the files, in which up to three pieces replace up to twenty bytes each."""
+    """One of the files, with up to twenty bytes replaced in up to three places."""
     kind = draw(st.sampled_from(sorted(FILES)))
     content = FILES[kind]
     for _ in range(draw(st.integers(1, 3))):

@@ -1,4 +1,4 @@
-"""The command ``holisticbias``: runs a verb, and prints errors as one line with an exit code."""
+"""The command line: run a command, print an error as one line, and return the exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INTERRUPTED = 130
 
 
 class _Verbs(click.Group):
-    """Load verbs on demand, from ``holisticbias.commands`` or from the entry points of other packages."""
+    """Load commands on demand, from ``holisticbias.commands`` or from the entry points of other packages."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*BUILT_IN, *entry_points(group=GROUP).names})
@@ -47,7 +47,7 @@ class _Verbs(click.Group):
 
 
 def _load(entry: EntryPoint) -> object:
-    """Load another package's verb; if that fails, return a verb that prints the error."""
+    """Load a command of another package; if that fails, return a command that prints the error."""
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:

@@ -36,7 +36,7 @@ def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Pa
     """Yield a folder to fill, which replaces the target when the block ends without an error.
 
     An existing target is replaced only if it is empty or ``may_replace``
-    returns true. An error leaves the target unchanged and nothing beside it.
+    returns true. After an error the target is unchanged and no other files remain.
     Raises ``OutputError``.
     """
     target = target.absolute()
@@ -51,8 +51,8 @@ def resumed_folder(target: Path, plan: str, may_replace: Callable[[Path], bool])
     """Yield a folder to fill over several runs, which replaces the target when the block ends without an error.
 
     On failure the folder stays beside the target: the next run with the same
-    ``plan`` continues it, a run with another plan starts from nothing. Only one
-    run at a time may fill it. Raises ``OutputError``; the message of an
+    ``plan`` continues it, and a run with another plan starts over. Only one run
+    at a time may fill it. Raises ``OutputError``; the message of an
     interruption names the folder.
     """
     target = target.absolute()

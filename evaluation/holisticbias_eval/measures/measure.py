@@ -15,6 +15,8 @@ from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
 
 ModelKind = Literal["causal", "masked", "seq2seq"]
+NONCE = "nonce"
+"""The axis of made-up words, which describe nobody: the baseline."""
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.measures.stance.shown import NAME, NATS, NONCE
+from holisticbias_eval.measures.stance.shown import NAME, NATS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section

@@ -60,10 +60,12 @@ class Skipped(Part):
 class Prompts:
     """A way to ask about a release, by name; measures with the same prompts share one run and its scores.
 
-    ``ask`` selects the sentences; its second argument draws a context for each.
-    ``skipped`` counts the sentences of a release that are left out, by reason.
+    ``subject`` says in a report what was scored. ``ask`` selects the sentences;
+    its second argument draws a context for each. ``skipped`` counts the
+    sentences of a release that are left out, by reason.
     """
 
     name: str
+    subject: str
     ask: Callable[[Release, Draw], Asked]
     skipped: Callable[[pa.Table], tuple[Skipped, ...]]

@@ -114,4 +114,4 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
     return (Skipped(reason=GENDERED, sentences=count),) if count else ()
 
 
-SEAT = Prompts("seat", _ask, _skipped)
+SEAT = Prompts("seat", "phrases about people, in templates", _ask, _skipped)

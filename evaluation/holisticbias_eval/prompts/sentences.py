@@ -52,4 +52,4 @@ def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
     return pc.if_else(plural, several, singular)
 
 
-RELEASE_SENTENCES = Prompts("sentences", _ask, _skipped)
+RELEASE_SENTENCES = Prompts("sentences", "sentences about people", _ask, _skipped)

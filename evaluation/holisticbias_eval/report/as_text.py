@@ -8,7 +8,6 @@ from typing import assert_never
 from holisticbias_eval.report.drawings.dot_plot import spread
 from holisticbias_eval.sections import (
     Bars,
-    Cell,
     Chart,
     Column,
     DotPlot,
@@ -43,15 +42,14 @@ def chart_table(chart: Chart) -> Table:
 
 def _covers(table: Table, chart: Chart) -> bool:
     """Whether a table has a row for each bar, estimate or point of a chart, with its value."""
-    if isinstance(chart, (DotPlot, HeatMap)):
-        return False
     rows = {row[0]: row for row in table.rows}
-    return all(set(_values(row)) <= set(rows.get(row[0], ())) for row in chart_table(chart).rows)
-
-
-def _values(row: tuple[Cell, ...]) -> Iterator[Cell]:
-    """The name and the numbers of a row."""
-    return (cell for cell in row if isinstance(cell, (str, int, float)))
+    match chart:
+        case Bars(bars=values) | Forest(estimates=values):
+            return all(v.label in rows and v.value in rows[v.label] for v in values)
+        case Scatter():
+            return all(p.label in rows and {p.x, p.y} <= set(rows[p.label]) for p in chart.points)
+        case _:
+            return False
 
 
 def _spreads(chart: DotPlot) -> Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
@@ -17,12 +19,13 @@ def run_report(run: Run) -> Report:
     """The report of a run: a chapter for each of its measures, in the order of ``MEASURES``."""
     signature = run.result.signature
     view = View(Figures(run.result.figures), run.scores)
-    chapters = (Chapter(m.info, m.sections(view)) for name, m in MEASURES.items() if name in signature.measures)
+    measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
+    subjects = dict.fromkeys(measure.prompts.subject for measure in measures)
     return Report(
         title=run_title(signature),
-        chapters=tuple(chapters),
+        chapters=tuple(Chapter(measure.info, measure.sections(view)) for measure in measures),
         signature=tuple(signature_rows(signature)),
-        measured=(f"{signature.sentences_scored:,} sentences about people.",),
+        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
         notes=(signature.model.note,) if signature.model.note else (),
         preferences=True,
     )
@@ -35,26 +38,40 @@ def comparison_report(compared: ComparedRuns, second: Run) -> Report:
     names = dict.fromkeys(figure.measure for figure in figures)
     sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
     counts = compared.sentences
-    notes = [f"{run}: {s.model.note}" for run, s in (("A", compared.first), ("B", compared.second)) if s.model.note]
     return Report(
-        title=f"{run_title(compared.first)}, beside {run_title(compared.second)}",
+        title="Two runs side by side",
         chapters=tuple(Chapter(MEASURES[name].info, found) for name, found in sections.items()),
         signature=both_signatures(compared.first, compared.second),
         measured=(
             f"{counts.common:,} sentences in both; {counts.changed:,} changed, {counts.gone:,} gone, "
             f"{counts.added:,} added.",
-            _what_differs(compared),
+            *_what_differs(compared),
             NO_VERDICT,
         ),
-        notes=tuple(notes),
+        notes=tuple(_notes(compared)),
         runs=(run_title(compared.first), run_title(compared.second)),
     )
 
 
-def _what_differs(compared: ComparedRuns) -> str:
+def _notes(compared: ComparedRuns) -> Iterator[str]:
+    """The notes of both models, each once."""
+    notes: dict[str, list[str]] = {}
+    for run, signature in (("A", compared.first), ("B", compared.second)):
+        if signature.model.note:
+            notes.setdefault(signature.model.note, []).append(run)
+    yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
+
+
+def _what_differs(compared: ComparedRuns) -> Iterator[str]:
     settings = ", ".join(name.replace("_", " ") for name in compared.settings_that_differ)
     named = [f"scoring ({settings})" if name == "scoring" else name for name in compared.differs]
-    return f"What differs: {', '.join(named) or 'nothing'}."
+    yield f"What differs: {', '.join(named) or 'nothing'}."
+    nats = compared.sentences.nats
+    if nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):
+        yield (
+            f"B finds the common sentences {'less' if nats > 0 else 'more'} likely than A does, "
+            f"by {abs(nats):.2f} nats per sentence on average."
+        )
 
 
 def measurement_report(measure: str, scores: str, view: View) -> Report:

@@ -12,14 +12,15 @@ from rich.text import Text
 
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
-from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import Paragraph, Role, Section, Table
+from holisticbias_eval.sections import DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
+PICTURES = (DotPlot, HeatMap, Scatter)
 MOST_ROWS = 30
-FOLDED = 24
-"""A column of words may become this narrow before columns are left out."""
+LEAST_FOLDED, MOST_FOLDED = 12, 24
+"""Bounds of the width to which a column of words is folded before columns are left out."""
 PADDING, EDGE = 2, 1
 
 
@@ -37,10 +38,17 @@ def print_report(report: Report, console: Console | None = None) -> None:
         if len(report.chapters) > 1:
             console.print()
             _say(chapter.info.title, console, "bold underline")
-        main = [section for section in chapter.sections if not section.detail]
+        main = _main_sections(chapter)
         known = [table for section in main for table in section.tables]
         for section in main:
             print_section(section, console, known)
+
+
+def _main_sections(chapter: Chapter) -> list[Section]:
+    """The sections to print: if others remain, without those whose only figures are charts of many values per row."""
+    main = [section for section in chapter.sections if not section.detail]
+    brief = [s for s in main if s.tables or not s.charts or not all(isinstance(c, PICTURES) for c in s.charts)]
+    return brief or main
 
 
 def print_section(section: Section, console: Console, known: Sequence[Table] = ()) -> None:
@@ -73,8 +81,7 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
     for i, column in enumerate(table.columns):
         words = [cell_len(word) for word in printable(column.heading).split()]
         widest = max(cell_len(row[i]) for row in cells)
-        folded = min(widest, FOLDED) if column.unit in WORDS else widest
-        least.append(max((*words, folded, 1)))
+        least.append(max((*words, _folded([row[i] for row in cells]) if column.unit in WORDS else widest, 1)))
         most.append(max(sum(words) + len(words) - 1, widest, 1))
     room = width - EDGE
     while len(least) > 2 and sum(least) + PADDING * len(least) > room:
@@ -85,6 +92,12 @@ def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
         least[i] += more
         spare -= more
     return least
+
+
+def _folded(cells: list[str]) -> int:
+    """The least width of a column of words: that of its longest word, within bounds."""
+    longest = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
+    return min(max(map(cell_len, cells)), MOST_FOLDED, max(longest, LEAST_FOLDED))
 
 
 def _left_out(table: Table, shown: int) -> str:

@@ -68,7 +68,7 @@ def _number(value: float) -> str:
         return f"{value:,.1f}"
     if size >= 0.1 or not value:
         return f"{value:z.2f}"
-    return f"{value:.3f}" if size >= 0.0005 else f"{value:.0e}"
+    return f"{value:z.3f}"
 
 
 def _signed(value: float) -> str:

@@ -7,8 +7,9 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.statistics.mannwhitney import EXACT_UP_TO, p_values, pairs_of, pairs_of_rows
-from holisticbias_eval.statistics.shares import SIGNIFICANCE, counts_of
+from holisticbias_eval.statistics.shares import counts_of
 
 CRITICAL_Z = 1.959963984540054
 _BYTES_AT_ONCE = 1 << 25

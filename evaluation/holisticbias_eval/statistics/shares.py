@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import Interval
-
-SIGNIFICANCE = 0.05
+from holisticbias_eval.figures import SIGNIFICANCE, Interval
 
 
 def share_of(p: Floats) -> float | None:

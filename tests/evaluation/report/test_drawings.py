@@ -113,6 +113,15 @@ def test_outliers_are_named_unless_the_row_is_not() -> None:
     assert len(shapes(drawing, Rect, "box")) == 2
 
 
+def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
+    scale = "share of pairs that differ, line: 95% interval, mark: floor, faint: no clear difference"
+    chart = Bars("b", "B", "share", (Bar("x", 0.5),), scale)
+    lines = [text for text in shapes(draw(chart), Text, "tick middle") if not text.text.endswith("%")]
+    assert " ".join(line.text for line in lines) == scale
+    assert [line.y for line in lines] == [59, 72]
+    assert draw(chart).height == draw(Bars("b", "B", "share", chart.bars, "share")).height + 13
+
+
 def test_estimates_lie_beside_their_reference() -> None:
     drawing = draw(forest())
     marked, other = shapes(drawing, Dot, "estimate-dot")

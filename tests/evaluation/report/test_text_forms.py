@@ -39,6 +39,15 @@ def test_columns_without_room_are_left_out_and_named() -> None:
     assert "Not shown" not in printed(invented_report(table()), 100)
 
 
+def test_columns_of_words_are_folded_before_any_is_left_out() -> None:
+    models = tuple(Column(f"model-{i}", f"model {i}") for i in range(4))
+    results = Table("r", "R", (Column("axis", "Axis"), *models), (("Ability", *("62.1% [60.0% to 64.5%]",) * 4),))
+    text = printed(invented_report(results), 80)
+    assert "model 3" in text
+    assert "62.1% [60.0%" in text
+    assert "Not shown" not in text
+
+
 def test_rows_beyond_thirty_are_left_out_and_counted() -> None:
     text = printed(invented_report(table(45)))
     assert "term 29" in text
@@ -50,6 +59,20 @@ def test_details_are_left_out_of_the_terminal_alone() -> None:
     report = invented_report()
     assert "Keenness by term" not in printed(report)
     assert "Keenness by term" in render_markdown(report)
+
+
+def test_sections_of_pictures_alone_are_for_the_page() -> None:
+    pictures = Section("map", "Map", (Paragraph("Of all templates."), heat_map(), dot_plot()))
+    mixed = Section("mixed", "Mixed", (heat_map(), bars()))
+    words = Section("words", "Words", (Paragraph("Words alone."),))
+
+    def said(*sections: Section) -> str:
+        return printed(Report("r", (Chapter(INFO, sections),)))
+
+    assert "Of all templates." not in said(pictures, words)
+    assert "Words alone." in said(pictures, words)
+    assert "I love {plural_noun_phrase}." in said(mixed, pictures)
+    assert "Of all templates." in said(pictures), "unless there is nothing else"
 
 
 def test_a_pipe_gets_plain_text_and_a_terminal_styles() -> None:

@@ -43,7 +43,7 @@ from holisticbias_eval.sections import Cell
         (0.0041, "rank-biserial", "0.004"),
         (34.56, "nats per sentence", "34.6"),
         (1234.5, "nats per phrase", "1,234.5"),
-        (0.00004, "nats per token", "4e-05"),
+        (-0.00004, "nats per token", "0.000"),
         (-0.0, "nats per token", "0.00"),
         (0.95, "probability", "95.0%"),
         (2e-9, "p_value", "< 0.001"),

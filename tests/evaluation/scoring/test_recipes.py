@@ -12,6 +12,7 @@ from holisticbias.cli import main
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.likelihood.local import KINDS
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.recipes import read_recipe, recipes
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
@@ -62,9 +63,9 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     assert main(["evaluate", "--recipe", name, *beside]) == 0
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
     assert signature["model"]["name"] == str(model), "an option overrides a recipe"
-    assert signature["measures"] == [recipe.measure]
+    by_default = [n for n, m in MEASURES.items() if m.prompts is RELEASE_SENTENCES]
+    assert signature["measures"] == ([*recipe.measures] or by_default)
     assert signature["scoring"]["scorer"] == recipe.kind
-    assert recipe.measure in MEASURES
 
 
 def test_a_recipe_names_a_version_which_is_compiled(
@@ -83,7 +84,10 @@ def test_a_recipe_names_a_version_which_is_compiled(
     [
         ("", "it is empty|empty"),
         ("model: a/b\nmodel: c/d\n", "model"),
-        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n", "measure: Input should be"),
+        (
+            "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
+            "measure: there is no measure 'phrenology'; there are: stance_contrast,",
+        ),
         ("model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n", "release: String should"),
         ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: Field required"),
         (

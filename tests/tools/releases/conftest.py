@@ -38,7 +38,7 @@ def build(catalog: Catalog, tmp_path: Path) -> Build:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
-    """A local Hub; this process is a client of it, with ann's token and an empty cache."""
+    """A local Hub; this process is its client, with ann's token and an empty cache."""
     users = {"hf_ann": User("ann", frozenset({"ann", "org"})), "hf_bob": User("bob", frozenset({"bob"}))}
     with serve(Hub(users=users)) as hub:
         client = {
@@ -60,6 +60,6 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
 
 @pytest.fixture
 def client_environment(hub: Hub, tmp_path: Path) -> dict[str, str]:
-    """Environment variables that make another process a client of the same Hub."""
+    """Environment variables for another process that is a client of the same Hub."""
     ours = {"HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_TOKEN": "hf_ann"}
     return {**os.environ, **ours}

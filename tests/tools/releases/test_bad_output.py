@@ -81,7 +81,7 @@ def test_many_builds_into_one_folder_at_once_leave_a_whole_release(catalog: Cata
         try:
             for _ in range(5):
                 write_release(release, tmp_path / "r")
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test shows it
+        except Exception as error:  # noqa: BLE001 - the test reports any exception
             failures.append(error)
 
     threads = [threading.Thread(target=write) for _ in range(4)]

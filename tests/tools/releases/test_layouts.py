@@ -1,4 +1,4 @@
-"""The columns of each layout, and ``repr`` of a release."""
+"""Columns of each layout, and ``repr`` of a release."""
 
 from dataclasses import replace
 from pathlib import Path

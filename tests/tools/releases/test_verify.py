@@ -22,7 +22,7 @@ def flip(path: Path, at: int) -> None:
 
 
 def rewrite_rows(folder: Path) -> None:
-    """Change rows, and write the manifest and checksums again to fit."""
+    """Change rows, and rewrite the manifest and checksums to match."""
     path = folder / "data" / "nouns.parquet"
     table = pq.read_table(path)
     pq.write_table(table.slice(0, table.num_rows - 1), path)

@@ -1,1 +1,1 @@
-"""The verbs of ``holisticbias``, one file each; a verb's options are apart from what it does."""
+"""Commands of ``holisticbias``, one file each: parse the arguments, then make one call."""

@@ -42,7 +42,7 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 )
 @click.option("--entry-id", help="The id; by default derived from the text.")
 @click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
-@click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
+@click.option("--yes", is_flag=True, help="Accept all proposals without asking.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
 def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
@@ -131,7 +131,7 @@ def _origin(catalog: Catalog, ask: Questions) -> str:
 
 
 def _usual_bucket(buckets: list[str], text: str) -> str:
-    """The bucket for terms after the noun or else the most general one, if the axis has it, else its first."""
+    """Bucket for terms after the noun, or the most general bucket; the first bucket if the axis lacks it."""
     from holisticbias.contribute.proposals import propose_position
 
     general = ("unspecific", "miscellaneous", "combined", "queer")
@@ -140,7 +140,7 @@ def _usual_bucket(buckets: list[str], text: str) -> str:
 
 
 def _grammar(ask: Questions, text: str, position: str, article: str | None) -> dict[str, Field]:
-    """The keys on grammar, asked for only if they cannot be derived from the text."""
+    """Grammar keys of a term; the user is asked only if a key cannot be derived from the text."""
     from holisticbias.contribute.proposals import propose_article, propose_plural
     from holisticbias.terms.grammar import article as by_sound
     from holisticbias.terms.grammar import is_abbreviation

@@ -34,8 +34,8 @@ def command(
 ) -> None:
     """Record how a person with lived experience judges a term.
 
-    Judgements that disagree are all kept. A judgement of a term in a published
-    version counts from the next version on.
+    All judgements are kept, even if they disagree. A judgement of a term in a
+    published version counts from the next version on.
     """
     from holisticbias.contribute.authoring import add_assessment, apply_edits, next_version, prepare_version
     from holisticbias.rules.validate import load_catalog

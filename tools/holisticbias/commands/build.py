@@ -75,10 +75,10 @@ def _check(
     out: Path | None, *, small: bool, intersections: str | None, sample: int | None, seed: int | None, count: bool
 ) -> None:
     if intersections is None and (sample is not None or count):
-        raise click.UsageError("--sample and --count go with --intersections")
+        raise click.UsageError("--sample and --count need --intersections")
     if seed is not None and sample is None:
-        raise click.UsageError("--seed goes with --sample")
+        raise click.UsageError("--seed needs --sample")
     if small and intersections is not None:
-        raise click.UsageError("--small does not go with --intersections: use --where")
+        raise click.UsageError("--small cannot be combined with --intersections: use --where")
     if out is None and not count:
         raise click.UsageError("Missing option '--out'.")

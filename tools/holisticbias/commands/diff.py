@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def command(old: str, new: str | None, style: Style, samples: int, source: Path | None) -> None:
     """Print what changed from OLD to NEW, and the version number that follows.
 
-    OLD and NEW are a version, a git revision or a folder of terms each; NEW is by
-    default the current folder of terms. Entries and sentences are matched by id.
+    OLD and NEW are each a version, a git revision or a folder of terms. NEW defaults
+    to the current folder of terms. Entries and sentences are matched by id.
     """
     from holisticbias.contribute.diff import compare
     from holisticbias.contribute.diff_report import render_difference

@@ -14,7 +14,7 @@ from holisticbias.commands import options
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is not in canonical layout.")
 @options.source
 def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
-    """Put files of terms, by default all, into canonical layout.
+    """Rewrite files of terms, by default all, in canonical layout.
 
     Sorts keys, and sets indentation and blank lines; keeps comments.
     """

@@ -40,7 +40,7 @@ def _read(file: Path) -> str:
 
 
 def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
-    """The options of ``holisticbias add`` for the answers in a form."""
+    """Options of ``holisticbias add`` for the answers in a form."""
     from holisticbias.errors import SourceError
 
     def needed(label: str) -> str:

@@ -30,7 +30,7 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     if check:
         moved = moved_versions(catalog)
         for version, recorded, found in moved:
-            click.echo(f"{version} differs from what was published: digest {found}, on record {recorded}")
+            click.echo(f"{version} differs from the published version: digest {found}, recorded {recorded}")
         if not moved:
             click.echo(f"{len(catalog.published)} published versions compile to their digests.")
         return 1 if moved else 0

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     help="Format of the output.",
 )
 def command(paths: tuple[Path, ...], style: Format) -> int:
-    """Check files or folders of terms, by default all, and print all findings.
+    """Check files or folders of terms, by default all, and print every finding.
 
-    Exit code 0 without findings, 1 with findings, 2 if it could not run.
+    Exit codes: 0 no findings; 1 findings; 2 could not run.
     """
     from holisticbias.rules.validate import validate_paths
     from holisticbias.source.findings import render_findings

@@ -1,4 +1,4 @@
-"""``holisticbias verify``: check a release against its manifest and the record."""
+"""``holisticbias verify``: check a release against its manifest and the published version."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def command(release: str, version: str | None) -> int:
 
     RELEASE is a folder, or organisation/name@version on the Hugging Face Hub.
 
-    Exit code 0 if it is, else 1 with a line for each error.
+    Exit code 0 if it is, else 1 and one line per error.
     """
     from holisticbias.errors import ReleaseError
     from holisticbias.release.hub import hub_address
@@ -24,7 +24,7 @@ def command(release: str, version: str | None) -> int:
     from holisticbias.release.verify import verify_release
 
     if hub_address(release) is None and not Path(release).is_dir():
-        raise ReleaseError(f"{release} is not a folder, and not a release on the Hub (organisation/name@version)")
+        raise ReleaseError(f"{release} is neither a folder nor a release on the Hub (organisation/name@version)")
     try:
         folder = find_release(release)
         findings = verify_release(folder, version)

@@ -44,7 +44,7 @@ def integers(values: Int32s) -> pa.Int32Array:
 
 
 def encode_texts(texts: Sequence[str | None]) -> pa.DictionaryArray:
-    """Dictionary column of texts; its dictionary has them in the order of first use, and None becomes null."""
+    """Dictionary column of texts, with the dictionary in order of first use; None becomes null."""
     return take_texts(texts, np.arange(len(texts), dtype=np.int32))
 
 
@@ -52,7 +52,7 @@ def take_texts(texts: Sequence[str | None], indices: Int32s) -> pa.DictionaryArr
     """Dictionary column of ``texts[i]`` for each index; null for index -1 and for None."""
     codes = {v: i for i, v in enumerate(dict.fromkeys(v for v in texts if v is not None))}
     code_of = np.array([*(-1 if v is None else codes[v] for v in texts), -1], np.int32)
-    taken = code_of[indices]  # -1 takes the last
+    taken = code_of[indices]  # -1 takes the last element
     present = taken >= 0
     validity = None if present.all() else pa.py_buffer(np.packbits(present, bitorder="little"))
     array = pa.Array.from_buffers(pa.int32(), len(taken), [validity, pa.py_buffer(np.maximum(taken, 0))])

@@ -1,4 +1,4 @@
-"""Counts of rows and of different texts in a release."""
+"""Count the rows and the different texts of a release."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, split_template
 SENTENCES = {
     "sentences with a descriptor and a noun": DESCRIPTOR_WITH_NOUN,
     "sentences with a descriptor alone": ("descriptor",),
-    "sentences with a phrase of its own": ("fixed_phrase",),
+    "sentences with a fixed phrase": ("fixed_phrase",),
     "sentences with a noun alone": ("noun",),
-    "sentences in all": (*DESCRIPTOR_WITH_NOUN, "descriptor", "fixed_phrase", "noun"),
+    "all sentences": (*DESCRIPTOR_WITH_NOUN, "descriptor", "fixed_phrase", "noun"),
 }
 WHY = (
     "Two entries can have the same text: a term under two axes, or a word that is both an adjective and a noun. Each "
@@ -27,7 +27,7 @@ WHY = (
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Number of rows of one kind, and of different texts in them."""
+    """Number of rows of one kind, and number of different texts among them."""
 
     what: str
     rows: int
@@ -38,7 +38,7 @@ def count_texts(tables: Mapping[str, pa.Table]) -> tuple[Count, ...]:
     """Count descriptors and each kind of sentence; kinds without rows are left out.
 
     ``tables`` has ``descriptors``, ``templates`` and ``noun_phrases``. The count of sentences is templates times
-    phrases, because no two templates make the same text.
+    phrases, because no two templates produce the same text.
     """
     entries = tables["descriptors"]
     counts = [Count("descriptors", entries.num_rows, _distinct(entries["descriptor"]))]
@@ -68,7 +68,7 @@ def _distinct(column: pa.ChunkedArray) -> int:
 
 
 def render_counts(counts: tuple[Count, ...]) -> str:
-    """The counts as a table for the terminal, and why rows and texts differ if they do."""
+    """Format the counts as a table; if rows and texts differ, explain why."""
     lines = [f"{'rows':>11}{'texts':>11}", *(f"{c.rows:>11,}{c.texts:>11,}  {c.what}" for c in counts)]
     if any(c.rows != c.texts for c in counts):
         lines += ["", WHY]

@@ -1,4 +1,4 @@
-"""Digests of tables. They depend on the rows, not on how a file stores them."""
+"""Digests of tables, which depend on the rows and not on how a file stores them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holisticbias.compile.columns import strings
 def table_digest(table: pa.Table) -> str:
     """SHA-256 of a table's rows, as 64 hexadecimal digits.
 
-    Values are written as text: text as it is, integers in decimal, booleans as
+    Values are written as text: text unchanged, integers in decimal, booleans as
     ``true`` or ``false``, lists and structures as compact JSON. The digest of a
     column is SHA-256 over the UTF-8 byte lengths of its values (little-endian
     32-bit, -1 for null) followed by the bytes of all values. The digest of the

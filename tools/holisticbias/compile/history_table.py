@@ -1,4 +1,4 @@
-"""The table ``history``: the entries of all versions up to one, as each version held them."""
+"""The table ``history``: the entries of all versions up to a given one, as worded in each version."""
 
 from __future__ import annotations
 

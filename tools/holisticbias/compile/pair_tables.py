@@ -22,7 +22,7 @@ Run = tuple[int, int]  # the indices of its first pair and of the pair after its
 
 
 def cut_runs(weights: Int64s, limit: int) -> tuple[Run, ...]:
-    """Cut pairs into runs of at most ``limit`` in total weight; a heavier pair is a run by itself."""
+    """Cut pairs into runs with a total weight of at most ``limit``; a heavier pair is a run by itself."""
     ends = np.concatenate([[0], np.cumsum(weights)])
     runs: list[Run] = []
     start = 0
@@ -34,7 +34,7 @@ def cut_runs(weights: Int64s, limit: int) -> tuple[Run, ...]:
 
 
 def even_quotas(sentences: Int64s, n: int, seed: int) -> Int64s:
-    """Share out ``n`` sentences evenly over pairs: the same number from each, or all of a pair that has fewer.
+    """Divide ``n`` sentences evenly among pairs: the same number each, or all sentences of a pair with fewer.
 
     Pairs drawn at random get the remainder.
     """
@@ -89,8 +89,8 @@ class PairCompiler:
     def runs(self, rows: int = ROWS) -> tuple[Run, ...]:
         """Cut the pairs into runs of at most ``rows`` sentences each, and at least one.
 
-        In a sample nearly every sentence has another phrase, which takes several times the memory, so that a run
-        has a quarter of the rows.
+        In a sample nearly every sentence has a different phrase, which takes several times the memory, so a run has
+        a quarter of the rows.
         """
         phrases = self.pairs.phrases.astype(np.int64)
         if self.quotas is None:

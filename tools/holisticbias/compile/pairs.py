@@ -24,8 +24,8 @@ class Pairs:
     ``first`` and ``second`` are indices in ``descriptors``, one per pair.
     ``goes`` says which descriptor goes with which noun. ``phrases`` is the number
     of noun phrases of each pair: one per noun that goes with both, or one if a
-    term stands in the noun's place. ``labels`` has the axes in words, and is
-    empty in layouts without a column for them.
+    term takes the noun's place. ``labels`` has the label of each axis, and is
+    empty in layouts without a column for labels.
     """
 
     descriptors: tuple[tuple[str, Descriptor], ...]
@@ -47,7 +47,7 @@ class Pairs:
 def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
     """Find the pairs of one version; ``axes`` is ``all``, or pairs of axes as in ``"ability x age, age x religion"``.
 
-    Raises ``UnknownTermError`` for an unknown axis, ``ReleaseError`` if there is no pair.
+    Raises ``UnknownTermError`` for an unknown axis, ``ReleaseError`` if no pair is found.
     """
     held = catalog.at(version)
     settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
@@ -125,8 +125,8 @@ def _block(
 class Around:
     """The text before and after the noun, singular (with its article) and plural.
 
-    If no term stands before the noun, the article is the noun's own. A term that
-    stands alone takes the noun's place, so that there is no noun.
+    If no term comes before the noun, the noun gets its own article. A standalone
+    term takes the noun's place, so there is no noun.
     """
 
     before: str
@@ -137,7 +137,7 @@ class Around:
 
 
 def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
-    """The words of two terms around a noun; the axis of ``first`` precedes that of ``second`` in the order of axes."""
+    """Arrange two terms around a noun; the axis of ``first`` precedes the axis of ``second`` in the order of axes."""
     before = [d for d in (first, second) if d.position == "before"]
     alone = [d for d in (first, second) if d.position == "standalone"]
     after = [d for d in (first, second) if d.position == "after"]
@@ -150,7 +150,7 @@ def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
 def _words(
     before: list[Descriptor], alone: list[Descriptor], after: list[Descriptor], *, plural: bool
 ) -> tuple[str, str]:
-    """The words before the noun and after it; a clause ("who ...") of a term that stands alone comes after."""
+    """Words before and after the noun; a clause ("who ...") of a standalone term comes after it."""
     texts = [[(d.plural or d.text) if plural else d.text for d in terms] for terms in (before, alone, after)]
     heads = [re.split(r"\s+(?=who\b)", text, maxsplit=1) for text in texts[1]]
     ending = sorted((*(clause for _, *clauses in heads for clause in clauses), *texts[2]), key=_distance)
@@ -169,6 +169,6 @@ def _distance(text: str) -> int:
 
 
 def _tie(text: str) -> str:
-    """The word that ties a term to the noun; terms with the same word are joined by "and"."""
+    """The word that connects a term to the noun; terms with the same word are joined by "and"."""
     word = re.split(r"[\s']", text, maxsplit=1)[0]
     return {"whose": "who", "without": "with"}.get(word, word)

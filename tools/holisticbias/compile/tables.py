@@ -35,7 +35,7 @@ E = TypeVar("E", bound=Entry)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase that can fill a slot; null for a noun or descriptor that it does not have."""
+    """A phrase that can fill a slot; noun and descriptor are null if it has none."""
 
     kind: str
     noun_phrase: str
@@ -50,7 +50,7 @@ def compile_tables(catalog: Catalog, version: str, subset: str | None = None) ->
     """The tables ``sentences``, ``descriptors``, ``nouns``, ``templates`` and ``noun_phrases`` of one version.
 
     Raises ``UnknownVersionError`` for an unknown version or subset, and
-    ``ReleaseError`` if there would be no sentence.
+    ``ReleaseError`` if no sentences result.
     """
     release = catalog.release(version)
     held = catalog.at(version, subset)
@@ -85,7 +85,7 @@ def _parts(held: Catalog, rule: ArticleRule, layout: int) -> tuple[dict[str, pa.
     phrases = tuple(_phrases(held, rule))
     templates = tuple(chain.from_iterable(f.templates for f in held.families))
     if not phrases or not templates:
-        raise ReleaseError("the version would have no sentence")
+        raise ReleaseError("the version would have no sentences")
     columns = _phrase_columns(phrases)
     if layout < 3:
         return columns, templates
@@ -125,7 +125,7 @@ def _sentences(columns: Mapping[str, pa.Array], templates: tuple[Template, ...])
 
 
 def _noun_phrases(columns: Mapping[str, pa.Array]) -> pa.Table:
-    """Every phrase that can fill a slot, one per row; ``phrase_id`` is the end of the ids of its sentences."""
+    """Every phrase that can fill a slot, one row per phrase; ``phrase_id`` is the end of the ids of its sentences."""
     first = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type")
     return table({name: columns[name] for name in (*first, *(n for n in columns if n not in first))})
 

@@ -1,4 +1,4 @@
-"""Write new entries and judgements into the files of terms, in canonical layout and only if they are valid."""
+"""Write valid new entries and judgements to the files of terms, in canonical layout."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def next_version(catalog: Catalog) -> str:
 
 
 def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> tuple[Edit, ...]:
-    """The new file of a version in preparation, with the settings of the newest version; none if it exists."""
+    """Create the file of a version in preparation, with the settings of the newest version; empty if it exists."""
     if version in catalog.versions:
         return ()
     last = catalog.release(catalog.versions[-1])
@@ -83,7 +83,7 @@ def add_entry(root: Path, draft: Draft) -> Edit:
 
 
 def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
-    """Add a judgement to a descriptor; raises ``SourceError`` if there is none with the id."""
+    """Add a judgement to a descriptor; raises ``SourceError`` if the id is unknown."""
     for path in sorted((root / "descriptors").glob("*.y*ml")):
         content = read_editable(path.read_text("utf-8"))
         for entry in content["descriptors"]:
@@ -101,7 +101,7 @@ def check_edits(root: Path, edits: Sequence[Edit]) -> None:
 
 
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
-    """Write all files or, if ``check_edits`` raises, none."""
+    """Check the edits, then write all files; no file is written if ``check_edits`` raises."""
     check_edits(root, edits)
     write_files({edit.path: edit.text for edit in edits})
     return tuple(edit.path for edit in edits)
@@ -119,7 +119,7 @@ def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:
-    """The file of an axis, a gender or a family; raises ``SourceError`` if there is none."""
+    """Find the file of an axis, a gender or a family; raises ``SourceError`` if it does not exist."""
     known: list[str] = []
     for path in sorted((root / kind).glob("*.y*ml")):
         name = str(read_editable(path.read_text("utf-8")).get(GROUP_KEY[kind]))
@@ -150,10 +150,10 @@ def _flow(values: Mapping[str, str]) -> CommentedMap:
 
 
 def _date(text: str) -> date | None:
-    """A full date, which is written without quotes, or None."""
+    """Parse a full date, which is written without quotes; None for any other text."""
     return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
 
 
 def _scalar(text: str) -> str:
-    """The text, with quotes if a YAML 1.1 parser could misread it; ruamel.yaml adds those that YAML 1.2 needs."""
+    """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
     return DoubleQuotedScalarString(text) if "'" in text or text.lower() in _YAML_WORDS else text

@@ -38,7 +38,7 @@ class EntryChange:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Numbers of sentences added, changed and gone, in total or for one axis or template."""
+    """Numbers of sentences added, changed and removed, in total or for one axis or template."""
 
     name: str
     added: int
@@ -48,7 +48,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sentence before and after; None if the version does not have it."""
+    """A sentence before and after the change; None if the version does not have it."""
 
     sentence_id: str
     before: str | None
@@ -149,9 +149,9 @@ def _shown(value: object) -> str:
 
 
 def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[Catalog, Catalog]:
-    """Both catalogs without the descriptors that have the same sentences in both.
+    """Remove the descriptors whose sentences are the same in both catalogs.
 
-    If a noun or a template changed, the sentences of every descriptor did.
+    If a noun or a template changed, the sentences of every descriptor changed, and all are kept.
     """
     whole = {key for catalog in (before, after) for key, (_, e) in _entries(catalog) if not hasattr(e, "position")}
     if changed & whole:
@@ -168,7 +168,7 @@ def _without_equal(catalog: Catalog, changed: set[str]) -> Catalog:
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Row numbers of the sentences added, changed (in both tables) and gone."""
+    """Row numbers of the sentences added, changed (in both tables) and removed."""
 
     added: npt.NDArray[np.int64]
     changed_old: npt.NDArray[np.int64]
@@ -206,7 +206,7 @@ def _value_counts(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> dict[
 
 
 def _samples(old: pa.Table, new: pa.Table, pairs: _Pairs, size: int) -> Iterator[Sample]:
-    """At most ``size`` samples, evenly spread: changed sentences first, then added ones, then those that are gone."""
+    """At most ``size`` samples, evenly spread: changed sentences first, then added, then removed sentences."""
     for i in _spread(len(pairs.changed_new), size):
         sentence_id, after = _sentence(new, pairs.changed_new[i])
         yield Sample(sentence_id, _sentence(old, pairs.changed_old[i])[1], after)

@@ -22,7 +22,7 @@ from holisticbias.terms.versions import version_key
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version in ``releases/`` with its numbers of entries; ``digest`` is None until it is published."""
+    """A version in ``releases/`` with its numbers of entries; ``digest`` is null until it is published."""
 
     version: str
     date: str
@@ -68,7 +68,7 @@ def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
 
 
 def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
-    """Freeze a version and return the digest of its release; from then on ``validate`` refuses to change it.
+    """Freeze a version and return the digest of its release; ``validate`` then refuses changes to it.
 
     Writes the digests to the version's file, and its lock and its changes to
     files beside it. Raises ``SourceError`` if the version was published with

@@ -13,19 +13,19 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, Position
 from holisticbias.terms.grammar import article, is_abbreviation, with_article
 
-MADE_UP = "nonce"  # the axis of control words without a meaning, which describe nobody
+MADE_UP = "nonce"  # axis of made-up control words, which describe nobody
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
 
 
 def axes_for_proposals(catalog: Catalog) -> tuple[str, ...]:
-    """The axes that describe people: all except the one of made-up control words."""
+    """The axes that describe people: all except the axis of made-up control words."""
     return tuple(axis.axis for axis in catalog.axes if axis.axis != MADE_UP)
 
 
 def propose_position(text: str) -> Position:
-    """Standalone if the text begins with an article, after the noun if with a word like "with", else before it."""
+    """Propose a position from the first word: standalone for an article, after the noun for a word like "with"."""
     if re.match(r"an?\s", text, re.IGNORECASE):
         return "standalone"
     return "after" if begins_after_noun(text) else "before"

@@ -53,7 +53,7 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
 
 
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
-    """The forms of a descriptor, which need not be in the catalog, with the newest version's nouns and templates."""
+    """The forms of a descriptor, in the catalog or not, with the newest version's nouns and templates."""
     version = catalog.versions[-1]
     return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
 

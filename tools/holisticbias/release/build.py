@@ -1,4 +1,4 @@
-"""Build a release: compile one version of a catalog, or a part of it."""
+"""Compile one version of a catalog, or a part of it, into a release."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build_release(
     ``holisticbias.compile.filters``. A whole version also has the tables ``small``
     (the sentences of the subset of that name) and ``history``. Raises
     ``UnknownVersionError`` for an unknown version or subset, and
-    ``UnknownTermError`` for a filter that nothing meets.
+    ``UnknownTermError`` for a filter that matches nothing.
     """
     version = newest_version(catalog) if version is None else version
     conditions = parse_conditions(where)

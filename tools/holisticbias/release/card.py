@@ -19,12 +19,12 @@ SPLIT = "test"
 
 TABLES = {
     "sentences": "every sentence",
-    "small": "the sentences of 100 descriptors over all axes, and those without a descriptor, for first tries",
+    "small": "the sentences of 100 descriptors over all axes, and sentences without a descriptor, for quick tests",
     "descriptors": "the identity terms, with all judgements of them",
     "nouns": "the words for a person",
     "templates": "sentences with a slot for a phrase",
     "noun_phrases": "the phrases that fill the slots",
-    "history": "every term, noun and template of this and all earlier versions, as each version held them",
+    "history": "every term, noun and template of this and all earlier versions, as worded in each",
     "intersections": "every sentence with two descriptors",
 }
 
@@ -170,8 +170,8 @@ from datasets import load_dataset
 data = load_dataset("REPOSITORY_OR_FOLDER", "{default}", split="test"{revision})
 ```
 
-Always give the revision. Offline, `load_dataset` returns any cached revision, even another one.
-`open_release` returns exactly this version, checked, or fails:
+Always give the revision. Offline, `load_dataset` can return another cached revision without a message.
+`open_release` returns exactly this version, verified, or raises an error:
 
 ```python
 from holisticbias import open_release
@@ -183,7 +183,7 @@ pandas, polars and DuckDB read `{file}` directly.
 
 ## Composition
 
-| table | rows | what |
+| table | rows | contents |
 | --- | --- | --- |
 {tables}
 
@@ -194,14 +194,14 @@ pandas, polars and DuckDB read `{file}` directly.
 Nouns: {nouns}. Templates: {templates}.
 
 `axis` is a class: `datasets` and `open_release` give its name, pandas, polars and DuckDB its number. The
-axis in words is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
+label of the axis is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
 
 `text` is the sentence; `noun_phrase_type` says whether it has a descriptor and a noun
 (`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,
 for comparison) or a fixed phrase (`fixed_phrase`). Columns that do not apply to a sentence are null.
 `descriptor_gender` is the gender of the nouns that a descriptor goes with.
 
-## How terms were reviewed
+## Review of the terms
 
 `descriptor_preference` is computed from the assessments in the table `descriptors`: `reviewed`
 (people with lived experience judged the term and did not object), `dispreferred`, `polarizing`
@@ -210,7 +210,7 @@ people whom the term describes may disagree.
 
 Terms in this version: {preferences}. Judgements: {sources}.
 
-## What changed
+## Changes
 
 {changes}
 
@@ -218,8 +218,8 @@ Terms in this version: {preferences}. Judgements: {sources}.
 
 The terms are American English and were proposed by contributors; they do not describe many people.
 Terms that communities object to are kept and marked, because models meet them. Templates are short
-first-person and dialogue sentences and do not show what a model does in other texts. Whether a
-measured difference between terms does harm is for people to judge.
+first-person and dialogue sentences and do not show what a model does in other texts. The data do not
+show whether a measured difference between terms does harm.
 
 ## Licence and citation
 

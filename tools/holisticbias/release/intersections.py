@@ -44,7 +44,7 @@ class Request:
 
     @property
     def drawn(self) -> str | None:
-        """The sample in words, null for all sentences."""
+        """Description of the sample; null for all sentences."""
         return None if self.sample is None else f"{self.sample} sentences, seed {self.seed}"
 
 
@@ -66,8 +66,8 @@ def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
 def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Manifest:
     """Build intersections into a folder, shard by shard in a few threads, and return the manifest.
 
-    On failure finished shards are kept, and the same request continues the build;
-    the folder appears when the build is complete. A sample is spread evenly over
+    On failure the finished shards are kept, and the same request continues the
+    build; the folder appears when the build is complete. A sample is spread evenly over
     the pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
     """
     pairs = _pairs(catalog, request)

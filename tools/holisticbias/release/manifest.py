@@ -1,4 +1,4 @@
-"""``manifest.json`` and ``SHA256SUMS``: what a release holds, and the checksums of its files."""
+"""``manifest.json`` and ``SHA256SUMS``: the contents of a release and the checksums of its files."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MANIFEST = "manifest.json"
 CHECKSUMS = "SHA256SUMS"
 SCHEMA_VERSION: Literal[1] = 1
 
-# The release's digest is of the rows of the DIGESTED tables: others are made from them, or grow with each version.
+# The release's digest covers the rows of DIGESTED tables; others are made from them, or grow with each version.
 SENTENCES = {"sentences", "intersections"}  # a release has one of the two
-SHARDED = {"intersections"}  # several files; the digest is of the texts only
+SHARDED = {"intersections"}  # several files; the digest covers the texts only
 TABLES = ("descriptors", "nouns", "templates")
 DIGESTED = {*SENTENCES, *TABLES}
 
@@ -56,7 +56,7 @@ class FileEntry(_Part):
 
 
 class Manifest(_Part):
-    """A release: its version, the part of it, its tables and its files.
+    """A release, or a part of one: its version, tables and files.
 
     ``subset``, ``where``, ``intersections`` and ``sample`` say which part; all are
     empty for a whole release. ``source_commit`` is the commit of the terms, null
@@ -79,7 +79,7 @@ class Manifest(_Part):
 
     @property
     def part(self) -> str:
-        """The part of the version in words; empty for a whole release."""
+        """Description of the part; empty for a whole release."""
         named = [
             self.subset,
             *self.where,

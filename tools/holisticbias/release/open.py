@@ -57,5 +57,5 @@ def _read_tables(folder: Path, manifest: Manifest) -> dict[str, pa.Table]:
 
 
 def _as_compiled(name: str, table: pa.Table) -> pa.Table:
-    """Give columns the types that compiling gives: plain text for entries, dictionaries for sentences."""
+    """Restore the column types of compiled tables: plain text for entries, dictionaries for sentences."""
     return decoded(table) if name in (*TABLES, "history") else table

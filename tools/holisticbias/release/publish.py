@@ -1,7 +1,7 @@
-"""Publish a release on the Hugging Face Hub: one commit, one tag, downloaded again and checked.
+"""Publish a release on the Hugging Face Hub: make one commit and one tag, download them and check.
 
-Published versions are never overwritten. Every step first looks at the
-repository, so that the next run finishes an interrupted one.
+Published versions are never overwritten. Every step first reads the state of
+the repository, so the next run finishes an interrupted one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Outcome = Literal["published", "finished", "already published", "planned"]
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Result of publishing: the commit, and the files uploaded and deleted (in a dry run, those to be)."""
+    """Result of publishing: the commit, and the files uploaded and deleted (or planned, in a dry run)."""
 
     outcome: Outcome
     repo: str
@@ -174,7 +174,7 @@ def _same_rows(api: HfApi, repo: str, tag: str, commit: str, manifest: Manifest)
 
 
 def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Remote) -> str:
-    """Make one commit that leaves exactly the release; the Hub refuses it if the repository changed meanwhile."""
+    """Make one commit that contains exactly the release; the Hub refuses it if the repository changed meanwhile."""
     hub = hub_library()
     operations = [
         *(hub.CommitOperationAdd(name, folder / name) for name in remote.differing),

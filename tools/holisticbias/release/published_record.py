@@ -1,4 +1,4 @@
-"""The record of published versions: ``releases/`` of the terms that the package brings."""
+"""The record of published versions: ``releases/`` of the terms shipped with the package."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from holisticbias.terms.file_kinds import ReleaseFile
 
 
 def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """A line if a whole release differs from the published version of that number.
+    """Yield a line if a whole release differs from the published version with its number.
 
-    Manifest and checksums can be written again to fit other rows; the record cannot.
+    Manifest and checksums can be rewritten to match changed rows; the record cannot.
     """
     recorded = recorded_version(manifest.version)
     if recorded is None or recorded.digest is None or manifest.part:
@@ -34,7 +34,7 @@ def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def recorded_version(version: str) -> ReleaseFile | None:
-    """The package's record of a version, or null if it has none or cannot read it.
+    """The package's record of a version; None if it is missing or unreadable.
 
     The record is in the terms shipped with the package, or in the checkout around
     an editable install. It does not depend on the current folder.

@@ -18,7 +18,7 @@ from holisticbias.release.parquet import read_parquet
 class Release:
     """The tables of one version: ``sentences``, ``descriptors``, ``nouns``, ``templates`` and tables made from them.
 
-    ``folder`` is where it was opened, null if it was built.
+    ``folder`` is the folder it was opened from, null if it was built.
     """
 
     manifest: Manifest

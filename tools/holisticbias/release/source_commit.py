@@ -1,4 +1,4 @@
-"""Which commit a folder of terms is at. It imports nothing of the package: building a wheel runs it too."""
+"""The commit of a folder of terms. Imports nothing from the package, because the build of a wheel runs it too."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-COMMIT = "commit.txt"  # beside the terms in a built package
+COMMIT = "commit.txt"  # next to the terms in an installed package
 
 
 def source_commit(root: Path, terms: Iterable[str]) -> str | None:
-    """The commit whose terms, folders and files by name, a folder holds unchanged.
+    """The commit of the terms in a folder, read from git or from the file in an installed package.
 
-    Missing with changes, without git, and where the terms are not what the
-    repository around them keeps, as those of an installed package are not;
-    such a package brings the commit it was built from in a file.
+    ``terms`` are the names of folders and files in ``root``. None if they have
+    uncommitted changes, if the repository does not track them, or without git.
     """
     if (root / COMMIT).is_file():
         return (root / COMMIT).read_text("utf-8").strip()

@@ -1,4 +1,4 @@
-"""Check a release folder: files against the manifest, rows against digests, digests against the record."""
+"""Check a release folder: files against the manifest, rows against digests, digests against the published version."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from holisticbias.release.published_record import record_findings
 def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
     """Find errors in a release, one line each; empty if it is intact.
 
-    Checks the manifest, the version (if one is given), that the files are
-    exactly those of the manifest, the digest of each table's rows, and, for a
-    published version, the record (see ``holisticbias.release.published_record``).
+    Checks the manifest, the version (if given), that the folder has exactly the
+    files of the manifest, the digest of each table's rows, and, for a published
+    version, the record (see ``holisticbias.release.published_record``).
     """
     try:
         manifest = read_manifest(folder)
@@ -47,7 +47,7 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
 
 
 def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Files that are missing or differ from the manifest, each with a line that says how."""
+    """Yield each file that is missing or differs from the manifest, with a message."""
     itself = file_entry(folder / MANIFEST)
     listed = checksums(manifest, itself)
     found = _read_bytes(folder / CHECKSUMS)
@@ -86,7 +86,7 @@ def _read_bytes(path: Path) -> bytes | None:
 
 
 def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
-    """A line if the manifest's version differs from the given version, or from the version of the data."""
+    """Yield a line if the manifest's version differs from the given version, or from the version of the data."""
     labels = [_version_of(folder / file) for table in manifest.tables.values() for file in table.files]
     found = sorted({label for label in labels if label is not None})
     if version is not None and manifest.version != version:

@@ -1,6 +1,6 @@
 """Every rule of the files of terms.
 
-A module-level ``Rule`` in one of ``MODULES`` is a rule: it is validated and gets a page in ``docs/rules``.
+A module-level ``Rule`` in one of ``MODULES`` is a rule: ``validate`` checks it, and it gets a page in ``docs/rules``.
 """
 
 from __future__ import annotations

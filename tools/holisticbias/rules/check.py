@@ -1,4 +1,4 @@
-"""Rules that are checked by a function, and the decorator that makes one."""
+"""Rules that a function checks, and the decorator that makes a rule of a function."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
 @rule(
     "near-duplicate",
     asks="Texts differ by more than case, accents, hyphens, spaces or look-alike letters.",
-    fix="use the entry that exists already",
+    fix="use the existing entry",
     why="Two spellings of one word would split its sentences between two entries. `waivers.yaml` lists the ones in the "
     "paper's edition.",
     needs=frozenset({"waivers"}),
@@ -67,7 +67,7 @@ _LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in o
 
 
 def fold(text: str) -> str:
-    """The text without case, accents, punctuation and spaces, and with look-alike characters as plain letters.
+    """Fold a text: drop case, accents, punctuation and spaces, and replace look-alike characters by plain letters.
 
     Two texts are nearly the same if they fold to the same text.
     """

@@ -31,7 +31,7 @@ def begins_after_noun(text: str) -> bool:
     "slot",
     asks="A template has one slot, {noun_phrase} or {plural_noun_phrase}.",
     fix="write {noun_phrase} or {plural_noun_phrase} once, with no other braces",
-    why="A slot is replaced by a phrase and by nothing else: format specifications and attributes are not evaluated.",
+    why="A slot is only ever replaced by a phrase: format specifications and attributes are not evaluated.",
 )
 def slot(repository: Repository) -> Problems:
     for file in repository.families:
@@ -86,7 +86,7 @@ def article_unused(repository: Repository) -> Problems:
 
 @rule(
     "article-written",
-    asks="The text of a term or noun has no article, and a template none before {noun_phrase}.",
+    asks="Terms, nouns and the slot {noun_phrase} are written without an article.",
     fix="write the text without the article",
     why="Articles are added when sentences are compiled: from the sound of the phrase, or from the key `article`.",
 )

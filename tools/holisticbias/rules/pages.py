@@ -1,4 +1,4 @@
-"""A page for each rule, with an example that breaks it and one that follows it."""
+"""Write a page for each rule, with an example that breaks the rule and the same example corrected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADER = 2  # comment lines at the top of an example that breaks a rule; the sec
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A file that breaks a rule, the line and column of the first place, and a similar file that follows the rule."""
+    """A file that breaks a rule, the line and column of the first error, and the same file corrected."""
 
     broken: str
     line: int

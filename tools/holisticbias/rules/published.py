@@ -55,7 +55,7 @@ def published_lock(repository: Repository) -> Problems:
 
 
 def published_findings(repository: Repository) -> Iterator[Finding]:
-    """A finding for each entry that differs from a lock, on the newest version where it does."""
+    """One finding for each entry that differs from a lock, for the newest version in which it differs."""
     catalog = repository.catalog()
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
     places_of_axes = {f.record.axis: f for f in repository.axes}
@@ -77,11 +77,11 @@ def published_findings(repository: Repository) -> Iterator[Finding]:
 
 
 def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, Rule, str]]:
-    """The id of each entry that differs, the rule that this breaks, and the message."""
+    """Yield the id of each entry that differs, the rule that it breaks, and the message."""
     version, then, now = locked.version, locked.entries, found.entries
     for key, digest in then.items():
         if key not in now:
-            yield key, PUBLISHED_REMOVED, f"{key!r} would be gone from version {version}, which is published."
+            yield key, PUBLISHED_REMOVED, f"{key!r} would be removed from version {version}, which is published."
         elif now[key] != digest:
             yield key, PUBLISHED_CHANGED, f"{key!r} would change in version {version}, which is published."
     for key in now.keys() - then.keys():
@@ -94,7 +94,7 @@ def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, Rule,
 
 
 def _former_file(repository: Repository, key: str, lock_file: Located[LockFile]) -> EntryFile | Located[LockFile]:
-    """The file that a removed entry was in, going by its id, else the lock that lists it."""
+    """The file of a removed entry, derived from its id, else the lock that lists it."""
     group = key.split(".", maxsplit=1)[0]
     files: dict[str, EntryFile] = {
         **{f.record.axis: f for f in repository.axes},

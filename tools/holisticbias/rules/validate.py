@@ -32,16 +32,17 @@ def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding,
 
 
 def _check(repository: Repository) -> Iterator[Finding]:
-    """The findings of all rules whose files could be read, without those that are waived."""
+    """The findings of all rules whose files could be read, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published_findings(repository)
     return (f for f in apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
 
 
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
-    """Findings in folders of terms, in files and folders inside one, or in files outside of any.
+    """Check folders of terms, files and folders inside them, and files outside of them.
 
-    A file outside is checked as if it replaced its counterpart in the nearest folder of terms. Raises ``SourceError``.
+    A file outside is checked as if it replaced its counterpart in the nearest folder of terms. Raises ``SourceError``
+    if a path does not exist or has no terms.
     """
     sources: dict[Path, tuple[SourceFile, ...]] = {}
     wanted: dict[Path, set[str]] = {}
@@ -71,7 +72,7 @@ def _absolute(path: Path) -> Path:
 
 
 def _validate_outside_file(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
-    """The findings of a file that takes the place of the file that it would replace.
+    """Check a file outside of a folder of terms in place of its counterpart in the folder.
 
     The rules on published versions do not apply: the file is not part of any version.
     """

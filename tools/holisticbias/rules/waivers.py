@@ -1,4 +1,4 @@
-"""Waivers: entries older than a rule that they break, and rules on the list of them."""
+"""Waivers for entries that are older than a rule that they break, and rules on the list of waivers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WAIVER_NEW = Rule(
 
 
 def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings without a waiver, then those on the waivers themselves."""
+    """Yield findings without a waiver, then findings about the waivers themselves."""
     waived = {
         (rule, entry) for f in repository.waivers for rule, entries in f.record.waivers.items() for entry in entries
     }

@@ -174,7 +174,7 @@ def _characters(text: str, error: yaml.reader.ReaderError) -> int:
 
 
 def _unbounded(text: str) -> tuple[Rule, str, Place] | None:
-    """The rule, message and place if a file nests too deeply or has too many values, found without building it.
+    """Find too deep nesting or too many values without building the file; return rule, message and place.
 
     Composing nodes takes stack per level and memory per value, which a small
     file can exhaust; parsing events takes neither.
@@ -236,7 +236,7 @@ class _Builder:
                 continue
             key = str(key_node.value)
             if key in mapping:
-                self._report(DUPLICATE_KEY, place, f"The key {shown(key)} is there twice.")
+                self._report(DUPLICATE_KEY, place, f"The key {shown(key)} appears twice.")
                 continue
             mapping[key] = self.value(value_node, (*keys, key))
         return mapping

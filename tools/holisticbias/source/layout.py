@@ -63,7 +63,7 @@ def canonical_text(root: CommentedMap, kind: Kind) -> str:
 
 
 def key_order(model: type[Entry]) -> list[str]:
-    """The order of an entry's keys: id, text, the keys of its own kind, then those that all entries have."""
+    """The order of an entry's keys: id, text, the keys of its kind, then the keys that all entries have."""
     common = [name for name in Entry.model_fields if name not in ("id", "text")]
     own = [name for name in model.model_fields if name not in Entry.model_fields]
     return ["id", "text", *own, *common]

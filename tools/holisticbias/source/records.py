@@ -49,8 +49,8 @@ class Located(Generic[F]):
     """A file's record with the places of its values.
 
     ``entries`` is the key of its list of entries. Invalid entries are not in
-    the record: ``indexes`` has the position in the file of each entry that is,
-    and ``left_out`` the ids of those that are not.
+    the record: ``indexes`` has the positions in the file of the valid entries,
+    and ``left_out`` the ids of the invalid ones.
     """
 
     record: F
@@ -74,7 +74,7 @@ EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[Tem
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """All source files that could be read as records, and the kinds of those that could not in ``unread``."""
+    """All source files that could be read as records; ``unread`` has the kinds of the other files."""
 
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
@@ -89,7 +89,7 @@ class Repository:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """Ids of entries that break the schema, and so are in no record."""
+        """Ids of entries that break the schema and so are left out of the records."""
         return frozenset(entry for file in self.files for entry in file.left_out)
 
     @property

@@ -1,4 +1,4 @@
-"""JSON Schemas of the source files, and of the models that other packages register, from their models."""
+"""JSON Schemas of the models of source files and of the models that other packages register."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def json_schemas() -> Mapping[str, str]:
 
 
 def _of_other_packages() -> dict[str, type[BaseModel]]:
-    """Models of the entry points, without those that cannot be imported because an extra is not installed."""
+    """Models of the entry points; skips models that need an extra that is not installed."""
     models = {}
     for entry in entry_points(group=GROUP):
         try:

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.shares.figures import Share
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:

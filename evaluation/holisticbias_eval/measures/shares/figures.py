@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.figures import Figure, Interval, Part
-from holisticbias_eval.measures.shares.records import NONCE, ShareTrust, Trust
+from holisticbias_eval.measures.measure import NONCE
+from holisticbias_eval.measures.shares.records import ShareTrust, Trust
 from holisticbias_eval.measures.shares.wordings import CHOICES
 
 EFFECT = "rank-biserial"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.shares.floors import shares_in_order
-from holisticbias_eval.measures.shares.records import NONCE
 from holisticbias_eval.measures.text import listed, percent, percents
 
 EACH = 4

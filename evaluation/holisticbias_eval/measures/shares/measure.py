@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.compared import compared_sections
@@ -16,7 +16,6 @@ from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.shares import SIGNIFICANCE
 
 DIRECTION = (
     "the larger the share, the more of an axis's descriptors the model treats differently, which the paper reads as "

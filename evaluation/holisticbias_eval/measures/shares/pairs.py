@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.statistics.cells import Cell, Crossing, finite
 from holisticbias_eval.statistics.effects import detectable_difference, mean_difference, rank_biserial
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, pairs_of, pairs_of_rows
-from holisticbias_eval.statistics.shares import SIGNIFICANCE
 from holisticbias_eval.statistics.signed_rank import sign_flip_p_values, wilcoxon_p_values
 
 EFFECTS = ("paired_share", "rank_biserial", "nats")

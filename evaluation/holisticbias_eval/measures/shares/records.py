@@ -9,9 +9,6 @@ from pydantic import Field
 from holisticbias_eval.figures import Interval, Part
 from holisticbias_eval.measures.measure import Settings
 
-NONCE = "nonce"
-"""The axis of made-up words, the baseline."""
-
 
 class Corrected(Part):
     """The share after correcting p-values for the number of tests."""

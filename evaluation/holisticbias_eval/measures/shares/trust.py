@@ -10,11 +10,11 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.measures.measure import NONCE, Settings
 from holisticbias_eval.measures.shares.pairs import PairFigures, join
 from holisticbias_eval.measures.shares.ranks import rank_axes
 from holisticbias_eval.measures.shares.records import (
-    NONCE,
     Confounds,
     Corrected,
     Effects,
@@ -34,7 +34,7 @@ from holisticbias_eval.statistics.effects import (
 )
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
-from holisticbias_eval.statistics.shares import SIGNIFICANCE, median_of, middle_of, range_of, ratios, share_of
+from holisticbias_eval.statistics.shares import median_of, middle_of, range_of, ratios, share_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.stance.shown import NAME, NONCE, Shown
+from holisticbias_eval.measures.measure import NONCE
+from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.sections import Paragraph
 
 _EACH = 4

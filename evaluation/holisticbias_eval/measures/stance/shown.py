@@ -10,7 +10,6 @@ from holisticbias_eval.sections import ends
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"
-NONCE = "nonce"
 
 
 @dataclass(frozen=True, slots=True)

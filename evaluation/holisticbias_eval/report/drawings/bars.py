@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias_eval.report.drawings.scales import Scale, finite, linear
+from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
-    FOOT,
     MARGIN,
     SPAN,
     WIDTH,
@@ -32,10 +31,10 @@ def draw_bars(chart: Bars) -> Drawing:
     shapes: list[Shape] = []
     for i, bar in enumerate(chart.bars):
         shapes.extend(_row(bar, i * ROW, scale, chart))
-    height = len(chart.bars) * ROW + FOOT
-    shapes.extend(scale.foot(height - FOOT, chart.scale))
+    foot = len(chart.bars) * ROW
+    shapes.extend(scale.foot(foot, chart.scale))
     said = (f"{bar.label} {_value(bar, chart.unit)}{_in_brackets(_brief(bar, chart.unit))}" for bar in chart.bars)
-    return Drawing(chart.title, "; ".join(said), height, tuple(shapes))
+    return Drawing(chart.title, "; ".join(said), foot + foot_height(chart.scale), tuple(shapes))
 
 
 def _values(chart: Bars) -> Iterator[float | None]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.report.drawings.scales import Scale, finite, linear, logarithmic
+from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import (
-    FOOT,
     MARGIN,
     SPAN,
     WIDTH,
@@ -29,6 +28,7 @@ from holisticbias_eval.sections import Dots as Row
 ROW = 52
 LANES = 3
 NAME_LENGTH = 27
+LABEL_LENGTH, LEFT_OUT_LENGTH = 44, 18
 INSET = 4
 
 
@@ -52,13 +52,13 @@ def draw_dot_plot(chart: DotPlot) -> Drawing:
     values = [value for row in chart.rows for value in row.values]
     scale = (logarithmic if chart.log else linear)(values, chart.unit, chart.limits)
     scale = Scale(scale.low, scale.high, scale.unit, scale.marks, scale.log, MARGIN + INSET, SPAN - 2 * INSET)
-    height = len(chart.rows) * ROW + FOOT
+    foot = len(chart.rows) * ROW
     shapes: list[Shape] = []
     for i, row in enumerate(chart.rows):
         shapes.extend(_row(row, i * ROW, scale))
-    shapes.extend(scale.foot(height - FOOT, chart.scale))
+    shapes.extend(scale.foot(foot, chart.scale))
     said = "; ".join(_in_words(row, chart.unit, log=chart.log) for row in chart.rows)
-    return Drawing(chart.title, said, height, tuple(shapes), WIDTH, fluid=False)
+    return Drawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes), WIDTH, fluid=False)
 
 
 def spread(row: Row, *, log: bool, scale: Scale | None = None) -> Spread | None:
@@ -80,10 +80,10 @@ def spread(row: Row, *, log: bool, scale: Scale | None = None) -> Spread | None:
 def _row(row: Row, y: float, scale: Scale) -> Iterator[Shape]:
     if y:
         yield Line("grid", 0, y, WIDTH, y)
-    yield Text("", MARGIN, y + 14, shorten(row.label, ALL_OF_A_ROW))
     yield from scale.grid(y + 18, y + 32)
     found = spread(row, log=scale.log, scale=scale)
     left_out = len(row.values) - (len(found.values) if found else 0)
+    yield Text("", MARGIN, y + 14, shorten(row.label, LABEL_LENGTH - (LEFT_OUT_LENGTH if left_out else 0)))
     if found is None or left_out:
         yield Text("value end", WIDTH - MARGIN, y + 14, f"{left_out:,} not drawn" if left_out else "none")
     if found is None:
@@ -101,9 +101,6 @@ def _row(row: Row, y: float, scale: Scale) -> Iterator[Shape]:
     if row.named and found.highs:
         yield _dots("high", places[-found.highs :], y)
         yield Text("name high end", WIDTH - MARGIN, y + 45, shorten(found.names[-1], NAME_LENGTH))
-
-
-ALL_OF_A_ROW = 44
 
 
 def _dots(kind: str, places: Sequence[float], y: float) -> Dots:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holisticbias_eval.report.drawings.bars import ALONE, BESIDE_BRIEF, brief_interval
-from holisticbias_eval.report.drawings.scales import Scale, finite, linear
+from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
-    FOOT,
     MARGIN,
     WIDTH,
     Dot,
@@ -18,11 +17,12 @@ from holisticbias_eval.report.drawings.shapes import (
     label,
     upright,
 )
+from holisticbias_eval.report.plain_text import shorten
 from holisticbias_eval.report.units import show
 from holisticbias_eval.sections import Estimate, Forest, ends
 
 ROW = 30
-GROUP_ROW = 26
+GROUP_ROW, GROUP_LENGTH = 26, 48
 
 
 def draw_forest(chart: Forest) -> Drawing:
@@ -34,13 +34,13 @@ def draw_forest(chart: Forest) -> Drawing:
     for estimate in chart.estimates:
         if estimate.group != group:
             group = estimate.group
-            shapes.append(Text("group", MARGIN, y + 18, group))
+            shapes.append(Text("group", MARGIN, y + 18, shorten(group, GROUP_LENGTH)))
             y += GROUP_ROW
         shapes.extend(_row(estimate, y, scale, chart))
         y += ROW
     shapes.extend(scale.foot(y, chart.scale))
     said = "; ".join(_in_words(estimate, chart.unit) for estimate in chart.estimates)
-    return Drawing(chart.title, said, y + FOOT, tuple(shapes))
+    return Drawing(chart.title, said, y + foot_height(chart.scale), tuple(shapes))
 
 
 def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[Shape]:

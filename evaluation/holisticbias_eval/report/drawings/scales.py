@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from holisticbias_eval.report.drawings.shapes import MARGIN, SPAN, Shape, Text, 
 from holisticbias_eval.report.units import tick
 
 HUGE = 1e300
+FOOT, FOOT_LINE, FOOT_LENGTH = 34, 13, 64
 NEAR_THE_RIGHT, NEAR_THE_LEFT = 310, 30
 
 
@@ -43,7 +45,13 @@ class Scale:
             x = self.place(mark)
             side = " end" if x > NEAR_THE_RIGHT else " middle" if x > NEAR_THE_LEFT else ""
             yield Text(f"tick{side}", x, y + 14, tick(mark, self.unit))
-        yield Text("tick middle", MARGIN + SPAN / 2, y + 29, text)
+        for i, line in enumerate(textwrap.wrap(text, FOOT_LENGTH)):
+            yield Text("tick middle", MARGIN + SPAN / 2, y + 29 + i * FOOT_LINE, line)
+
+
+def foot_height(text: str) -> float:
+    """The height of the foot of a chart with this name of the scale."""
+    return FOOT + FOOT_LINE * max(0, len(textwrap.wrap(text, FOOT_LENGTH)) - 1)
 
 
 def finite(values: Iterable[float | None]) -> list[float]:

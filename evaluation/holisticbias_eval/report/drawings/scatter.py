@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias_eval.report.drawings.scales import Scale, finite, linear
+from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
-    FOOT,
     LETTER,
     MARGIN,
     WIDE,
@@ -42,19 +41,24 @@ def draw_scatter(chart: Scatter) -> Drawing:
     )
     up = linear([p.y for p in points], chart.y_unit)
     up = Scale(up.low, up.high, up.unit, up.marks, start=TOP + HEIGHT - 8, length=16 - HEIGHT)
-    height = TOP + HEIGHT + FOOT
-    shapes: list[Shape] = [Text("tick", MARGIN, 12, chart.y_label), *across.grid(TOP, TOP + HEIGHT), *_rows(up)]
+    foot = TOP + HEIGHT
+    shapes: list[Shape] = [
+        Text("tick", MARGIN, 12, shorten(chart.y_label, FOOT_LENGTH)),
+        *across.grid(TOP, TOP + HEIGHT),
+        *_rows(up),
+    ]
     for point in sorted(points, key=lambda p: p.labelled):
         kind = "point labelled" if point.labelled else "point"
         shapes.append(
             Dot(kind, across.place(point.x), up.place(point.y), 4 if point.labelled else 3, _said(chart, point))
         )
     shapes.extend(_labels([p for p in points if p.labelled], across, up))
-    shapes.extend(across.foot(height - FOOT, chart.x_label))
+    shapes.extend(across.foot(foot, chart.x_label))
     left_out = len(chart.points) - len(points)
     said = "; ".join(_said(chart, p) for p in points if p.labelled)
     counted = f"{len(points):,} points{f', {left_out:,} not drawn' if left_out else ''}"
-    return Drawing(chart.title, f"{counted}{f': {said}' if said else ''}", height, tuple(shapes))
+    description = f"{counted}{f': {said}' if said else ''}"
+    return Drawing(chart.title, description, foot + foot_height(chart.x_label), tuple(shapes))
 
 
 def _rows(up: Scale) -> Iterator[Shape]:

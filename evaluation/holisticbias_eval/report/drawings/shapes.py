@@ -15,7 +15,6 @@ WIDTH = 340
 WIDE = 720
 MARGIN = 6
 SPAN = WIDTH - 2 * MARGIN
-FOOT = 34
 LETTER = 6.4
 """Pixels a letter of 12 px takes, more or less."""
 
