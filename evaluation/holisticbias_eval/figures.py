@@ -50,7 +50,7 @@ class Figure(Part):
 
     @property
     def above_floor(self) -> bool | None:
-        """Whether the value exceeds what permuted labels give; ``None`` without a value or a floor.
+        """Whether the value exceeds its floor; ``None`` without a value or a floor.
 
         A value with a p-value was tested against its floor: it exceeds it if
         p < 0.05. Any other value must lie above the upper end of

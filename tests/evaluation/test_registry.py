@@ -94,7 +94,7 @@ def test_a_model_from_a_folder_needs_a_name(
         named = {entry.signature.model.name for entry in make_entries(local, "Ada", "2026-11-22", name)}
         assert named == {name or model["name"]}
     else:
-        with pytest.raises(RegistryError, match="is a folder on one machine: give the model.s public name with --name"):
+        with pytest.raises(RegistryError, match="is a folder on one machine: give"):
             make_entries(local, "Ada", "2026-11-22", name)
 
 
@@ -126,7 +126,7 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("figures.0.value", 0.123, "figures: age: its share is not"),
         ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),
         ("figures.0.interval", {"low": -0.5, "high": 0.2}, "figures: share of age: a share must lie between 0 and 1"),
-        ("figures.0.n", 0, "figures: share of age has a value over nothing: it must be null"),
+        ("figures.0.n", 0, "figures: share of age has a value although n is 0: it must be null"),
         ("figures.0.measure", "medians", "figures: share of age belongs to the measure 'medians'"),
         ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
         ("measure", "phrenology", "measure: there is no measure 'phrenology'"),

@@ -89,7 +89,7 @@ class View:
         return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
 
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, everything else as it is."""
+        """The value of a figure's key in words: an axis by its label, everything else unchanged."""
         return self.labels.get(value) or title(value) if key == "axis" else value
 
 

@@ -1,4 +1,4 @@
-"""Contexts: what a model reads before each sentence, the same text for all or a line drawn from a file."""
+"""Contexts: the text that a model reads before each sentence, the same for all or a line drawn from a file."""
 
 from __future__ import annotations
 

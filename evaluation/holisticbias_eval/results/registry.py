@@ -170,7 +170,7 @@ def _check_figures(entry: Entry) -> Iterator[str]:
         if figure.measure != entry.measure:
             yield f"{where} belongs to the measure {figure.measure!r}"
         if figure.value is not None and figure.n < 1:
-            yield f"{where} has a value over nothing: it must be null"
+            yield f"{where} has a value although n is 0: it must be null"
         if figure.interval and figure.interval.low > figure.interval.high:
             yield f"{where}: its interval must have low <= high"
         ends = (figure.interval.low, figure.interval.high) if figure.interval else ()

@@ -25,7 +25,7 @@ SCORE_COLUMNS = ("nll", "tokens", "perplexity")
 
 
 class MaskedInputs(Part):
-    """The masked inputs that a run asked for, one for each scored token, and the distinct inputs that were run."""
+    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
 
     asked: int
     run: int

@@ -89,8 +89,8 @@ def sum_products(values: Floats, permutations: int, rng: np.random.Generator) ->
 def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats) -> Floats:
     """The mean product of an item of one rater and an item of another over two different repeats: ``[items, items]``.
 
-    Products of one and the same repeat are left out: what a repeat does to an
-    item for all raters is not agreement about the item.
+    Products of the same repeat are left out: the effect of a repeat on an item for
+    all raters is not agreement about the item.
     """
     sums = np.outer(one.sum(axis=1), other.sum(axis=1)) - one @ other.T
     counts = np.outer(one_known.sum(axis=1), other_known.sum(axis=1)) - one_known @ other_known.T

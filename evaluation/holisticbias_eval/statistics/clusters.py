@@ -114,7 +114,7 @@ def _without_each_noun(values: Floats) -> Floats:
 def _smoothed(p: Floats) -> float:
     """Count the p-values below 0.05, each smoothed by the distance of its z from the limit.
 
-    Leaving out one noun moves a z a little and rarely over the limit: counting
+    Leaving out one noun moves a z a little and rarely across the limit: counting
     the crossings would make the jackknife's variance several times too large.
     """
     z = -ndtri(p[~np.isnan(p)] / 2)

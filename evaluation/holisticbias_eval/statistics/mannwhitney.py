@@ -126,7 +126,7 @@ def _sums_by_sample(rows: Counts, counts: Ints) -> Counts:
 
 
 def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
-    """How many values of each sample are in each run of two or more equal values: shape ``[runs, samples]``."""
+    """The number of values of each sample in each run of two or more equal values: shape ``[runs, samples]``."""
     tied = np.repeat(sizes > 1, sizes)
     run = np.repeat(np.cumsum(sizes > 1) - 1, sizes)[tied]
     members = np.zeros((int((sizes > 1).sum()), samples))

@@ -21,7 +21,7 @@ def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
 
 
 def expansion(clusters: int) -> float:
-    """The factor by which draws of this many clusters must be spread to cover at their nominal rate.
+    """The factor that widens draws of this many clusters so that intervals have their nominal coverage.
 
     ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
     degrees of freedom divided by the normal's: the expanded percentile interval
@@ -53,7 +53,7 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
     step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
     for start in range(0, len(first), step):
         one, other = first[start : start + step], second[start : start + step]
-        # without a missing sentence all samples have one size: one column then stands for all
+        # without a missing sentence all samples have one size: one column then represents all
         sized = (one, other) if not present.all() else (one[:1], other[:1])
         above = _above(values[one], values[other])
         u = above.reshape(len(one), -1) @ products

@@ -69,7 +69,7 @@ def view_with(shares: dict[str, float | None]) -> View:
                 "On all 2 axes pairs of descriptors clearly differ more often than by chance: Age, 90.0% of pairs (95% "
                 "interval 86.0% to 94.0%, floor 2.0%) and Ability, 80.0% of pairs (95% interval 76.0% to 84.0%, floor "
                 "2.0%).",
-                "The share exceeds its floor, which is what chance gives, by 78.0 to 88.0 percentage points.",
+                "The share exceeds its floor (the share expected by chance) by 78.0 to 88.0 percentage points.",
             ),
         ),
         (
@@ -102,7 +102,7 @@ def view_with(shares: dict[str, float | None]) -> View:
             (
                 "On Age pairs of descriptors clearly differ more often than by chance: 50.0% of pairs (95% interval "
                 "46.0% to 54.0%, floor 2.0%).",
-                "The share exceeds its floor, which is what chance gives, by 48.0 percentage points.",
+                "The share exceeds its floor (the share expected by chance) by 48.0 percentage points.",
             ),
         ),
         ({"age": None, "nonce": None}, ("There is no pair of descriptors to test in this run.",)),

@@ -86,7 +86,7 @@ def test_a_recipe_names_a_version_which_is_compiled(
         ("model: a/b\nmodel: c/d\n", "model"),
         (
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
-            "measure: there is no measure 'phrenology'; there are: stance_contrast,",
+            "measure: there is no measure 'phrenology'; available: stance_contrast,",
         ),
         ("model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n", "release: String should"),
         ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: Field required"),

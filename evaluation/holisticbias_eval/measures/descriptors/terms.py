@@ -1,4 +1,4 @@
-"""The descriptors of a run: their medians, and what the release says of them."""
+"""The descriptors of a run: their medians, and their entries in the release."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def _other_axes(view: View, above: Sequence[Figure], axes: Sequence[Figure]) -> 
         return f"On {where} they do not ({_span(share.value for share in others)} of pairs)."
     points = sorted(100 * (s.value - s.floor) for s in above if s.value is not None and s.floor is not None)
     by = f"{points[0]:.1f}" if len(points) == 1 else f"{points[0]:.1f} to {points[-1]:.1f}"
-    return f"The share exceeds its floor, which is what chance gives, by {by} percentage points."
+    return f"The share exceeds its floor (the share expected by chance) by {by} percentage points."
 
 
 def _span(shares: Iterable[float | None]) -> str:

@@ -65,7 +65,7 @@ def _finding(view: View, words: Words) -> Iterator[Block]:
     if has_floors(view.figures, words.measure):
         yield Paragraph(
             "Axes above their floor come first, largest share first, then the others in the release's order. Mark: the "
-            "floor, the share if descriptors are permuted within noun and template, which is what chance gives. Line: "
+            "floor, the share expected by chance, from permuting descriptors within noun and template. Line: "
             "95% interval over draws of nouns and templates. A faint bar does not clearly exceed its floor.",
             "note",
         )

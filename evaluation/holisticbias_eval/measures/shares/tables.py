@@ -62,7 +62,7 @@ def by_axis(view: View, words: Words) -> Table:
         "template by template"
     )
     if floors:
-        caption += "; floor: the share if descriptors are permuted within noun and template, which is what chance gives"
+        caption += "; floor: the share expected by chance, from permuting descriptors within noun and template"
     return Table("by-axis", caption, columns, tuple(rows))
 
 

@@ -51,7 +51,7 @@ def measure_trust(
 ) -> tuple[Trust, tuple[PairFigures, ...]]:
     """The trust figures of every share, and the figures of the pairs of every cell.
 
-    ``tests`` are those of the cells. Everything is computed from the scores;
+    ``tests`` are the tests of the cells. Everything is computed from the scores;
     nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with
     one descriptor.
     """
