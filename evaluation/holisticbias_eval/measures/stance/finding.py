@@ -22,8 +22,8 @@ EXPLANATIONS = (
     Paragraph(
         "The floor is the value for shuffled descriptors. Pairs agree on an axis if p < 0.05 in that test, corrected "
         "for the number of axes (Holm), and if the value stays above 0 whichever pair is left out. The interval says "
-        "how far the value would vary with other pairs of templates and other nouns; with few pairs it is wide, and can "
-        "include 0 for an axis on which they agree.",
+        "how far the value would vary with other pairs of templates and other nouns; with few pairs it is wide, and "
+        "can include 0 for an axis on which they agree.",
         "note",
     ),
 )
