@@ -104,7 +104,7 @@ def simulation() -> ModuleType:
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
@@ -141,7 +141,7 @@ BY_HAND = {
     "stances alone": ((1, 3), (10, 10), NO_NOUN, 1 - 2 / math.pi * math.atan(2), 0.2, 12.7062 * 0.1),
     # the nouns' covariance is as large as the stances' variance: t is the root of 2, with 2 degrees of freedom
     "nouns too": ((1, 3), (10, 10), A_NOUN, 1 - math.sqrt(0.5), 0.2, 4.30265 * math.sqrt(0.02)),
-    # what a noun does to one stance, and undoes in the other
+    # effects of a noun on one stance, reversed in the other
     "nouns apart": ((1, 3), (10, 10), ((1.0, -1.0), (-1.0, 1.0)), 1 - 2 / math.pi * math.atan(2), 0.2, 1.27062),
     # without any spread, the spread of one test is used
     "no spread": ((2, 2), (10, 10), A_NOUN, None, 0.2, None),

@@ -16,7 +16,7 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 
-# a shell's background job ignores Ctrl-C, and so would its children
+# a shell's background job ignores Ctrl-C, and its children would too
 START = (
     "import signal; from holisticbias.__main__ import run; "
     "signal.signal(signal.SIGINT, signal.default_int_handler); run()"

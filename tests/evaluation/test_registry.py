@@ -72,7 +72,7 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) 
     ("model", "name", "accepted"),
     [
         ({"name": "/home/ada/gpt2"}, None, False),
-        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever it is called
+        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever its name
         ({"name": "models/gpt2"}, None, False),
         ({"name": "model.Q4_1.gguf"}, None, False),
         ({"name": "gpt2"}, "./gpt2", False),
@@ -81,7 +81,7 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) 
         ({"name": "gpt2", "revision": "607a30d"}, None, True),
         ({"name": "openai-community/gpt2", "revision": "607a30d"}, None, True),
         ({"name": "embedded"}, None, True),
-        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # of a server: --check says that it is not public
+        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # a server's model: --check says that it is not public
     ],
 )
 def test_a_model_from_a_folder_needs_a_name(

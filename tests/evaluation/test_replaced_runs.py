@@ -255,7 +255,7 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         "Counting tokens: 140 texts",
         "Timing a few texts",
     ]
-    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
+    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all of them
     assert list(tmp_path.iterdir()) == []
 
 

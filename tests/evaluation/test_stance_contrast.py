@@ -353,7 +353,7 @@ def test_benchmark_sums_up_what_runs_show(root: Path) -> None:
     assert spec is not None
     assert spec.loader is not None
     benchmark = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = benchmark  # its dataclasses look themselves up
+    sys.modules[spec.name] = benchmark  # its dataclasses look up their module
     spec.loader.exec_module(benchmark)
     rng = np.random.default_rng(15)
     world = StanceWorld(stance=1.0, wording=0.1, axes=2, descriptors=20)
