@@ -1,6 +1,7 @@
 """Results of the first form, in which Likelihood Bias was the only measure, still open.
 
 ``tests/data/earlier-run`` was made by the version that wrote them: the calibration model on the mini release.
+``tests/data/earlier-phrases`` is a run of phrases by a tiny masked model, on the same release.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from holisticbias_eval.figures import Figures, Interval
@@ -68,6 +72,20 @@ def test_an_earlier_run_is_reported_and_compared(invoke: Invoke, folder: Path, t
     code, said, _ = invoke("compare", folder, tiny_run, "--format", "json")
     assert code == 0
     assert {f["measure"] for f in json.loads(said)["figures"]} >= {"likelihood_bias"}
+
+
+def test_an_earlier_run_of_phrases_is_read(invoke: Invoke, data: Path, tmp_path: Path) -> None:
+    run = read_run(data / "earlier-phrases")
+    nll, tokens = run.scores["nll"].to_numpy(), run.scores["tokens"].to_numpy()
+    np.testing.assert_array_equal(run.scores["perplexity"].to_numpy(), np.exp(nll / tokens))
+    figures = Figures(run.result.figures)
+    medians = figures.by("pseudo_likelihood_bias", "median_nll", "axis", "descriptor")
+    deaf = next(figure for figure in medians if figure.keys["descriptor"] == "ability.deaf")
+    rows = pc.equal(run.scores["descriptor_id"].cast(pa.string()), "ability.deaf")
+    assert deaf.value == np.median(run.scores.filter(rows)["nll"].to_numpy())
+    code, said, _ = invoke("report", data / "earlier-phrases", "--out", tmp_path / "report.html")
+    assert code == 0
+    assert "Pseudo-log-likelihood bias" in said
 
 
 def test_an_earlier_registry_entry_is_read(read: Run, data: Path) -> None:

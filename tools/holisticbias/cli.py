@@ -68,7 +68,7 @@ def _load(entry: EntryPoint) -> object:
 )
 @click.version_option(installed_version("holisticbias"), prog_name="holisticbias")
 def holisticbias() -> None:
-    """Compile identity terms into datasets, and measure language models against them."""
+    """Compile identity terms into datasets, and measure bias in language models with them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

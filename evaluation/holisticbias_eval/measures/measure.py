@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import pyarrow as pa
@@ -69,7 +70,7 @@ class Measured:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """The figures to show, and the answers, for labels and example sentences.
 
@@ -79,7 +80,7 @@ class View:
     figures: Figures
     answers: pa.Table
 
-    @property
+    @cached_property
     def labels(self) -> dict[str, str]:
         """The release's label of each axis; empty if the answers have none."""
         if "axis_label" not in self.answers.column_names:

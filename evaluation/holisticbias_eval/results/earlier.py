@@ -52,20 +52,22 @@ class _Entry(Part):
     by_axis: tuple[_AxisFigure, ...]
 
 
-def read_earlier_result(content: Mapping[str, Any], scores: pa.Table) -> dict[str, Any]:
+def read_earlier_result(content: bytes, scores: pa.Table) -> dict[str, Any]:
     """Convert a result of the first form; ``scores`` are those of its run.
 
     The recorded figures stay as they are. Medians and love-hate differences,
-    which reports then computed, are measured. Raises ``ValidationError``.
+    which reports computed at that time, are measured. Raises ``ValidationError``.
     """
-    old = _Result.model_validate(content)
+    old = _Result.model_validate_json(content)
     (measure,) = old.signature.measures
     bias = old.likelihood_bias
     figures = share_figures(measure, bias.by_axis, bias.by_template, bias.by_axis_and_template, old.trust)
     beside = [name for name in BESIDE if MEASURES[name].prompts is MEASURES[measure].prompts]
-    found = [figure for name in beside for figure in MEASURES[name].figures(scores, None).figures]
+    recorded = {figure.name for figure in figures}
+    found = [figure for name in (measure, *beside) for figure in MEASURES[name].figures(scores, None).figures]
+    figures += tuple(figure for figure in found if figure.name not in recorded)
     signature = old.signature.model_copy(update={"measures": (measure, *beside)})
-    return {"signature": signature, "figures": (*figures, *found), "masked_inputs": old.masked_inputs}
+    return {"signature": signature, "figures": figures, "masked_inputs": old.masked_inputs}
 
 
 def read_earlier_entry(content: Mapping[str, Any]) -> dict[str, Any]:

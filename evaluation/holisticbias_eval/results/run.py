@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
@@ -22,6 +23,7 @@ RESULT = "result.json"
 SCORES = "scores.parquet"
 REPORT = "report.html"
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
+_FIRST_FORM = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*1\b')
 
 
 class MaskedInputs(Part):
@@ -42,6 +44,12 @@ class Result(Part):
     signature: Signature
     figures: tuple[Figure, ...]
     masked_inputs: MaskedInputs | None = None
+
+
+class _Signed(BaseModel):
+    """The signature in a result of any form."""
+
+    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +86,20 @@ def read_run(folder: Path) -> Run:
     if not is_run(folder):
         what = f"has no {RESULT} and {SCORES}" if folder.is_dir() else "does not exist"
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
-    content = _read_json(folder / RESULT)
+    content = _read_bytes(folder / RESULT)
     scores = _read_scores(folder / SCORES)
     tables = {path.stem: _read_table(path) for path in sorted(folder.glob("*.parquet")) if path.name != SCORES}
-    if content.get("schema_version") == 1:
-        scores = perplexity_per_token(scores)
-        content = _checked(folder, lambda: read_earlier_result(content, scores))
-    return Run(_checked(folder, lambda: Result.model_validate(content)), scores, tables)
+    if not _FIRST_FORM.match(content):
+        return Run(_checked(folder, lambda: Result.model_validate_json(content)), scores, tables)
+    scores = perplexity_per_token(scores)
+    earlier = _checked(folder, lambda: read_earlier_result(content, scores))
+    return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
 
 
 def read_signature(folder: Path) -> Signature:
     """Read the signature of the run in a folder; ``RunError`` if it is damaged."""
-    content = _read_json(folder / RESULT)
-    return _checked(folder, lambda: Signature.model_validate(content.get("signature")))
+    content = _read_bytes(folder / RESULT)
+    return _checked(folder, lambda: _Signed.model_validate_json(content)).signature
 
 
 T = TypeVar("T")
@@ -105,16 +114,11 @@ def _checked(folder: Path, read: Callable[[], T]) -> T:
         raise RunError(f"{folder / RESULT} is damaged or of another version: {where}: {first['msg']}") from error
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _read_bytes(path: Path) -> bytes:
     try:
-        content = json.loads(path.read_bytes())
+        return path.read_bytes()
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise RunError(f"{path} is damaged or of another version: {error}") from error
-    if not isinstance(content, dict):
-        raise RunError(f"{path} is damaged or of another version: it does not hold a JSON object")
-    return content
 
 
 def _read_table(path: Path) -> pa.Table:

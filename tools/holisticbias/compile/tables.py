@@ -35,7 +35,7 @@ E = TypeVar("E", bound=Entry)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase that can fill a slot; noun and descriptor are null if it has none."""
+    """A phrase that can fill a slot; ``noun`` and ``descriptor`` are null for a phrase without them."""
 
     kind: str
     noun_phrase: str

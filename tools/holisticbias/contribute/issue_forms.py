@@ -107,7 +107,7 @@ def _reports(axis: Question) -> tuple[Form, ...]:
         Form(
             "report-term",
             "Report a dispreferred or harmful term",
-            "A term that the people it names object to. For private reports, use the address in SECURITY.md.",
+            "A term that its community objects to. For private reports, see SECURITY.md.",
             "harm",
             (_ENTRY, Question("instead", "Better term", "If you know one.", required=False), _WHY, _SOURCE),
         ),

@@ -1,4 +1,4 @@
-"""Write a page for each rule, with an example that breaks the rule and the same example corrected."""
+"""Write a page for each rule, with an example that breaks the rule and a similar example that follows it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADER = 2  # comment lines at the top of an example that breaks a rule; the sec
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A file that breaks a rule, the line and column of the first error, and the same file corrected."""
+    """A file that breaks a rule, the line and column of the first error, and a similar file without errors."""
 
     broken: str
     line: int

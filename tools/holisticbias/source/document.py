@@ -174,7 +174,7 @@ def _characters(text: str, error: yaml.reader.ReaderError) -> int:
 
 
 def _unbounded(text: str) -> tuple[Rule, str, Place] | None:
-    """Find too deep nesting or too many values without building the file; return rule, message and place.
+    """Detect deep nesting or too many values without building the file; return the rule, message and place.
 
     Composing nodes takes stack per level and memory per value, which a small
     file can exhaust; parsing events takes neither.
