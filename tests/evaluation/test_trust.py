@@ -143,7 +143,7 @@ def test_pairing_nouns_finds_what_nouns_hide() -> None:
     assert paired.share is not None
     assert paired.share < 0.2
     assert paired.paired.wilcoxon == 1
-    # 1 nat is small next to the noise of nouns, 3 nats: P(above) = Phi(1 / sqrt(2 (9 + 0.25))) = 0.592, an effect of 0.18
+    # 1 nat is small next to nouns, 3 nats: P(above) = Phi(1 / sqrt(2 (9 + 0.25))) = 0.592, an effect of 0.18
     assert paired.paired.large is not None
     assert paired.paired.large < 0.1
     assert paired.paired.sign_flip == 1
