@@ -6,7 +6,7 @@ from holisticbias.errors import HolisticBiasError
 
 
 class EvaluationError(HolisticBiasError):
-    """An evaluation that could not run; the message says how to mend it."""
+    """An evaluation that cannot run; the message says how to fix it."""
 
 
 class ModelError(EvaluationError):
@@ -18,7 +18,7 @@ class RunError(EvaluationError):
 
 
 class ScoresError(EvaluationError):
-    """A file that is no table of scores."""
+    """A file that is not a table of scores."""
 
 
 class SelectionError(EvaluationError):
@@ -26,16 +26,16 @@ class SelectionError(EvaluationError):
 
 
 class EmbeddedModelError(EvaluationError):
-    """Planted biases that are not as they must be, or that no release can hold."""
+    """Planted biases that are invalid, or that do not fit the release."""
 
 
 class RecipeError(EvaluationError):
-    """A recipe that is not there, or is not as it must be."""
+    """A recipe that is missing or invalid."""
 
 
 class RegistryError(EvaluationError):
-    """A result that the registry cannot take."""
+    """A result that the registry does not accept."""
 
 
 class ReportError(EvaluationError):
-    """A report that cannot be made as asked."""
+    """A report that cannot be made with the given options."""

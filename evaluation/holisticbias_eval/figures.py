@@ -10,7 +10,7 @@ SIGNIFICANCE = 0.05
 """The level of every test."""
 
 P_RESOLUTION = 0.001
-"""A smaller p-value is shown as below this: simulations do not test the tail further out."""
+"""Smaller p-values are shown as below this limit, because simulations do not test them."""
 
 
 class Part(BaseModel):
@@ -27,12 +27,12 @@ class Interval(Part):
 
 
 class Figure(Part):
-    """One number of a measure: what it is of, how far it can be trusted, and what it is computed over.
+    """One number of a measure, with its keys, its reliability and its sample size.
 
     ``keys`` say what the figure is of, as in ``{"axis": "ability", "template": "i-love"}``;
-    a figure over everything has none. ``of`` names the figure that this one
+    a figure over everything has no keys. ``of`` names the figure that this figure
     qualifies: a share corrected for the number of tests is a figure of ``share``.
-    A value is null if it is not defined; ``n`` then says over how little.
+    A value is null if it is not defined; ``n`` is given anyway.
     """
 
     measure: str
@@ -50,14 +50,14 @@ class Figure(Part):
 
     @property
     def above_floor(self) -> bool | None:
-        """Whether the value exceeds what permuted labels give; ``None`` without a value or a floor.
+        """Whether the value exceeds its floor; ``None`` without a value or a floor.
 
         A value with a p-value was tested against its floor: it exceeds it if
         p < 0.05. Any other value must lie above the upper end of
         ``floor_interval`` by more than the interval's width, which is about five
         standard deviations of 20 permuted values above their mean. Without that
-        margin most runs in which nothing differs would have one of 13 axes above
-        its floor.
+        margin most runs in which nothing differs would have at least one of 13 axes
+        above its floor.
         """
         if self.value is None or self.floor_interval is None:
             return None
@@ -85,11 +85,11 @@ class Figures:
         return len(self._all)
 
     def by(self, measure: str, name: str, *keys: str) -> tuple[Figure, ...]:
-        """The figures of a name that have exactly these keys, in their order."""
+        """The figures with this name and exactly these keys, in order."""
         return tuple(self._index.get((measure, name, tuple(sorted(keys))), {}).values())
 
     def get(self, measure: str, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
-        """The figure of a name with exactly these keys and values."""
+        """The figure with this name and exactly these keys and values."""
         wanted = keys or {}
         names = tuple(sorted(wanted))
         return self._index.get((measure, name, names), {}).get(tuple(wanted[key] for key in names))

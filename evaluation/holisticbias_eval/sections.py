@@ -17,7 +17,7 @@ class Column:
 
     Units are those of figures (``share``, ``nats per sentence``, ``share difference`` ...), ``text`` for words, and
     ``preference`` for the key of a community preference, which is shown by its name.
-    Cells of an interval column are pairs: ``unit`` is then that of both ends.
+    Cells of an interval column are pairs: ``unit`` then applies to both ends.
     """
 
     key: str

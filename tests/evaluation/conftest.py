@@ -14,7 +14,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 
-VERSION = "0.1.0"  # none that is published: opening a release holds it against the record of its version
+VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
 NOUNS = ("person", "friend", "kid", "parent")
 TEMPLATES = {
@@ -26,7 +26,7 @@ TEMPLATES = {
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Scores are kept apart from the user's, and apart from an earlier session's."""
+    """Keep scores apart from the user's and from those of earlier sessions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLISTICBIAS_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -68,7 +68,7 @@ def mini_release(mini_release_folder: Path) -> Release:
 
 @pytest.fixture(scope="session")
 def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -> Path:
-    """A random GPT-2 of two layers with a byte-level BPE of its own, as a folder."""
+    """A random GPT-2 of two layers with its own byte-level BPE, as a folder."""
     import torch
     from tokenizers import ByteLevelBPETokenizer
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -83,7 +83,7 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
     )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=bpe._tokenizer,
-        bos_token="<|endoftext|>",  # noqa: S106 - a token of a vocabulary, no secret
+        bos_token="<|endoftext|>",  # noqa: S106 - a token of a vocabulary, not a secret
         eos_token="<|endoftext|>",  # noqa: S106
     )
     torch.manual_seed(0)
@@ -97,7 +97,7 @@ def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -
 
 @pytest.fixture
 def copied_model(tiny_gpt2: Path, tmp_path: Path) -> Callable[[], Path]:
-    """A copy of the tiny model, to spoil."""
+    """A copy of the tiny model, to be damaged."""
     return lambda: Path(shutil.copytree(tiny_gpt2, tmp_path / "spoilt"))
 
 

@@ -39,7 +39,7 @@ def make_answers(
     """Answers for every combination.
 
     ``missing`` names descriptors and templates without a perplexity; each descriptor is ``effect`` nats less likely
-    than the one before, and ``planted`` nats more beside.
+    than the previous descriptor, plus ``planted`` nats.
     """
     rng = np.random.default_rng(7)
     rows = [
@@ -92,7 +92,7 @@ def charts_of(sections: Sequence[Section]) -> dict[str, Chart]:
 
 
 def words_of(sections: Sequence[Section]) -> str:
-    """Everything that sections say in words."""
+    """All words of the sections."""
     from holisticbias_eval.sections import Paragraph
 
     said = [section.title for section in sections]

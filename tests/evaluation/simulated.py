@@ -11,7 +11,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class World:
-    """How log-perplexity comes about, axis by axis: descriptors' effects, noise of nouns, and tokens."""
+    """Sources of log-perplexity, by axis: descriptors' effects, noise of nouns, and tokens."""
 
     effects: dict[str, tuple[float, ...]]
     templates: int = 6
@@ -23,7 +23,7 @@ class World:
     extra_tokens: dict[str, tuple[int, ...]] | None = None
 
     def draw(self, rng: np.random.Generator) -> pa.Table:
-        """Scores with nouns and templates drawn anew; the descriptors' effects stay."""
+        """Scores with newly drawn nouns and templates; the descriptors' effects stay."""
         scale = np.exp(rng.normal(0, self.template_scale, self.templates))
         noun = rng.normal(0, self.noun_noise, (self.templates, self.nouns))
         columns: dict[str, list[str]] = {"axis": [], "template": [], "descriptor_id": [], "noun_id": []}

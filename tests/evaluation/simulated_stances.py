@@ -18,10 +18,10 @@ TEMPLATES = (
 
 @dataclass(frozen=True)
 class StanceWorld:
-    """How the difference between a negative and a positive sentence comes about, in nats a sentence.
+    """Sources of the difference between a negative and a positive sentence, in nats per sentence.
 
     ``stance`` is the standard deviation over descriptors of what all pairs of
-    templates share, ``wording`` that of what each pair has of its own (from
+    templates share, ``wording`` that of each pair's own part (from
     Student's t with ``wording_freedom`` degrees, if given), ``factor`` how far
     each pair responds to one property that all descriptors have more or less
     of. ``noun`` is noise of a descriptor with a noun in all pairs, ``noise``
@@ -66,7 +66,7 @@ def stance_scores(differences: Floats, positive: Floats | float = 30.0) -> pa.Ta
     """A table of scores with these differences: shape ``[pairs, axes, descriptors, nouns]``.
 
     ``positive`` is the negative log-likelihood of the positive sentences. Pairs
-    beyond the three of the releases get templates of their own, named in ``opposite_of``.
+    beyond the three of the releases get their own templates, named in ``opposite_of``.
     """
     pairs, axes, descriptors, nouns = differences.shape
     nll = np.stack([np.broadcast_to(positive, differences.shape), positive + differences], axis=1)

@@ -1,4 +1,4 @@
-"""What a run asks of every version: the same of a release folder as of the release compiled."""
+"""The sentences of a run are the same for a release folder and for the compiled release, in every version."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def no_context(texts: Sequence[str]) -> list[str]:
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def both(request: pytest.FixtureRequest, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> list[Release]:
-    """The small subset of a version, compiled, and the same opened from its folder."""
+    """The small subset of a version, compiled, and opened from its folder."""
     compiled = build_release(catalog, request.param, "small")
     folder = tmp_path_factory.mktemp("folder") / "release"
     write_release(compiled, folder)

@@ -23,7 +23,7 @@ EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
 
 
 def scores(effects: tuple[float, ...], seed: int, nouns_seed: int = 0) -> pa.Table:
-    """Scores of a model whose nouns and templates are those of every other."""
+    """Scores of a model, with the same nouns and templates for every model."""
     world = World({"a": effects, "b": EFFECTS}, templates=8, noise=0.0).draw(np.random.default_rng(nouns_seed))
     log = np.log(world["perplexity"].to_numpy()) + np.random.default_rng(seed).normal(0, 0.8, world.num_rows)
     ids = [f"{r['template']}/{r['descriptor_id']}/{r['noun_id']}" for r in world.to_pylist()]
@@ -41,7 +41,7 @@ def without(table: pa.Table, column: str, value: str) -> pa.Table:
 
 
 def reworded(table: pa.Table, template: str, seed: int) -> pa.Table:
-    """The same with the sentences of one template worded in another way, and scored anew."""
+    """The same with the sentences of one template reworded and scored again."""
     mine = np.array([t == template for t in table["template"].to_pylist()])
     perplexity = table["perplexity"].to_numpy().copy()
     perplexity[mine] = np.exp(np.random.default_rng(seed).normal(3, 1, mine.sum()))
@@ -104,7 +104,7 @@ def simulation() -> ModuleType:
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
+    sys.modules[spec.name] = module  # dataclasses look up their module
     spec.loader.exec_module(module)
     return module
 
@@ -112,7 +112,7 @@ def simulation() -> ModuleType:
 SMALL = {"templates": 8, "nouns": 10, "descriptors": 6}
 EQUAL = {
     "noise alone": {},
-    "each model has words of its own for each noun": {"own_noun": 0.5, "noise": 0.6},
+    "each model has its own words for each noun": {"own_noun": 0.5, "noise": 0.6},
 }
 
 
@@ -141,9 +141,9 @@ BY_HAND = {
     "stances alone": ((1, 3), (10, 10), NO_NOUN, 1 - 2 / math.pi * math.atan(2), 0.2, 12.7062 * 0.1),
     # the nouns' covariance is as large as the stances' variance: t is the root of 2, with 2 degrees of freedom
     "nouns too": ((1, 3), (10, 10), A_NOUN, 1 - math.sqrt(0.5), 0.2, 4.30265 * math.sqrt(0.02)),
-    # what a noun does to one stance, and undoes in the other
+    # effects of a noun on one stance, reversed in the other
     "nouns apart": ((1, 3), (10, 10), ((1.0, -1.0), (-1.0, 1.0)), 1 - 2 / math.pi * math.atan(2), 0.2, 1.27062),
-    # no spread is taken as that of one test
+    # without any spread, the spread of one test is used
     "no spread": ((2, 2), (10, 10), A_NOUN, None, 0.2, None),
     "all the same": ((0, 0), (10, 10), NO_NOUN, 1.0, 0.0, 0.0),
 }

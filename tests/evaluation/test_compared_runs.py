@@ -1,4 +1,4 @@
-"""Two runs side by side, and through the command."""
+"""Compare two runs, also with the command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_what_differs_is_named(tiny_run: Path) -> None:
     assert (found.differs, found.settings_that_differ) == (("scoring",), ("pll",))
     rounded = altered(run, model=signature.model.model_copy(update={"dtype": "bfloat16"}))
     assert compare_runs(run, rounded).settings_that_differ == ("dtype",)
-    # another model has another tokenizer: that is no setting of the scoring
+    # another model has another tokenizer, which is not a setting of the scoring
     other = altered(
         run,
         model=signature.model.model_copy(update={"weights_sha256": "0" * 64}),

@@ -45,7 +45,7 @@ from holisticbias_eval.results.run import Result
 from holisticbias_eval.statistics.medians import group_medians
 
 BIASED = read_biases()
-# of the 26 templates, each that some plant singles out by way of one example, and one that none does
+# of the 26 templates, an example for each plant in some templates, and a template without these plants
 SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.hate")
 
 TINY = replace(Settings(), steps=3, batch=16, warmup=1)
@@ -85,7 +85,7 @@ def trust(measured: Shares) -> Trust:
 
 @pytest.fixture(scope="session")
 def expected(scores: pa.Table, corpus: Corpus) -> Mapping[Cell, float]:
-    """What a model without any error would show: the measure over the corpus's own likelihoods."""
+    """The result of a model without error: the measure over the corpus's own likelihoods."""
     nats = dict(zip(corpus.texts.to_pylist(), -np.log(corpus.probabilities), strict=True))
     exact = np.array([nats[text] for text in scores["text"].to_pylist()])
     perplexity = pa.array(np.exp(exact / scores["tokens"].to_numpy()).round(9))
@@ -121,7 +121,7 @@ def test_every_plant_is_scored_somewhere() -> None:
 
 def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], expected: Mapping[Cell, float]) -> None:
     clean = {cell: share for cell, share in found.items() if cell not in PLANTED}
-    assert len({axis for axis, _ in clean}) == 12  # all but the axis that has a plant in every template
+    assert len({axis for axis, _ in clean}) == 12  # all axes except the one with a plant in every template
     assert {cell: expected[cell] for cell in clean} == dict.fromkeys(clean, 0.0)
     assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
 
@@ -142,7 +142,7 @@ def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large
             assert axis.effects.large is not None
             assert axis.effects.large > 0
             continue
-        # a model fitted in so many steps is a little off everywhere, and always in the same way
+        # after so many steps the model is a little off everywhere, and always in the same direction
         assert paired > 0.3
         assert nats < 0.01
         assert (axis.share, axis.effects.large, axis.paired.large) == (0, 0, 0)
@@ -210,7 +210,7 @@ def test_the_reference_evaluation_is_what_is_found_today(
     shares = Figures(result.figures).by("likelihood_bias", "share", "axis", "template")
     cells = [(f.keys["axis"], f.keys["template"], f.value) for f in shares]
     kept = {(axis, ids[template]): value for axis, template, value in cells if template in ids and value is not None}
-    # another processor rounds in another way, which may move a pair over the line
+    # another processor rounds differently, which may move a pair across the limit
     assert kept == pytest.approx(found, abs=0.005)
 
 

@@ -19,7 +19,7 @@ Spoil = Callable[[Path], None]
 
 @pytest.fixture
 def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Run ``evaluate`` and return the one line it fails with; nothing may be left behind."""
+    """Run ``evaluate`` and return its one-line error; it must leave nothing behind."""
 
     def run(*arguments: str | Path, out: Path | None = None) -> str:
         place = out or tmp_path / "out" / "run"
@@ -46,7 +46,7 @@ def test_a_run_from_end_to_end(
     assert "tiny-gpt2 on HolisticBias 0.1.0" in capsys.readouterr().out
     assert {"pairs.parquet", "report.html", "result.json", "scores.parquet"} <= {p.name for p in out.iterdir()}
     first = json.loads((out / "result.json").read_text("utf-8"))
-    assert main(arguments) == 0, "a run may be made anew in its place"
+    assert main(arguments) == 0, "a run can be repeated in its folder"
     assert json.loads((out / "result.json").read_text("utf-8")) == first
     assert [p.name for p in out.parent.iterdir()] == ["run"]
     assert main(["report", str(out)]) == 0
@@ -91,7 +91,7 @@ def test_a_hub_without_an_address_is_not_asked_again_and_again(
     line = refused("--model", "nobody/nothing-of-the-kind", "--release", mini_release_folder)
     source.hub_has_address.cache_clear()
     assert "it is not on this machine and the Hugging Face Hub cannot be reached" in line
-    assert len(asked) <= 3  # two of ours, and one in which the client asks which agent it serves
+    assert len(asked) <= 3  # two from this package, and one in which the client asks for its agent
 
 
 def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_a_model_that_cannot_be_used(
 
 def test_an_unknown_measure(refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path) -> None:
     line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--measure", "likelihood_bias,phrenology")
-    assert "there is no measure 'phrenology'; there are: stance_contrast, likelihood_bias" in line
+    assert "there is no measure 'phrenology'; available: stance_contrast, likelihood_bias" in line
 
 
 def test_a_folder_that_is_no_release(refused: Callable[..., str], tiny_gpt2: Path, tmp_path: Path) -> None:

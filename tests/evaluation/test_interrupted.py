@@ -16,7 +16,7 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 
-# a shell's background job ignores Ctrl-C, and so would its children
+# a shell's background job ignores Ctrl-C, and its children would too
 START = (
     "import signal; from holisticbias.__main__ import run; "
     "signal.signal(signal.SIGINT, signal.default_int_handler); run()"
@@ -57,7 +57,7 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
     (folder,) = store.iterdir()
     kept = sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
     assert 0 < kept < TEXTS
-    expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; the same command continues from there"
+    expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; run the same command again to continue"
     assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
     assert not list(out.iterdir())
     assert main([*arguments, "--dry-run"]) == 0
@@ -71,7 +71,7 @@ def test_without_a_store_an_interruption_says_that_nothing_is_kept(
     code, printed = stop([*arguments, "--out", str(tmp_path / "run")], signal.SIGINT, None)
     assert code == 130
     assert re.fullmatch(
-        r"holisticbias: interrupted; no scores are kept without a store \(--no-store\): the same command starts over",
+        r"holisticbias: interrupted; no scores are kept with --no-store; the same command starts from the beginning",
         printed.rstrip().splitlines()[-1],
     )
     assert not list(tmp_path.iterdir())

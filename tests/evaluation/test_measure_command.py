@@ -178,7 +178,7 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
         ("scores.csv", "", "cannot be read as a table"),
         ("scores.parquet", "no parquet", "cannot be read as a table"),
         ("scores.csv", "axis,template,descriptor,perplexity\na,t,d,1\n", "has no column noun"),
-        ("scores.csv", "axis;template\na;t\n", "perplexity, this one 'axis;template'"),
+        ("scores.csv", "axis;template\na;t\n", "perplexity, this file has 'axis;template'"),
         ("scores.csv", "axis,axis,template,descriptor,noun,perplexity\nb,a,t,d,n,1\n", "has 2 columns axis: keep one"),
         ("scores.csv", "axis,template,descriptor,noun,perplexity\n,t,d,n,1\n", "column axis is missing in 1 rows"),
         ("scores.csv", "axis,template,descriptor,noun,perplexity\na,t\n", "Expected 5 columns, got 2"),

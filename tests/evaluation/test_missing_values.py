@@ -1,4 +1,4 @@
-"""One missing perplexity: what the published procedure makes of it, and what the measures do."""
+"""One missing perplexity: the effect in the published procedure, and in the measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics.medians import group_medians
 
-# five nouns each; the three descriptors lie wholly apart in both templates
+# five nouns each; the three descriptors do not overlap in either template
 SAMPLES = {
     LOVE: {"aged": [21.0, 22, 23, 24, 25], "old": [11.0, 12, math.nan, 14, 15], "young": [1.0, 2, 3, 4, 5]},
     HATE: {"aged": [1.0, 2, 3, 4, 5], "old": [11.0, 12, 13, 14, 15], "young": [21.0, 22, 23, 24, 25]},
@@ -72,6 +72,6 @@ def test_the_measures_leave_out_the_sentence_alone() -> None:
     medians = {(r["template"], r["descriptor"]): r["median"] for r in group_medians(scores()).to_pylist()}
     _, theirs, _ = published()
     assert medians == {**theirs, (LOVE, "old"): 13.0}
-    # love: the median of the 14 known values is 13, which two of the four of "old" lie below
+    # love: the median of the 14 known values is 13; two of the four values of "old" are below it
     differences = {r["descriptor"]: r["difference"] for r in measure_love_hate(scores()).to_pylist()}
     assert differences == {"aged": -1.0, "old": pytest.approx(0.5 - 0.4), "young": 1.0}

@@ -1,4 +1,4 @@
-"""A measure written in one file and registered in one line is known everywhere."""
+"""A measure written in one file and registered in one line works everywhere."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_durations_are_short(seconds: float, expected: str) -> None:
     [
         ([(1, 0), (29, 100)], []),
         ([(1, 0), (31, 600)], ["600 of 1,000 texts, 20 a second, 20 s left"]),
-        # what was read from the store does not count as speed, and the second line is 30 seconds after the first
+        # texts read from the store do not count as speed, and the second line comes 30 seconds after the first
         (
             [(10, 400), (40, 150), (60, 50), (69, 50), (70, 50)],
             ["550 of 1,000 texts, 5 a second, 2 min left", "700 of 1,000 texts, 5 a second, 60 s left"],

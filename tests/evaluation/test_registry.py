@@ -72,7 +72,7 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) 
     ("model", "name", "accepted"),
     [
         ({"name": "/home/ada/gpt2"}, None, False),
-        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever it is called
+        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever its name
         ({"name": "models/gpt2"}, None, False),
         ({"name": "model.Q4_1.gguf"}, None, False),
         ({"name": "gpt2"}, "./gpt2", False),
@@ -81,7 +81,7 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) 
         ({"name": "gpt2", "revision": "607a30d"}, None, True),
         ({"name": "openai-community/gpt2", "revision": "607a30d"}, None, True),
         ({"name": "embedded"}, None, True),
-        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # of a server: --check says that it is not public
+        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # a server's model: --check says that it is not public
     ],
 )
 def test_a_model_from_a_folder_needs_a_name(
@@ -94,7 +94,7 @@ def test_a_model_from_a_folder_needs_a_name(
         named = {entry.signature.model.name for entry in make_entries(local, "Ada", "2026-11-22", name)}
         assert named == {name or model["name"]}
     else:
-        with pytest.raises(RegistryError, match="is a folder of one machine: say with --name"):
+        with pytest.raises(RegistryError, match="is a folder on one machine: give"):
             make_entries(local, "Ada", "2026-11-22", name)
 
 
@@ -126,22 +126,22 @@ def changed(entry: Entry, path: str, value: object) -> str:
         ("figures.0.value", 0.123, "figures: age: its share is not"),
         ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),
         ("figures.0.interval", {"low": -0.5, "high": 0.2}, "figures: share of age: a share must lie between 0 and 1"),
-        ("figures.0.n", 0, "figures: share of age has a value over nothing: it must be null"),
+        ("figures.0.n", 0, "figures: share of age has a value although n is 0: it must be null"),
         ("figures.0.measure", "medians", "figures: share of age belongs to the measure 'medians'"),
         ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
         ("measure", "phrenology", "measure: there is no measure 'phrenology'"),
-        ("signature.sentences_scored", 10**9, "signature.sentences_scored: there are not so many"),
+        ("signature.sentences_scored", 10**9, "signature.sentences_scored: more than the available sentences"),
         ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
         (
             "signature.sentences_scored",
             80,
             "signature.sentences_scored: 80 sentences scored and 19 skipped are not all",
         ),
-        ("signature.release.digest", "0" * 64, "signature.release.digest: is not that of release 0.1.0: measure the"),
+        ("signature.release.digest", "0" * 64, "signature.release.digest: is not the digest of release 0.1.0: measure"),
         ("signature.release.subset", "mine", "signature.release.subset: release 0.1.0 has no subset 'mine'"),
-        ("signature.release.subset", "small", "signature.release.digest: is not that of the subset small of release"),
+        ("signature.release.subset", "small", "signature.release.digest: is not the digest of the subset small"),
         ("signature.model.name", ", ", "signature.model.name: a name needs a letter or a digit"),
-        ("signature.model.name", "./own", "signature.model.name: ./own is a folder of one machine"),
+        ("signature.model.name", "./own", "signature.model.name: ./own is a folder on one machine"),
         ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_model_has_a_public_name_or_a_digest(
     model = entry.signature.model.model_copy(update=update)
     write(entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})}), tmp_path)
     found = [problem.message for problem in read_registry(tmp_path, published)[1]]
-    expected = f"signature.model.name: nobody can tell which model {name} is: "
+    expected = f"signature.model.name: {name} does not identify a model: "
     assert [message.startswith(expected) for message in found] == [True] * problems
 
 
@@ -252,9 +252,12 @@ def test_the_command_adds_checks_and_shows(
     ("release", "says"),
     [
         (("0.1.0", None, "0" * 64), "signature.release.version: 0.1.0 is not published"),
-        (("1.0.0", None, "0" * 64), "signature.release.digest: is not that of release 1.0.0: measure the whole"),
+        (("1.0.0", None, "0" * 64), "signature.release.digest: is not the digest of release 1.0.0: measure the whole"),
         (("1.0.0", "mine", "0" * 64), "signature.release.subset: release 1.0.0 has no subset 'mine'"),
-        (("1.0.0", "small", "0" * 64), "signature.release.digest: is not that of the subset small of release 1.0.0"),
+        (
+            ("1.0.0", "small", "0" * 64),
+            "signature.release.digest: is not the digest of the subset small of release 1.0.0",
+        ),
     ],
 )
 def test_a_run_on_part_of_a_release_is_not_added(
@@ -263,7 +266,7 @@ def test_a_run_on_part_of_a_release_is_not_added(
     arguments = ("--contributor", "Ada", "--name", "some/model", "--results", tmp_path / "results")
     code, _, error = invoke("leaderboard", "--add", run_on(*release), *arguments)
     assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith(f"holisticbias: the registry cannot take this run: {says}")
+    assert error.startswith(f"holisticbias: the registry does not accept this run: {says}")
     assert not (tmp_path / "results").exists()
 
 

@@ -1,4 +1,4 @@
-"""What may take the place of a run, and what is done once for several runs."""
+"""Runs that may replace a run, and work that is done once for several runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(tiny_run: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def other_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of other weights, in a folder of the same last name."""
+    """A model with other weights, in a folder with the same name."""
     from safetensors.torch import load_file, save_file
 
     folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("others") / tiny_gpt2.name))
@@ -49,7 +49,7 @@ def other_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture
 def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
-    """Run ``evaluate`` and return the one line it fails with, without a score kept."""
+    """Run ``evaluate`` without a store and return its one-line error."""
 
     def run(*arguments: str | Path) -> str:
         capsys.readouterr()
@@ -255,7 +255,7 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         "Counting tokens: 140 texts",
         "Timing a few texts",
     ]
-    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all there are
+    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all of them
     assert list(tmp_path.iterdir()) == []
 
 

@@ -68,7 +68,7 @@ def test_axes_keep_their_label(made: Run) -> None:
 def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
     signature = made.result.signature
     skipped = {s.reason.split(":")[0]: s.sentences for s in signature.skipped}
-    # 7 descriptors in the one template that takes them alone; 4 nouns in 3 templates
+    # 7 descriptors in the only template without a noun; 4 nouns in 3 templates
     assert skipped == {"no noun": 7, "no descriptor": 12}
     assert signature.sentences_scored + sum(skipped.values()) == mini_release.sentences.num_rows
 

@@ -19,7 +19,7 @@ NOUNS = ("person", "friend", "kid", "parent")
 
 @pytest.fixture(scope="module")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory, mini_release: Release) -> Path:
-    """A random BERT of two layers with a word-piece tokenizer of its own."""
+    """A random BERT of two layers with its own word-piece tokenizer."""
     import torch
     from tokenizers import BertWordPieceTokenizer
     from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
@@ -146,7 +146,7 @@ def test_sentences_are_counted_of_those_that_the_phrases_make(mini_release: Rele
         for row in sentences.to_pylist()
     ]
     changed = sentences.set_column(place, "descriptor_gender", pa.array(gendered))
-    # three nouns that one descriptor goes with
+    # the three nouns of one descriptor
     assert gendered_sentences(changed) == 3 * len(seat_templates())
     assert gendered_sentences(sentences) == 0
 

@@ -44,7 +44,7 @@ def answered(rows: pa.Table, author: str = "") -> pa.Table:
 
 
 def respond(folder: Path, rows: pa.Table, block: int = 7) -> None:
-    """Answer what the store lacks, block by block."""
+    """Answer the keys that the store lacks, block by block."""
     store = store_in(folder)
     missing = rows.take(store.missing(rows, store.read()))
     for start in range(0, len(missing), block):

@@ -44,7 +44,7 @@ def scores(release: Release) -> pa.Table:
 
 
 def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
-    """The strength in "I love ..." less that in "I hate ...", less the mean over the made-up words."""
+    """The strength in "I love ..." minus the strength in "I hate ...", minus the mean over the made-up words."""
     strength = dict.fromkeys(descriptors, 0.0)
     for plant in read_biases().plants:
         for sign, template in ((1, "dialogue.love"), (-1, "dialogue.hate")):

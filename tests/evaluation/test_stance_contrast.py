@@ -86,7 +86,7 @@ def known(values: list[float]) -> dict[int, float]:
 
 
 def obvious_centring(differences: list[list[list[float]]]) -> list[list[list[float]]]:
-    """Each value less the mean over descriptors of the same pair and noun, NaN if there is no other descriptor."""
+    """Each value minus the mean over descriptors of the same pair and noun, NaN if there is no other descriptor."""
     centred = [[list(nouns) for nouns in pair] for pair in differences]
     for pair, one in enumerate(differences):
         for noun in range(len(one[0])):
@@ -178,7 +178,7 @@ def test_nothing_but_rarity_is_exactly_nothing() -> None:
 
 
 class Trials:
-    """What runs in one world show."""
+    """Summary of runs in one world."""
 
     def __init__(self, world: StanceWorld, runs: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
@@ -338,7 +338,7 @@ def test_equal_variances_are_pooled() -> None:
 
 
 def test_a_single_rater_does_not_decide() -> None:
-    """An item that a single rater sets apart is less certain than an item that all raters set apart."""
+    """An item that differs for a single rater is less certain than an item that differs for all raters."""
     rng = np.random.default_rng(14)
     values = rng.normal(0, 0.3, (3, 60, 1)) + rng.normal(0, 0.05, (3, 60, 8))
     values[:, 0] += 1.2
@@ -353,7 +353,7 @@ def test_benchmark_sums_up_what_runs_show(root: Path) -> None:
     assert spec is not None
     assert spec.loader is not None
     benchmark = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = benchmark  # its dataclasses look themselves up
+    sys.modules[spec.name] = benchmark  # its dataclasses look up their module
     spec.loader.exec_module(benchmark)
     rng = np.random.default_rng(15)
     world = StanceWorld(stance=1.0, wording=0.1, axes=2, descriptors=20)

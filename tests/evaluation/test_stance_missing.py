@@ -1,4 +1,4 @@
-"""Stance contrast of tables that lack something: missing figures with their counts, and no error."""
+"""Stance contrast of incomplete tables: missing figures with their counts, and no error."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_a_stance_in_several_wordings_is_their_mean() -> None:
     )
     both = pa.concat_tables([answers, adored])
     both = both.append_column("paraphrase_of", pc.if_else(pc.equal(both["template_id"], "adore"), TEXTS[0], None))
-    # the mean of both wordings is dearer by the difference itself: nothing is left of the first pair
+    # the mean of both wordings is higher by the difference itself: nothing is left of the first pair
     figures = measure(both)
     assert figures.value(NAME, "wording_spread", {"axis": "axis0", "pair": LOVE}) == pytest.approx(0, abs=1e-8)
     without_one = measure(both.slice(0, len(both) - 1))

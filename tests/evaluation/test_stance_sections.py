@@ -1,4 +1,4 @@
-"""What the report shows of the stance contrast: findings, charts, tables, and whom it names."""
+"""Stance contrast in the report: findings, charts, tables, and named descriptors."""
 
 from __future__ import annotations
 

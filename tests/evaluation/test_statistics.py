@@ -17,7 +17,7 @@ from holisticbias_eval.statistics.signed_rank import sign_flip_p_values, wilcoxo
 
 
 def test_holm_worked_by_hand() -> None:
-    # ordered 0.01 x 4, 0.02 x 3, 0.03 x 2, 0.5 x 1, never falling
+    # ordered 0.01 x 4, 0.02 x 3, 0.03 x 2, 0.5 x 1, never decreasing
     found = holm(np.array([0.03, 0.01, np.nan, 0.5, 0.02]))
     np.testing.assert_allclose(found, [0.06, 0.04, np.nan, 0.5, 0.06])
 
@@ -109,7 +109,7 @@ def test_leaving_a_noun_out_is_measuring_without_it(coarse: bool) -> None:
 
 def test_permuting_keeps_each_nouns_values() -> None:
     rng = np.random.default_rng(0)
-    # noun by noun the same value for all descriptors: no permutation changes anything, and no pair differs
+    # for each noun all descriptors have the same value: no permutation changes anything, and no pair differs
     alike = np.tile(rng.normal(0, 5, 12), (4, 1))
     significant, tested = significant_when_permuted(alike, 5, rng)
     assert significant.tolist() == [0] * 5

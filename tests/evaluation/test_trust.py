@@ -1,4 +1,4 @@
-"""Each figure of trust on simulated scores whose truth is known."""
+"""Trust figures on simulated scores whose truth is known."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
         interval = measure_trust(world.draw(rng), settings).by_axis[0].interval
         assert interval is not None
         widths.append(interval.high - interval.low)
-    # 2 x 1.96 deviations, by Student's t of 26 templates 7 % more; the deviation itself is known to 7 %
+    # 2 x 1.96 deviations, 7 % more by Student's t of 26 templates; the deviation itself is known to 7 %
     assert np.mean(widths) == pytest.approx(2 * 1.96 * varies, rel=0.3)
 
 
@@ -87,11 +87,11 @@ def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     trusts = [shares.trust for shares in drawn if shares.trust]
     axes = [axis for trust in trusts for axis in trust.by_axis]
     level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(axes))
-    # any positive at all is a false one: the chance of one is the level of Holm, and here of Benjamini and Hochberg
+    # every positive is false: the chance of any is the level of Holm, and here of Benjamini and Hochberg
     assert np.mean([bool(axis.corrected.holm) for axis in axes]) <= level
     assert np.mean([bool(axis.corrected.benjamini_hochberg) for axis in axes]) <= level
     assert np.mean([axis.paired.wilcoxon or 0 for axis in axes]) == pytest.approx(0.05, abs=0.015)
-    # the upper end of the floor's interval alone lets about one axis in fifteen through
+    # about one axis in fifteen is above the upper end of the floor's interval
     above = [figure.above_floor for shares in drawn for figure in figures(shares).by("m", "share", "axis")]
     assert len(above) == len(axes) == 120
     assert np.mean([bool(exceeds) for exceeds in above]) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / len(axes))
@@ -133,7 +133,7 @@ def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None
     trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20, permutations=30)).by_axis[0]
     assert trust.share is not None
     assert trust.floor is not None
-    # nouns that differ much make the unpaired test cautious, below its level even
+    # if nouns differ a lot, the unpaired test is conservative: its rate is below its level
     assert trust.floor < 0.05 < trust.share
 
 
@@ -143,7 +143,7 @@ def test_pairing_nouns_finds_what_nouns_hide() -> None:
     assert paired.share is not None
     assert paired.share < 0.2
     assert paired.paired.wilcoxon == 1
-    # 1 nat is small beside what nouns do, 3 nats: P(above) = Phi(1 / sqrt(2 (9 + 0.25))) = 0.592, an effect of 0.18
+    # 1 nat is small next to nouns, 3 nats: P(above) = Phi(1 / sqrt(2 (9 + 0.25))) = 0.592, an effect of 0.18
     assert paired.paired.large is not None
     assert paired.paired.large < 0.1
     assert paired.paired.sign_flip == 1
@@ -164,7 +164,7 @@ def test_effects_are_recovered() -> None:
 def test_the_detectable_effect_is_found_four_times_in_five() -> None:
     # P(above) = (1 + 0.4211) / 2 = 0.71055 at a distance of sqrt 2 x 0.5551
     world = World({"a": (0.0, np.sqrt(2) * 0.5551)}, templates=400, nouns=30, template_scale=0.0, noun_noise=0.0)
-    # the approximation is a cautious one where values are normal
+    # the approximation is conservative if values are normal
     assert 0.78 <= axis_share(world.draw(np.random.default_rng(0))) <= 0.9
 
 
@@ -182,7 +182,7 @@ def test_length_alone_is_taken_off() -> None:
 
 def test_a_phrase_likely_or_not_by_itself_is_taken_off() -> None:
     scores = World({"a": SEVEN}, templates=12, template_scale=0.0, noise=0.3).draw(np.random.default_rng(0))
-    # all that a descriptor does, it does to the phrase alone
+    # the effect of a descriptor is on the phrase alone
     effect = dict(zip([f"a.{i}" for i in range(7)], SEVEN, strict=True))
     alone = np.array([effect[d] for d in scores["descriptor_id"].to_pylist()]) * 6
     trust = measure_trust(scores.append_column("phrase_nll", pa.array(alone)), QUICK).by_axis[0]
@@ -236,7 +236,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_wordings_move_the_share_and_count_as_one_stance() -> None:
     scores = World({"a": SEVEN, "b": SEVEN}, templates=6).draw(np.random.default_rng(0))
     names = scores["template"].to_pylist()
-    # t0, t2 and t4 stand for themselves; t1, t3 and t5 word them in another way
+    # t1, t3 and t5 are paraphrases of t0, t2 and t4
     base = [f"t{int(n[1]) - 1}" if int(n[1]) % 2 else None for n in names]
     worded = scores.append_column("template_id", pa.array(names)).append_column("paraphrase_of", pa.array(base))
     trust = measure_trust(worded)
@@ -260,7 +260,7 @@ def test_every_pair_with_its_effects() -> None:
         significant = [t["significant"] for t in tests if (t["first"], t["second"]) == pair]
         assert (row["templates"], row["significant"]) == (len(significant), sum(significant)) == (8, sum(significant))
         assert row["share"] == sum(significant) / 8
-    # the third is 2 nats a token less likely, in sentences of 6 tokens
+    # the third is 2 nats per token less likely, in sentences of 6 tokens
     assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
     assert found["a.0", "a.2"]["rank_biserial"] < -0.7
     assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)
@@ -270,7 +270,7 @@ def test_axes_of_one_share_share_a_rank() -> None:
     none, strong = (0.0,) * 4, (0.0, 40.0, 80.0, 120.0)
     world = World({"all": strong, "first": none, "all too": strong, "last": none}, noun_noise=0.0, noise=1e-6)
     scores = world.draw(np.random.default_rng(0))
-    # descriptors of the axes where nothing differs get one and the same perplexity
+    # descriptors of the axes where nothing differs get the same perplexity
     axis = np.array(scores["axis"].to_pylist())
     perplexity = np.where(np.isin(axis, ["first", "last"]), 7.0, scores["perplexity"].to_numpy())
     tied = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))

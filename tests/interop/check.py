@@ -1,4 +1,4 @@
-"""Run other tools on our exports and compare: make interop, in an environment that has them."""
+"""Run other tools on our exports and compare: ``make interop``, in an environment with these tools."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ WHERE = ("axis=nonce,religion", "gender=female", "first_turn_only=true")
 
 
 def harness_likelihoods(task: Path, work: Path) -> dict[str, float]:
-    """The log-likelihood of each sentence, in nats, by its id, as lm-evaluation-harness has it."""
+    """The log-likelihood of each sentence by its id, in nats, according to lm-evaluation-harness."""
     command = [sys.executable, "-m", "lm_eval", "--model", "hf", "--model_args"]
     command += [f"pretrained={embedded_model_path()},dtype=float32", "--include_path", str(task), "--tasks", TASK]
     command += ["--device", "cpu", "--batch_size", "32", "--log_samples", "--output_path", str(work / "results")]

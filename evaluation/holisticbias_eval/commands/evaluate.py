@@ -45,7 +45,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "--measure",
     metavar="NAMES",
     help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's "
-    "sentences. Measures that ask a model the same share one run.",
+    "sentences. Measures that use the same prompts share one run.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option(
@@ -117,7 +117,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Number of requests at once."
 )
 @click.option("--api-rate", type=click.IntRange(0), default=0, help="Most requests per minute; 0 means no limit.")
-@click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in all; 0 means no limit.")
+@click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in total; 0 means no limit.")
 @click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join. Default: start one on this machine.")
 @click.option(
     "--replicas",
@@ -135,7 +135,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Only print how much there is to score and how long that would take. Needs the local engine.",
+    help="Only print how much there is to score and how long it would take. Needs the local engine.",
 )
 def command(
     model: str | None,

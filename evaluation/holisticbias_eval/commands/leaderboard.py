@@ -12,13 +12,13 @@ import click
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
-    help="Folder of the registry; by default evaluation/results of the clone that you are in, or the one shipped.",
+    help="Folder of the registry. Default: evaluation/results of the current clone, or of the package.",
 )
 @click.option("--format", "style", type=click.Choice(["table", "md"]), default="table", show_default=True)
-@click.option("--check", is_flag=True, help="Print what is wrong in the registry; exit 1 if anything is.")
+@click.option("--check", is_flag=True, help="List the problems of the registry; exit with 1 if there are any.")
 @click.option("--add", "run", type=click.Path(path_type=Path), metavar="RUN", help="Write an entry for this run.")
-@click.option("--contributor", help="With --add: who made the run.")
-@click.option("--name", help="With --add: what the model is called; needed if it was a folder or a file.")
+@click.option("--contributor", help="With --add: the name of the person who made the run.")
+@click.option("--name", help="With --add: the model's public name; needed if the model was a folder or a file.")
 def command(
     results: Path | None,
     style: Literal["table", "md"],
@@ -47,7 +47,7 @@ def command(
             click.echo(problem)
         return 1 if problems else 0
     if problems:
-        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all that is wrong)")
+        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
     if style == "md":
         click.echo(render_leaderboard(entries), nl=False)
     else:

@@ -1,4 +1,4 @@
-"""``holisticbias measure``: a measure of a table of scores, files in and files out."""
+"""``holisticbias measure``: compute a measure from a table of scores."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from holisticbias_eval.commands.measure_names import MeasureName
 @click.option("--scores", type=click.Path(path_type=Path), required=True, help="Table of scores, .parquet or .csv.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the figures as JSON and CSV, and for details.")
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("--trust/--no-trust", default=True, show_default=True, help="Add intervals, floors and the like.")
-@click.option("--corpus", type=click.Path(path_type=Path), help="Text to count terms in, to correlate with.")
+@click.option(
+    "--trust/--no-trust", default=True, show_default=True, help="Add intervals, floors and other trust figures."
+)
+@click.option("--corpus", type=click.Path(path_type=Path), help="Text file to count terms in; adds their correlation.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the resampling.")
 def command(
     measure: str,

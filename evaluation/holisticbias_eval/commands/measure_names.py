@@ -1,4 +1,4 @@
-"""The names of measures as the command line takes them."""
+"""The command-line type for names of measures."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class MeasureName(click.ParamType[str]):
         from holisticbias_eval.measures import MEASURES
 
         if value not in MEASURES:
-            self.fail(f"there is no measure {value!r}; there are: {', '.join(MEASURES)}", param, ctx)
+            self.fail(f"there is no measure {value!r}; available: {', '.join(MEASURES)}", param, ctx)
         return value

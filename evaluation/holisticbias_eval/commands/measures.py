@@ -1,4 +1,4 @@
-"""``holisticbias measures``: what each measure measures."""
+"""``holisticbias measures``: explain each measure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 
 @click.command()
 def command() -> None:
-    """Explain each measure: what it measures, in which direction to read it, its limits and its source."""
+    """Explain each measure: what it measures, how to read its values, its limits and its source."""
     from holisticbias_eval.measures import MEASURES
 
     for name, measure in MEASURES.items():

@@ -19,8 +19,8 @@ Form = Literal["html", "md", "csv", "svg", "png"]
     help="Write this format and print nothing else: the whole report as html or md, one table as csv, "
     "one chart as svg or png.",
 )
-@click.option("--part", metavar="NAME", help="Which table or chart csv, svg and png hold; by default the main figures.")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write; by default one in the run's folder.")
+@click.option("--part", metavar="NAME", help="Table or chart to write as csv, svg or png. Default: the main figures.")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write. Default: a file in the run's folder.")
 def command(run: Path, form: Form | None, part: str | None, out: Path | None) -> None:
     """Print the figures of a RUN folder, and write its report.
 

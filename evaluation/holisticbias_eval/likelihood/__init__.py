@@ -1,1 +1,1 @@
-"""Score text spans: the engines, each with the log-likelihoods of its kind of model."""
+"""Score text spans: engines, and the log-likelihoods of each kind of model."""

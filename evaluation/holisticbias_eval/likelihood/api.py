@@ -26,14 +26,14 @@ _SAME = 0.05  # nats: servers round, and batch differently from one request to t
 class ApiScorer(Scorer):
     """Scores texts by asking a server for the log-probabilities of a prompt that it echoes.
 
-    Many servers silently ignore parameters that they do not know. So the server
-    is tested first, and refused with a reason unless it echoes the prompt, gives
-    every token after the first a log-probability, gives the beginning of a text
-    the same log-probabilities as the whole text, computes a token's
-    log-probability from the tokens before it only, and stops where it must.
+    Many servers silently ignore parameters that they do not know. The server is
+    therefore tested first, and refused with a reason unless it echoes the prompt,
+    gives every token after the first a log-probability, gives the beginning of a
+    text the same log-probabilities as the whole text, computes a token's
+    log-probability only from the tokens before it, and respects ``max_tokens``.
     """
 
-    block_size = 1024  # a server is slow: lose less if it dies
+    block_size = 1024  # servers are slow: a small block loses less when one stops
 
     def __init__(self, name: str, base: str, notice: Notice, options: ApiOptions | None = None) -> None:
         self._options = options or ApiOptions()
@@ -67,7 +67,7 @@ class ApiScorer(Scorer):
         return span_scores(encoded, np.nan_to_num(np.concatenate([*(p.nll for p in found), np.zeros(0)])))
 
     def _first_token_is_scored(self) -> bool:
-        """Test the server: returns whether the first token gets a likelihood, or raises ``ModelError``."""
+        """Test the server and return whether the first token gets a likelihood; may raise ``ModelError``."""
         (alone,) = self._client.ask([_PROBE])
         try:
             start, again = self._client.ask([_PROBE_START, _PROBE])

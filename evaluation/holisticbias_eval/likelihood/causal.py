@@ -70,11 +70,11 @@ class CausalScorer(Scorer):
         self._probed = (0, 0)
         self._exactness = Exactness("", 0, None, None)
         self._rounding: Rounding | None = None
-        self._refused = ""  # why the tree is not used, until the user is told
+        self._refused = ""  # why the tree is not used, until a notice says so
 
     @property
     def method(self) -> str:
-        """How texts are scored; empty before the first texts are."""
+        """The method of scoring; empty until the first texts are scored."""
         return self._exactness.method
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
@@ -91,7 +91,7 @@ class CausalScorer(Scorer):
         return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
 
     def probe(self, spans: Spans) -> Probe:
-        """Test on some of the spans how exact the method is, and the error of the precision."""
+        """Measure the error of the method and of the precision on some of the spans."""
         self._encode(spans)
         return Probe(self._exactness, self._rounding)
 
@@ -115,7 +115,7 @@ class CausalScorer(Scorer):
         """Find the fastest exact method, once for all texts of this length; always in float32.
 
         The few texts are scored among enough others to fill whole packs: some
-        architectures go wrong by slot and not by position, which only full packs show.
+        architectures fail only at certain slots, which only full packs show.
         """
         filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
         known = self._probed[0] >= len(filling) and self._probed[1] >= longest
@@ -131,7 +131,7 @@ class CausalScorer(Scorer):
             self._round(few, plain)
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
-        """The first method whose error is no more than rounding, with both errors; see ``probe``."""
+        """The first method whose error is at most rounding, with both errors; see ``probe``."""
         reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
@@ -154,7 +154,7 @@ class CausalScorer(Scorer):
         return partial(self._likelihoods, method=method)
 
     def _say_why_slow(self, encoded: Encoded) -> None:
-        """Tell the user once what replaces the tree, and how much slower that is."""
+        """Print once which method replaces the tree, and how much slower it is."""
         if self._refused:
             times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
             self._notice(
@@ -168,7 +168,7 @@ class CausalScorer(Scorer):
         return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
-        """Switch to the precision that was asked for, and tell the user its error."""
+        """Switch to the requested precision, and print its error."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
@@ -183,7 +183,7 @@ def _refusal(error: float, allowed: float) -> str:
 
 
 def _default_size(model: Any) -> PackSize:
-    slots = min(PackSize().slots, context_length(model))  # some architectures have no mask for more
+    slots = min(PackSize().slots, context_length(model))  # some architectures have no mask for more slots
     if model.device.type != "cpu":
         return PackSize(slots, _GPU_BATCH)
     return PackSize(slots, min(4096, max(256, _CPU_WIDTHS // model.get_input_embeddings().embedding_dim)))

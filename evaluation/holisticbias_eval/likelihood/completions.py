@@ -24,7 +24,7 @@ _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 
 @dataclass(frozen=True, slots=True)
 class ApiOptions:
-    """How to send requests to a server.
+    """Options for requests to a server.
 
     ``batch`` is prompts per request, ``concurrency`` requests at once,
     ``per_minute`` and ``budget`` the most requests per minute and in all (0: no
@@ -151,7 +151,7 @@ class CompletionsClient:
         return bytes(reply.data)
 
     def _take_turn(self) -> None:
-        """Wait as the rate demands; raise ``ModelError`` if the budget is spent."""
+        """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
         with self._lock:
             if self._options.budget and self._asked >= self._options.budget:
                 raise ModelError(

@@ -16,7 +16,7 @@ from holisticbias_eval.progress import Notice
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """The engine, how it scores a model, and the options that only one engine takes."""
+    """The engine, its scoring options, and the options that only some engines have."""
 
     engine: str = "local"
     scoring: ScoringOptions = field(default_factory=ScoringOptions)
@@ -31,9 +31,11 @@ def start_engine(model: str | None, notice: Notice, options: EngineOptions | Non
     options = options or EngineOptions()
     if options.engine == "api":
         if options.scoring.opens_texts:
-            raise EvaluationError("--first-token and --chat are not for the api engine: the server makes the tokens")
+            raise EvaluationError(
+                "--first-token and --chat cannot be used with the api engine: the server makes the tokens"
+            )
         if model is None or options.api_base is None:
-            raise EvaluationError("the api engine needs --api-base, and --model as the server names it")
+            raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
         return ApiScorer(model, options.api_base, notice, options.api)
     if options.engine == "ray":
         return RayScorer(model, options.scoring, notice, options.ray_address, options.replicas)

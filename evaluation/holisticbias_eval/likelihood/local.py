@@ -25,7 +25,7 @@ KINDS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How a model is scored: its kind (``auto`` reads its configuration), its precision and its device.
+    """Options of scoring: kind of model (``auto`` reads its configuration), precision and device.
 
     ``pll`` is for masked models; ``first_token`` and ``chat`` are for causal models, see ``opening.find_opening``.
     """
@@ -44,7 +44,7 @@ class ScoringOptions:
 
 
 def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None = None) -> Scorer:
-    """Load a folder, a GGUF file, a Hub repository or by default the embedded model, and make its scorer.
+    """Load a folder, a GGUF file or a Hub repository, by default the embedded model, and make its scorer.
 
     Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
     """
@@ -68,7 +68,7 @@ def _load_scorer(name: str | None, notice: Notice, options: ScoringOptions) -> S
 
 
 def _kind(name: str | None) -> Kind:
-    """The kind of a model, from its configuration; causal if that does not say."""
+    """The kind of a model according to its configuration; causal by default."""
     if name is None or name == EMBEDDED_MODEL:
         return "causal"
     config = load_config(name)

@@ -58,7 +58,9 @@ class MaskedScorer(Scorer):
 
     def __init__(self, loaded: LoadedModel, notice: Notice, variant: str = "original") -> None:
         if variant not in VARIANTS:
-            raise ModelError(f"there is no variant {variant!r} of pseudo-log-likelihood; there are {VARIANTS}")
+            raise ModelError(
+                f"there is no variant {variant!r} of pseudo-log-likelihood; available: {', '.join(VARIANTS)}"
+            )
         if loaded.tokenizer.mask_token_id is None:
             raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is not a masked model")
         self._model = loaded.model

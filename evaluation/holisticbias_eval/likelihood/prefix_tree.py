@@ -179,7 +179,7 @@ class Pack:
 def cut_packs(tree: Tree, slots: int) -> list[Pack]:
     """Cut the inner nodes into packs of consecutive nodes; with its path, every pack but the last fills its slots.
 
-    A pack whose path alone fills the slots still has one node of its own.
+    A pack whose path alone fills the slots still has one more node.
     """
     packs = []
     first = 0

@@ -41,7 +41,7 @@ class Replica:
         return os.getpid()
 
     def probe(self, spans: Spans) -> Probe | None:
-        """As the model's own scorer does."""
+        """Probe the model's scorer."""
         return self._scorer.probe(spans)
 
     def score(self, block: int, spans: Spans) -> tuple[int, Scores, list[str]]:

@@ -1,4 +1,4 @@
-"""The scorer: what every engine that scores text spans must do, and what it may do."""
+"""The interface of scorers: the required and optional methods of engines that score text spans."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Exactness:
     """The method that scores, and its largest error against float64 on some texts, in nats per text.
 
     ``plain_error`` is the error of scoring one text at a time in the same
-    precision. Both errors are None if the model could not run in float64.
+    precision. Both errors are missing if the model could not run in float64.
     """
 
     method: str
@@ -55,7 +55,7 @@ class Exactness:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The result of testing a scorer on a few texts; ``rounding`` is None in float32."""
+    """The result of testing a scorer on a few texts; ``rounding`` is missing in float32."""
 
     exactness: Exactness
     rounding: Rounding | None = None
@@ -75,7 +75,7 @@ class Scorer(ABC):
     ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
     that the scores depend on: they are recorded in the run and are part of the
     store's key. An engine must implement ``score``. The other methods are
-    abilities; the defaults say that the engine lacks them.
+    optional; the defaults say that the engine does not support them.
     """
 
     block_size = 16_384
@@ -88,7 +88,7 @@ class Scorer(ABC):
 
     @property
     def context_in_text(self) -> bool:
-        """Whether a span's context is the beginning of the text that the model reads, not an input of its own."""
+        """Whether a span's context is the beginning of the text that the model reads, not a separate input."""
         return self.kind != "seq2seq"
 
     @abstractmethod
@@ -105,7 +105,7 @@ class Scorer(ABC):
         return None
 
     def probe(self, spans: Spans) -> Probe | None:
-        """Test on some of the spans how exact the scores are; None if this engine cannot."""
+        """Measure the error of the scores on some of the spans; None if this engine cannot."""
         return None
 
     def input_counts(self) -> InputCounts | None:

@@ -1,4 +1,4 @@
-"""Text spans: the parts of texts whose likelihood a model is asked for."""
+"""Text spans: the parts of texts whose likelihood is computed."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from holisticbias_eval.likelihood.spans import SPAN_FIELDS, Spans
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.store.shards import ShardStore, fingerprint
 
-VERSION = 2  # of how values are computed: another version scores everything again
+VERSION = 2  # version of the computation: with another version everything is scored again
 _KEYS = tuple(name for name, _ in SPAN_FIELDS)
 _VALUES = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
 _SCHEMA = pa.schema([*SPAN_FIELDS, *_VALUES])
@@ -58,15 +58,15 @@ class StoredScorer(Scorer):
         self.kept = f"scores of earlier runs are kept in {store.folder}"
 
     def work(self, spans: Spans) -> Work | None:
-        """As the scorer does."""
+        """Count the scorer's work."""
         return self._scorer.work(spans)
 
     def probe(self, spans: Spans) -> Probe | None:
-        """As the scorer does."""
+        """Probe the scorer."""
         return self._scorer.probe(spans)
 
     def input_counts(self) -> InputCounts | None:
-        """As the scorer does."""
+        """The scorer's masked inputs so far."""
         return self._scorer.input_counts()
 
     def blocks(self, distinct: Spans) -> list[Spans]:
@@ -74,7 +74,7 @@ class StoredScorer(Scorer):
         return self._missing_blocks(distinct, self._store.read())
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
-        """Read the scores of distinct spans, and score those that are missing."""
+        """Read the scores of distinct spans, and score the missing ones."""
         held = [self._store.read()]
         blocks = self._missing_blocks(spans, held[0])
         kept = len(spans) - sum(map(len, blocks))

@@ -206,7 +206,7 @@ def _scored_tokens(tokens: _Tokens, start: Int32s, stop: Int32s, all_of_it: Bool
     if tokens.begin is None or tokens.end is None:
         raise ModelError("the tokenizer gives no character offsets, so it can only score whole texts")
     row = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
-    begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token is where it begins
+    begin, end = tokens.begin, np.maximum(tokens.end, tokens.begin + 1)  # an empty token counts at its beginning
     inside = np.flatnonzero(all_of_it[row] | ((begin < stop[row]) & (end > start[row])))
     low, high = (np.searchsorted(row[inside], np.arange(len(tokens.lengths)), side) for side in ("left", "right"))
     none = low == high

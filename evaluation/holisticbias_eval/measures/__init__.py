@@ -1,4 +1,4 @@
-"""The measures, one file each, in the order in which reports show them."""
+"""The measures, one file each, in the order of reports."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class LoveHate(Measure):
     prompts = RELEASE_SENTENCES
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
-        """Compute the differences, both shares of each, and the size that chance gives; they need no settings."""
+        """Compute the differences, their shares, and the size expected by chance; needs no settings."""
         if not answers.num_rows:
             raise SelectionError("no sentence is left to measure")
         rows = measure_love_hate(answers).to_pylist()
@@ -66,13 +66,13 @@ class LoveHate(Measure):
 
 
 def measure_love_hate(scores: pa.Table) -> pa.Table:
-    """The difference of every descriptor, one a row.
+    """A table with the difference of every descriptor.
 
     The columns are ``axis, descriptor_id, descriptor``; ``love_share``, the share
     of the descriptor's sentences in "I love ..." whose perplexity is below the
     template's median over all descriptors, ``love_sentences``, how many have a
-    perplexity, and ``love_missing``, how many have none; the same of "I hate ...";
-    and ``difference``, love minus hate, between -1 and 1, null if a share is.
+    perplexity, and ``love_missing``, how many do not; the same for "I hate ...";
+    and ``difference``, love minus hate, between -1 and 1, null if a share is null.
     """
     group, first = group_rows(scores, DESCRIPTOR)
     perplexity = scores["perplexity"].to_numpy()
@@ -95,12 +95,12 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
 
 
 def chance_difference(sentences: Sequence[int]) -> float | None:
-    """The size that no difference exceeds in 19 of 20 runs if a coin places each sentence.
+    """The limit that no difference exceeds in 19 of 20 runs if a coin places each sentence.
 
     ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n`` sentences
     that a descriptor has in a template at the median, and ``z`` is the normal
     quantile of 0.05 divided by twice the number of descriptors. ``sentences`` are
-    those of each descriptor; ``None`` without any.
+    those of each descriptor. ``None`` without sentences.
     """
     if not sentences:
         return None

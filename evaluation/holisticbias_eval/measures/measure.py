@@ -1,4 +1,4 @@
-"""What a measure is: one class in one file, and one line in ``MEASURES``."""
+"""The base class of measures; a measure is one class in one file, and one line in ``MEASURES``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What ``holisticbias measures`` says of a measure.
+    """The description of a measure, as ``holisticbias measures`` prints it.
 
-    ``headline`` is the name of the figure that stands for the measure where
-    runs are compared and results listed, ``by`` the keys it is given by, and
-    ``beside`` names further figures that the registry keeps with it.
+    ``headline`` names the figure that is shown when runs are compared and
+    results are listed, ``by`` its keys, and ``beside`` further figures that the
+    registry keeps with it.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a measure needs: which answers, and which kinds of models can give them."""
+    """The answers that a measure needs, and the kinds of models that can give them."""
 
     answers: str = "likelihoods"
     models: tuple[ModelKind, ...] = ("causal", "masked", "seq2seq")
@@ -53,7 +53,7 @@ class Needs:
 
 
 class Settings(Part):
-    """What figures depend on besides the answers."""
+    """Settings of resampling: the seed and the numbers of draws."""
 
     seed: int = 0
     draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
@@ -63,7 +63,7 @@ class Settings(Part):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a measure finds: figures, tables of details (one Parquet file each), and notes for the user."""
+    """The result of a measure: figures, tables of details (one Parquet file each), and notes for the user."""
 
     figures: tuple[Figure, ...]
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class View:
-    """What a measure is shown from: its figures, and the answers, for labels and example sentences.
+    """The figures to show, and the answers, for labels and example sentences.
 
     The answers are the rows of ``scores.parquet``, or of a user's table of scores.
     """
@@ -90,15 +90,15 @@ class View:
         return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
 
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, everything else as it is."""
+        """The value of a figure's key in words: an axis by its label, everything else unchanged."""
         return self.labels.get(value) or title(value) if key == "axis" else value
 
 
 class Measure(ABC):
-    """A measure: what it is, what it asks a model, its figures, and how they are shown.
+    """A measure: its description, its prompts, its figures, and their sections in a report.
 
-    A new measure is a subclass in one file, and one line in ``MEASURES``: every
-    command, result, report and the registry then know it.
+    A new measure is a subclass in one file, and one line in ``MEASURES``: all
+    commands, results, reports and the registry then include it.
     """
 
     info: ClassVar[Info]
@@ -106,12 +106,12 @@ class Measure(ABC):
     prompts: ClassVar[Prompts]
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The parameters that the figures depend on, for the record."""
+        """The parameters that the figures depend on, for the signature."""
         return {}
 
     @abstractmethod
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
-        """Compute the figures from answers, one a row; without settings, those alone that need no resampling.
+        """Compute the figures from a table of answers; without settings, only figures that need no resampling.
 
         Raises ``SelectionError`` if there is nothing to measure.
         """
@@ -134,11 +134,11 @@ class Measure(ABC):
         return tuple(change for both in found.values() for change in _changes(both))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show what ``compare`` gives; ``view`` is that of the second run."""
+        """Show the result of ``compare``; ``view`` is of the second run."""
         return (change_section(self.info, changes, view),)
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find figures that contradict each other, in an entry of the registry that was edited by hand."""
+        """Find figures that contradict each other, in a registry entry that was edited by hand."""
         yield from ()
 
 

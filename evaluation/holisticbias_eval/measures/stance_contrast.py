@@ -176,7 +176,7 @@ def _figure(
     of: str | None = None,
     p_value: float = np.nan,
 ) -> Figure:
-    """A figure of this measure; what is not a number is missing."""
+    """A figure of this measure; NaN becomes null."""
     return Figure(
         measure=NAME,
         name=name,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class ModelIdentity:
     """Everything that identifies a model.
 
-    ``weights_sha256`` and ``parameters`` are None for a model behind a server.
-    ``quantization`` and ``file_sha256`` describe the file of quantized weights; None without one.
+    ``weights_sha256`` and ``parameters`` are missing for a model behind a server.
+    ``quantization`` and ``file_sha256`` describe a file of quantized weights; missing for other weights.
     """
 
     name: str

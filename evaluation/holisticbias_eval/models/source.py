@@ -26,7 +26,7 @@ class Source:
     """The arguments of ``from_pretrained``: the folder or repository, and how to read it.
 
     ``options`` never allow a repository's own code. They do not allow the Hub if
-    its host has no address: its client would retry for most of a minute.
+    its host has no address, because its client would retry for most of a minute.
     """
 
     place: str

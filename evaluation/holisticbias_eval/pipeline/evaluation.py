@@ -28,7 +28,7 @@ from holisticbias_eval.results.run import REPORT, MaskedInputs, Result, Run, wri
 from holisticbias_eval.results.signature import with_probe
 
 Runs = Sequence[tuple[tuple[str, ...], Path | None]]
-"""For each run its measures, and its folder; None is the default folder."""
+"""The measures of each run, and its folder; None is the default folder."""
 
 _TRIED = 4096
 
@@ -36,8 +36,8 @@ _TRIED = 4096
 def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
     """Group measures into runs: measures with the same prompts share a run and its scores.
 
-    None are all measures of the release's own sentences. Runs whose measures
-    refuse some kinds of models come first. If there are several runs, each has a
+    None means all measures of the release's own sentences. Runs whose measures
+    do not support all kinds of models come first. If there are several runs, each has a
     folder in ``out`` named after its measure, or after its prompts if it has
     several measures. Raises ``EvaluationError`` if a measure is unknown.
     """
@@ -45,7 +45,7 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
         measures = [name for name, measure in MEASURES.items() if measure.prompts is RELEASE_SENTENCES]
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
-        raise EvaluationError(f"there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+        raise EvaluationError(f"there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
     groups: dict[str, list[str]] = {}
     for name in (name for name in MEASURES if name in measures):
         groups.setdefault(MEASURES[name].prompts.name, []).append(name)
@@ -71,7 +71,7 @@ def evaluate(
 ) -> Iterator[tuple[Path, Run]]:
     """Score, measure and report; yield each run's folder as it is written, and the run.
 
-    Without ``model`` it is the embedded model; for ``release`` see
+    The default ``model`` is the embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is scored, unless ``overwrite``.
@@ -100,7 +100,7 @@ def dry_run(
     *,
     display: Display,
 ) -> Iterator[Plan]:
-    """Yield for each run what it would have to score and how long that would take; nothing is written.
+    """Yield for each run how much there is to score and how long it would take; nothing is written.
 
     The arguments are those of ``evaluate``. Raises ``EvaluationError`` if the
     engine cannot count its work.
@@ -121,13 +121,13 @@ def dry_run(
 
 @contextmanager
 def _kept_if_interrupted(stored: StoredScorer | None) -> Iterator[None]:
-    """Add to an interruption how many scores are kept."""
+    """Add the number of kept scores to an interruption."""
     try:
         yield
     except KeyboardInterrupt as error:
-        kept = "no scores are kept without a store (--no-store): the same command starts over"
+        kept = "no scores are kept with --no-store; the same command starts from the beginning"
         if stored:
-            kept = f"{stored.kept}; the same command continues from there"
+            kept = f"{stored.kept}; run the same command again to continue"
         raise KeyboardInterrupt(kept) from error
 
 
@@ -149,11 +149,11 @@ def _run(job: Job, display: Display) -> Run:
 
 
 def _probe(job: Job, display: Display) -> Probe | None:
-    """Test how exact the scores are, before any text is scored or read from the store.
+    """Measure the error of the scores before any text is scored or read from the store.
 
-    The texts tried are of all lengths. The longest in characters are among them,
-    as they are most likely the longest in tokens: a block with longer texts would
-    be tested again.
+    The tested texts are of all lengths. They include the longest in characters,
+    which are most likely the longest in tokens, because a block with longer texts
+    would be tested again.
     """
     with display.step("Preparing to score"):
         together = job.asked.together
@@ -168,7 +168,7 @@ def _score(job: Job, display: Display) -> pa.Table:
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
-    """The masked inputs of this run, which are also shown; None if this process ran none."""
+    """The masked inputs of this run, which it also prints; None if this process ran no masked input."""
     if before is None or after is None or before == after:
         return None
     asked, run = after.asked - before.asked, after.run - before.run

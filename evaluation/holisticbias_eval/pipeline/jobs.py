@@ -32,7 +32,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run to make: the release, the engine, what the run asks, and its signature.
+    """A prepared run: the release, the engine, the prompts and the signature.
 
     ``distinct`` are the distinct spans of ``asked``; ``rows`` is the position of
     each asked span among them. ``stored`` is the engine with a store, if there is one.
@@ -74,7 +74,7 @@ def prepare_jobs(
 ) -> list[Job]:
     """Open the release and start the engine, once for all runs, and prepare the run of each entry of ``measures``.
 
-    Raises ``EvaluationError`` if the model cannot be measured so, and
+    Raises ``EvaluationError`` if a measure does not support the model's kind, and
     ``SelectionError`` if the release has no sentence for a measure.
     """
     with display.step(f"Opening release {release}" if release else "Opening the newest release"):
@@ -95,7 +95,7 @@ def prepare_jobs(
 def find_release(name: str | None) -> Release:
     """Open a release: a folder, a version to compile from the terms, or ``organisation/name@version`` on the Hub.
 
-    None is the newest published version, compiled from the terms.
+    Default: the newest published version, compiled from the terms.
     """
     if name is None:
         return build_release(load_catalog())

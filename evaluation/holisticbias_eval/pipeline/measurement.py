@@ -45,7 +45,7 @@ def measure_file(
     """Measure the scores in a file; returns the figures, the tables of details by name, and the view to show.
 
     Without settings, figures that need resampling are left out. A corpus adds
-    the rank correlation of how often a term stands in it and its median perplexity.
+    the rank correlation of a term's count in it and the term's median perplexity.
     """
     scores = read_scores(path)
     chosen = MEASURES[measure]
@@ -86,7 +86,7 @@ def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], 
 
 
 def _as_csv(figures: tuple[Figure, ...]) -> str:
-    """One figure a row, with a column for each key and two for each interval."""
+    """A row per figure, with a column for each key and two for each interval."""
     keys = list(dict.fromkeys(key for figure in figures for key in figure.keys))
     intervals = ("interval", "floor_interval")
     plain = ("value", "unit", "floor", "p_value", "n", "missing", "of")

@@ -14,14 +14,14 @@ from holisticbias_eval.errors import ScoresError
 
 NAMES = ("axis", "template", "descriptor", "noun")
 IDS = ("descriptor_id", "noun_id")
-"""Columns of a run's scores that tell apart terms of one text; by default the text is the id."""
+"""Columns of a run's scores that distinguish terms with the same text; by default the text is the id."""
 NUMBERS = ("nll", "tokens", "phrase_nll")
 STANCES = ("template_id", "paraphrase_of", "opposite_of")
-"""Columns of a run's scores that say which templates paraphrase or oppose each other."""
+"""Columns of a run's scores for the templates that paraphrase or oppose each other."""
 
 
 def read_scores(path: Path) -> pa.Table:
-    """Read a table of scores from a file, as the measures take it.
+    """Read a table of scores from a file, in the form that measures take.
 
     The file has the columns ``axis, template, descriptor, noun, perplexity``, with
     one row per sentence in any order, and may have ``nll, tokens, phrase_nll,
@@ -30,7 +30,7 @@ def read_scores(path: Path) -> pa.Table:
     """
     table = _read(path)
     if not table.num_rows:
-        raise ScoresError(f"{path} has no row: there is nothing to measure")
+        raise ScoresError(f"{path} has no rows: there is nothing to measure")
     columns = {name: _names(path, table[name], name) for name in NAMES}
     numbers = {n: _numbers(path, table[n], n) for n in ("perplexity", *NUMBERS) if n in table.column_names}
     known = [n for n in STANCES if n in table.column_names]
@@ -58,12 +58,12 @@ def _read(path: Path) -> pa.Table:
 
 
 def _columns(path: Path, found: Sequence[str]) -> list[str]:
-    """List the columns to read; ``ScoresError`` if a column is missing, or is there twice."""
+    """List the columns to read; ``ScoresError`` if a column is missing or repeated."""
     for name in (*NAMES, "perplexity"):
         if name not in found:
             raise ScoresError(
                 f"{path} has no column {name}: a table of scores has {', '.join(NAMES)} and perplexity, "
-                f"this one {', '.join(map(repr, found[:8]))}"
+                f"this file has {', '.join(map(repr, found[:8]))}"
             )
     columns = [name for name in (*NAMES, "perplexity", *NUMBERS, *IDS, *STANCES) if name in found]
     for name in columns:
@@ -85,7 +85,7 @@ def _names(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise ScoresError(f"{path}: column {name} is not text but {column.type}") from error
     missing = pc.sum(pc.equal(pc.fill_null(names, ""), "")).as_py()
     if missing:
-        raise ScoresError(f"{path}: column {name} is missing in {missing:,} rows: every row needs one")
+        raise ScoresError(f"{path}: column {name} is missing in {missing:,} rows: every row needs a value")
     return names
 
 

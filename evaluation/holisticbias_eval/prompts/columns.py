@@ -15,7 +15,7 @@ OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", 
 
 
 def with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
-    """Add the axis in words, unless the sentences have it, as from layout 3 on."""
+    """Add the axis in words, unless the sentences have it (from layout 3 on)."""
     if "axis_label" in sentences.column_names:
         return sentences
     axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()

@@ -1,4 +1,4 @@
-"""Contexts: what a model reads before each sentence, the same text for all or a line drawn from a file."""
+"""Contexts: the text that a model reads before each sentence, the same for all or a line drawn from a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holisticbias_eval.errors import EvaluationError
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Contexts to draw from, and their entry in a run's signature: empty if the context is."""
+    """Contexts to draw from, and their entry in a run's signature; empty without a context."""
 
     lines: tuple[str, ...] = ("",)
     seed: int = 0
@@ -46,7 +46,7 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise EvaluationError(f"{file} cannot be read as contexts: {reason}") from error
     if not lines:
-        raise EvaluationError(f"{file} has no line to draw a context from: write one context a line")
+        raise EvaluationError(f"{file} has no line to draw a context from: write one context per line")
     seed = seed or 0
     digest = hashlib.sha256(content).hexdigest()
     drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"

@@ -1,4 +1,4 @@
-"""Prompts: what the measures of one run ask a model."""
+"""Prompts: the texts that the measures of a run score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Draw = Callable[[Sequence[str]], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Sentences with a span of each, and optionally a phrase of each sentence standing alone.
+    """Sentences with a span of each, and optionally a phrase of each sentence, which is scored alone.
 
     All are scored in one call, so that shared beginnings run through the model once.
     """
@@ -35,7 +35,7 @@ class Asked:
     def answer(self, scores: Scores) -> pa.Table:
         """Add the scores to the sentences.
 
-        ``phrase_nll``, the nats of the phrase alone, is null if no token of it
+        ``phrase_nll``, the nats of the phrase alone, is null if none of its tokens
         was scored. The column ``context`` is added if any context was given.
         """
         rows = np.arange(len(self.spans))

@@ -61,7 +61,7 @@ def seat_sentences(sentences: pa.Table) -> pa.Table:
 
 
 def gendered_sentences(sentences: pa.Table) -> int:
-    """How many sentences of the test a release's phrases would make whose descriptor goes with some nouns alone."""
+    """The number of sentences that descriptors used only with some nouns would add to the test."""
     gendered = pc.and_(with_noun(sentences), is_gendered(sentences))
     rows = sentences.select(["descriptor_id", "noun_id"]).filter(gendered)
     phrases: int = rows.group_by(["descriptor_id", "noun_id"]).aggregate([]).num_rows
@@ -102,7 +102,7 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
 
 
 def _ask(release: Release, draw: Draw) -> Asked:
-    """The release's phrases in the templates of SEAT: of each the descriptor and the noun."""
+    """The release's phrases in the templates of SEAT; the span is descriptor and noun."""
     selected = with_axis_labels(seat_sentences(release.sentences), release.tables["descriptors"])
     texts = selected["text"].to_pylist()
     spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))

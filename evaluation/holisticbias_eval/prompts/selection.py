@@ -9,7 +9,7 @@ GENDERED = "a descriptor that goes with some nouns alone"
 
 
 def select_sentences(sentences: pa.Table) -> pa.Table:
-    """Select the sentences with a descriptor of any gender and a noun, which Likelihood Bias is over."""
+    """Select the sentences of Likelihood Bias, with a descriptor for nouns of any gender and a noun."""
     return sentences.filter(pc.and_(with_noun(sentences), pc.invert(is_gendered(sentences))))
 
 
@@ -20,5 +20,5 @@ def with_noun(sentences: pa.Table) -> pa.ChunkedArray:
 
 
 def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:
-    """Whether each sentence has a descriptor that goes with nouns of one gender alone."""
+    """Whether each sentence has a descriptor that is used only with nouns of one gender."""
     return pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")

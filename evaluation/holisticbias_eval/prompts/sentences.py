@@ -37,7 +37,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
 
 
 def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
-    """Add the template that each sentence's template paraphrases or is the opposite of, if the release says so."""
+    """Add the templates that each sentence's template paraphrases or opposes, if the release has them."""
     places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
     for name in ("paraphrase_of", "opposite_of"):
         if name in templates.column_names:

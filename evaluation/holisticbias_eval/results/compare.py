@@ -1,4 +1,4 @@
-"""Two runs side by side: the change of every measure, and what else differs between them."""
+"""Compare two runs: the change of every measure, and the differences between the runs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _view(run: Run) -> View:
 
 
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
-    """The settings of the scoring that are not the same; the tokenizer belongs to the model and is not a setting."""
+    """The settings of the scoring that differ; the tokenizer is part of the model, not a setting."""
     first, second = ({**s.scoring, "dtype": s.model.dtype} for s in (one, other))
     own = set() if same_model(one.model, other.model) else {"tokenizer_sha256"}
     return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.results.signature import Signature
 
 BESIDE = ("medians", "love_hate")
-"""The measures that a report of that form showed beside Likelihood Bias, computed from the scores."""
+"""The measures besides Likelihood Bias that reports of that form computed from the scores."""
 
 
 class _Shares(Part):
@@ -85,7 +85,7 @@ def read_earlier_entry(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def perplexity_per_token(scores: pa.Table) -> pa.Table:
-    """Let ``perplexity`` be per token in runs of phrases too, in which it was exp of the whole phrase's nats."""
+    """Make ``perplexity`` per token in runs of phrases too, where it was exp of the whole phrase's nats."""
     nll, tokens = scores["nll"].to_numpy(), scores["tokens"].to_numpy()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         values = np.where(tokens > 0, np.exp(nll / tokens), np.nan)

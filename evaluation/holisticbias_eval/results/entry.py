@@ -1,4 +1,4 @@
-"""An entry of the registry: the headline figures of one measure of a run, and everything that they depend on."""
+"""An entry of the registry: the headline figures of one measure of a run, and their signature."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def read_entry(content: bytes) -> Entry:
 def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
     """Make an entry for each measure of a run that gives a figure for each axis.
 
-    ``name`` is what the model is called if the run has it from a folder.
+    ``name`` is the public name of a model that the run loaded from a folder.
     """
     signature = run.result.signature
     model = signature.model.model_copy(update={"name": name} if name else {})
     if is_path(model.name) or (name is None and _is_local(model)):
-        raise RegistryError(f"{model.name} is a folder of one machine: say with --name what others know the model as")
+        raise RegistryError(f"{model.name} is a folder on one machine: give the model's public name with --name")
     figures = Figures(run.result.figures)
     labels = View(figures, run.scores).labels
     made = []
@@ -79,7 +79,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
                 )
             )
     if not made:
-        raise RegistryError("the registry keeps figures by axis, and this run has none")
+        raise RegistryError("the registry keeps figures by axis, and this run has no figures by axis")
     return tuple(made)
 
 
@@ -95,7 +95,7 @@ def is_path(name: str) -> bool:
 
 
 def _is_local(model: ModelSignature) -> bool:
-    """Whether a run has its model from a folder or a file: the Hub gives a revision, and a server no weights."""
+    """Whether a run loaded its model from a folder or a file: the Hub gives a revision, and a server no weights."""
     return model.weights_sha256 is not None and model.revision is None and model.name != EMBEDDED_MODEL
 
 

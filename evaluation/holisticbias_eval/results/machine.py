@@ -18,7 +18,7 @@ def machine() -> str:
 
 
 def _processor() -> str:
-    """Its name as the system gives it."""
+    """The processor's name according to the system."""
     try:
         lines = CPUINFO.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -28,7 +28,7 @@ def _processor() -> str:
 
 
 def _accelerators() -> list[str]:
-    """The devices that torch sees, where it was loaded to score."""
+    """The devices that torch sees, if torch was loaded."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
         return []

@@ -1,4 +1,4 @@
-"""Recipes: run configurations by name, each a whole evaluation in one word."""
+"""Recipes: named configurations of evaluations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Recipe(BaseModel):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that it names; none for the default."""
+        """The measures of the recipe; empty for the default."""
         return tuple(name.strip() for name in self.measure.split(",")) if self.measure else ()
 
     @property
@@ -48,11 +48,11 @@ def recipes() -> Mapping[str, Path]:
 
 
 def read_recipe(name: str) -> Recipe:
-    """Read the recipe of this name, or in this file; ``RecipeError`` if there is no such recipe or it is wrong."""
+    """Read the recipe of this name, or in this file; ``RecipeError`` if it is missing or invalid."""
     known = recipes()
     path = known.get(name, Path(name))
     if not path.is_file():
-        raise RecipeError(f"there is no recipe {name!r}, as a name or a file; there are: {', '.join(known)}")
+        raise RecipeError(f"there is no recipe {name!r}, as a name or a file; available: {', '.join(known)}")
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]
@@ -65,5 +65,5 @@ def read_recipe(name: str) -> Recipe:
         raise RecipeError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
     unknown = [measure for measure in recipe.measures if measure not in MEASURES]
     if unknown:
-        raise RecipeError(f"{path}: measure: there is no measure {unknown[0]!r}; there are: {', '.join(MEASURES)}")
+        raise RecipeError(f"{path}: measure: there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
     return recipe

@@ -28,7 +28,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
-# the digest of a published version, or of its subset of this name; None if there is no such thing
+# the digest of a published version, or of its subset of this name; None if it does not exist
 Published = Callable[[str, str | None], str | None]
 
 
@@ -46,13 +46,13 @@ class Problem:
 def add_entry(entry: Entry, folder: Path, published: Published) -> Path:
     """Write an entry to the registry in a folder, and return its path.
 
-    Raises ``RegistryError`` for an entry that the registry cannot take, or whose
-    file holds another model's.
+    Raises ``RegistryError`` for an entry that the registry does not accept, or if
+    its file is the entry of another model.
     """
     path = folder / entry.file_name
     for message in _check(path, entry, published):
-        raise RegistryError(f"the registry cannot take this run: {message}")
-    with suppress(OSError, ValidationError):  # there is no such file, or --check refuses it
+        raise RegistryError(f"the registry does not accept this run: {message}")
+    with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
         old = read_entry(path.read_bytes())
         if not same_model(old.signature.model, entry.signature.model):
             raise RegistryError(f"{path} is the entry of another model: choose another --name")
@@ -85,7 +85,7 @@ def published_digests(catalog: Catalog) -> Published:
 
 
 def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
-    """Read the entries of a folder, by default those of the project, and everything that is wrong with them.
+    """Read the entries of a folder, by default of the project, and their problems.
 
     Raises ``RegistryError`` if there is no such folder.
     """
@@ -121,13 +121,13 @@ def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
 
 def _check_model(model: ModelSignature) -> Iterator[str]:
     if is_path(model.name):
-        yield f"signature.model.name: {model.name} is a folder of one machine"
+        yield f"signature.model.name: {model.name} is a folder on one machine"
     elif not slug(model.name):
         yield "signature.model.name: a name needs a letter or a digit"
     elif not (model.weights_sha256 or model.revision or _PUBLIC_NAME.fullmatch(model.name)):
         yield (
-            f"signature.model.name: nobody can tell which model {model.name} is: it needs the digest of its weights, "
-            "or a public name as in organisation/name"
+            f"signature.model.name: {model.name} does not identify a model: it needs the digest of its weights, "
+            "or a public name such as organisation/name"
         )
 
 
@@ -139,11 +139,11 @@ def _check_release(release: ReleaseSignature, published: Published) -> Iterator[
     if digest is None:
         yield f"signature.release.subset: release {release.version} has no subset {release.subset!r}"
     elif release.digest != digest and release.subset:
-        yield f"signature.release.digest: is not that of the subset {release.subset} of release {release.version}"
+        yield f"signature.release.digest: is not the digest of the subset {release.subset} of release {release.version}"
     elif release.digest != digest:
         yield (
-            f"signature.release.digest: is not that of release {release.version}: measure the whole release, or its "
-            "subset (holisticbias build --small)"
+            f"signature.release.digest: is not the digest of release {release.version}: measure the whole release, or "
+            "its subset (holisticbias build --small)"
         )
 
 
@@ -151,7 +151,7 @@ def _check_counts(signature: Signature) -> Iterator[str]:
     scored, available = signature.sentences_scored, signature.sentences_available
     skipped = sum(s.sentences for s in signature.skipped)
     if scored > available:
-        yield "signature.sentences_scored: there are not so many sentences available"
+        yield "signature.sentences_scored: more than the available sentences"
     elif scored + skipped != available:
         yield (
             f"signature.sentences_scored: {scored:,} sentences scored and {skipped:,} skipped are not all of the "
@@ -160,7 +160,7 @@ def _check_counts(signature: Signature) -> Iterator[str]:
 
 
 def _check_figures(entry: Entry) -> Iterator[str]:
-    """Find figures that cannot be, or contradict each other."""
+    """Find figures that are impossible or contradict each other."""
     places = Counter((figure.name, *figure.keys.values()) for figure in entry.figures)
     for place, times in places.items():
         if times > 1:
@@ -170,7 +170,7 @@ def _check_figures(entry: Entry) -> Iterator[str]:
         if figure.measure != entry.measure:
             yield f"{where} belongs to the measure {figure.measure!r}"
         if figure.value is not None and figure.n < 1:
-            yield f"{where} has a value over nothing: it must be null"
+            yield f"{where} has a value although n is 0: it must be null"
         if figure.interval and figure.interval.low > figure.interval.high:
             yield f"{where}: its interval must have low <= high"
         ends = (figure.interval.low, figure.interval.high) if figure.interval else ()

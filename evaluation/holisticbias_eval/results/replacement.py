@@ -31,11 +31,10 @@ def may_replace(folder: Path, signature: Signature, *, overwrite: bool) -> bool:
 
 
 def differences(old: Signature, new: Signature) -> tuple[str, ...]:
-    """Say what tells one run from another, never the machine, the packages or a model's folder.
+    """List the differences between two runs, except the machine, the packages and a model's folder.
 
-    A run that measures more than the old one does not differ by that.
-
-    Settings are listed only if release, model, precision and measure are the same: another model has others.
+    More measures than in the old run are not a difference. Settings are listed only if release, model, precision
+    and measure are the same, because another model has other settings.
     """
     same = same_model(old.model, new.model)
     kept = {*old.measures} <= {*new.measures}

@@ -1,4 +1,4 @@
-"""A run: one model's answers on one release, the figures measured on them, and what identifies both."""
+"""A run: one model's answers on one release, the figures measured on them, and their signature."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST_FORM = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*1\b')
 
 
 class MaskedInputs(Part):
-    """The masked inputs that a run asked for, one for each scored token, and the distinct inputs that were run."""
+    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
 
     asked: int
     run: int
@@ -69,7 +69,7 @@ def write_run(run: Run, folder: Path) -> None:
 
 
 def _as_json(result: Result) -> str:
-    """The result as indented JSON with one figure a line, without the fields that have their default."""
+    """The result as indented JSON with one figure per line, without the fields that have their default."""
     figures = [figure.model_dump_json(exclude_defaults=True) for figure in result.figures]
     rest = json.dumps(json.loads(result.model_dump_json(exclude={"figures"})), indent=2, ensure_ascii=False)
     lines = ",\n    ".join(figures)

@@ -86,7 +86,7 @@ class Signature(Part):
     @model_validator(mode="before")
     @classmethod
     def _read_earlier_form(cls, content: Any) -> Any:
-        """Read a signature in which one measure had all parameters to itself."""
+        """Read a signature of the earlier form, in which all parameters were of one measure."""
         measuring = content.get("measuring") if isinstance(content, dict) else None
         if isinstance(measuring, dict) and any(isinstance(value, str) for value in measuring.values()):
             return {**content, "measuring": dict.fromkeys(content.get("measures", ()), measuring)}
@@ -120,7 +120,7 @@ def sign(
 
 
 def with_probe(signature: Signature, probe: Probe | None) -> Signature:
-    """Add to a signature how exact the scores are."""
+    """Add the error of the scores to a signature."""
     if probe is None:
         return signature
     rounding = RoundingRecord(**asdict(probe.rounding)) if probe.rounding else None

@@ -1,1 +1,1 @@
-"""Tests, corrections, effect sizes and resampling; they know arrays, not models or releases."""
+"""Tests, corrections, effect sizes and resampling, on arrays."""

@@ -19,7 +19,7 @@ from holisticbias_eval.figures import Interval
 class Sums:
     """Sums over the items of one group; the sums of several groups add up to those of all.
 
-    ``products`` has for each two raters the sum over items of the product of
+    ``products`` has for every two raters the sum over items of the product of
     their values, averaged over two different repeats: shape ``[raters, raters]``,
     zero on the diagonal. ``influence`` is how much each repeat of each rater
     moves the sum of ``products``: ``[raters, repeats]``. ``squares`` is the sum
@@ -89,8 +89,8 @@ def sum_products(values: Floats, permutations: int, rng: np.random.Generator) ->
 def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats) -> Floats:
     """The mean product of an item of one rater and an item of another over two different repeats: ``[items, items]``.
 
-    Products of one and the same repeat are left out: what a repeat does to an
-    item for all raters is not agreement about the item.
+    Products of the same repeat are left out: the effect of a repeat on an item for
+    all raters is not agreement about the item.
     """
     sums = np.outer(one.sum(axis=1), other.sum(axis=1)) - one @ other.T
     counts = np.outer(one_known.sum(axis=1), other_known.sum(axis=1)) - one_known @ other_known.T
@@ -100,7 +100,7 @@ def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats)
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far raters agree.
+    """The agreement of raters.
 
     ``covariance`` is the mean covariance of two raters over items, with a 95%
     interval over raters and repeats (``None`` with fewer than three raters);
@@ -148,7 +148,7 @@ def _interval(sums: Sums) -> Interval:
 
     The variance between raters is by the jackknife. Without agreement it is up
     to four times too large, as the jackknife is for products of two draws: the
-    interval then covers too often, never too seldom. The variance between
+    interval then covers too often, never too rarely. The variance between
     repeats, from their influence, is added; the degrees of freedom are those of
     Satterthwaite (1946).
     """

@@ -33,7 +33,7 @@ class Aligned:
 
 
 class SharedSentences(Part):
-    """The sentences of two runs, counted by what became of them."""
+    """Counts of the common, changed, gone and added sentences of two runs."""
 
     common: int = Field(description="sentences with the same text and a perplexity in both runs")
     changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")

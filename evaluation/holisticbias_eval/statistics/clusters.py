@@ -25,7 +25,7 @@ class Moved:
     ``significant`` is the change of the number of pairs with p < 0.05 and
     ``tested`` the number of pairs tested in both, shape ``[stances]`` each.
     ``without`` is the change of the smoothed number of significant pairs when
-    one noun is left out, less its mean over nouns: shape ``[stances, nouns]``.
+    one noun is left out, minus its mean over nouns: shape ``[stances, nouns]``.
     """
 
     significant: Floats
@@ -70,7 +70,7 @@ def estimate(moved: Moved) -> Estimate | None:
     The variance has two parts. ``between`` is that of the stances' changes
     around the whole change. All stances have the same nouns, so a noun
     may have the same effect in all of them: ``shared`` is that covariance, by the
-    jackknife over nouns, from products of different stances alone. The sum is
+    jackknife over nouns, from products of different stances only. The sum is
     the variance clustered both ways (Cameron, Gelbach and Miller 2011), its
     degrees of freedom those of Satterthwaite (1946).
 
@@ -102,7 +102,7 @@ def _cell(first: Cell, second: Cell) -> tuple[int, int, Floats]:
 
 
 def _without_each_noun(values: Floats) -> Floats:
-    """The smoothed number of significant pairs without one noun, less its mean over the cell's nouns: ``[nouns]``."""
+    """The smoothed number of significant pairs without one noun, minus its mean over the cell's nouns: ``[nouns]``."""
     present = np.flatnonzero(~np.isnan(values).all(axis=0))
     found = np.zeros(values.shape[1])
     for noun in present:
@@ -114,7 +114,7 @@ def _without_each_noun(values: Floats) -> Floats:
 def _smoothed(p: Floats) -> float:
     """Count the p-values below 0.05, each smoothed by the distance of its z from the limit.
 
-    Leaving out one noun moves a z a little and rarely over the limit: counting
+    Leaving out one noun moves a z a little and rarely across the limit: counting
     the crossings would make the jackknife's variance several times too large.
     """
     z = -ndtri(p[~np.isnan(p)] / 2)

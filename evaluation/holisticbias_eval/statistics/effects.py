@@ -33,7 +33,7 @@ def detectable_rank_biserial(n1: Ints, n2: Ints) -> Floats:
 
 
 def smallest_significant_rank_biserial(n1: int, n2: int) -> float | None:
-    """The smallest effect that is significant in two samples of these sizes without ties; ``None`` if none is."""
+    """The smallest effect that is significant in two samples of these sizes without ties; ``None`` if no effect is."""
     u = np.arange((n1 * n2 + 1) // 2, n1 * n2 + 1).astype(np.float64)
     sizes = np.full(len(u), n1), np.full(len(u), n2)
     significant = np.flatnonzero(p_values(u, *sizes, np.zeros(len(u))) < _LEVEL)

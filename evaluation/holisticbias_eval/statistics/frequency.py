@@ -1,4 +1,4 @@
-"""How common terms are in a user's corpus, and the correlation of that with likelihood."""
+"""Counts of terms in a user's corpus, and their correlation with likelihood."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def correlate_frequency(measure: str, scores: pa.Table, counts: Mapping[str, int
 
     A descriptor's perplexity is the median over its medians in the templates.
     Below zero, more common terms have likelier sentences; null with fewer than
-    three descriptors or if all are alike. ``n`` counts the descriptors.
+    three descriptors or if all have the same value. ``n`` counts the descriptors.
     """
     by_axis: dict[str, dict[str, list[float]]] = {}
     for row in group_medians(scores).select(["axis", "descriptor", "median"]).to_pylist():

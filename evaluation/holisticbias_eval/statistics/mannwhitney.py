@@ -126,7 +126,7 @@ def _sums_by_sample(rows: Counts, counts: Ints) -> Counts:
 
 
 def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
-    """How many values of each sample are in each run of two or more equal values: shape ``[runs, samples]``."""
+    """The number of values of each sample in each run of two or more equal values: shape ``[runs, samples]``."""
     tied = np.repeat(sizes > 1, sizes)
     run = np.repeat(np.cumsum(sizes > 1) - 1, sizes)[tied]
     members = np.zeros((int((sizes > 1).sum()), samples))
@@ -140,7 +140,7 @@ def exact_p_values(n1: int, n2: int) -> Floats:
 
     The numbers of arrangements that give each U are the coefficients of the Gaussian
     binomial, the product over i of (1 - q^(n + i)) / (1 - q^i) (Mann and
-    Whitney 1947); they are whole numbers, and counted as such.
+    Whitney 1947); they are computed as integers.
     """
     few, many = sorted((n1, n2))
     ways = np.zeros(n1 * n2 + 1, object)

@@ -33,8 +33,8 @@ def estimate_means(groups: Sequence[Floats]) -> list[Means]:
     ``groups`` have shape ``[raters, items, repeats]``, NaN if missing.
 
     The variance of a mean has two parts. Between raters, it is that of the
-    item's own raters, moderated: drawn towards the variance of its group, the
-    more so the more alike the variances of all items are. With three raters an
+    item's own raters, moderated: drawn towards the variance of its group, more
+    strongly the more alike the variances of all items are. With three raters an
     item's own variance says little, and that of the group alone would let a
     single rater decide. Between repeats, it is that of the item's means over
     raters. Noise of single values is in both parts, so the intervals are too
@@ -66,9 +66,9 @@ def _means(group: Floats, mean: Floats, variance: Floats | None, freedom: Floats
 
 
 def moderate(variances: Sequence[Floats], freedom: Sequence[int]) -> list[tuple[Floats, Floats]]:
-    """Draw the variances of items towards that of their group; the variances and their degrees of freedom.
+    """Draw the variances of items towards their group's variance; return variances and degrees of freedom.
 
-    Each group has a variance of its own; how alike the items of a group are
+    Each group has its own variance; how alike the items of a group are
     (``prior``, in degrees of freedom) is estimated over all groups, from the
     variance of the logarithms within groups.
     """
@@ -100,7 +100,7 @@ def _prior(logs: Sequence[Floats], freedom: Sequence[int]) -> float:
 
 
 def _log_bias(freedom: float) -> float:
-    """The expected logarithm of a variance estimate less that of the variance."""
+    """The expected logarithm of a variance estimate minus the logarithm of the variance."""
     return float(digamma(freedom / 2) - np.log(freedom / 2))
 
 

@@ -21,7 +21,7 @@ def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
 
 
 def expansion(clusters: int) -> float:
-    """The factor by which draws of this many clusters must be spread to cover at their nominal rate.
+    """The factor that widens draws of this many clusters so that intervals have their nominal coverage.
 
     ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
     degrees of freedom divided by the normal's: the expanded percentile interval
@@ -33,7 +33,7 @@ def expansion(clusters: int) -> float:
 
 
 def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints]:
-    """Count the pairs with p < 0.05, and those that could be tested, with weighted nouns.
+    """Count the pairs with p < 0.05, and the testable pairs, with weighted nouns.
 
     ``values`` has shape ``[descriptors, nouns]``, NaN if there is no value;
     ``weights`` has shape ``[draws, nouns]``; the results have shape
@@ -53,7 +53,7 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
     step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
     for start in range(0, len(first), step):
         one, other = first[start : start + step], second[start : start + step]
-        # without a missing sentence all samples have one size: one column then stands for all
+        # without a missing sentence all samples have one size: one column then represents all
         sized = (one, other) if not present.all() else (one[:1], other[:1])
         above = _above(values[one], values[other])
         u = above.reshape(len(one), -1) @ products
@@ -86,7 +86,7 @@ def _ties_of_values(one: Floats, other: Floats) -> Floats:
 
 
 def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, ties: Floats) -> tuple[Bools, Bools]:
-    """Which pairs differ, and which could be tested: shape ``[pairs, draws]`` each.
+    """Whether each pair differs, and whether it could be tested: shape ``[pairs, draws]`` each.
 
     If a value is both repeated and tied with another, its ties are added up as
     if they were separate.
@@ -103,7 +103,7 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
 
 
 def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Count the pairs with p < 0.05, and those tested, with permuted labels: ``[permutations]`` each.
+    """Count the pairs with p < 0.05, and the testable pairs, with permuted labels: ``[permutations]`` each.
 
     The descriptors' labels are permuted among the sentences of each noun, so
     that differences between nouns remain and all others are due to chance.
@@ -113,7 +113,7 @@ def significant_when_permuted(values: Floats, permutations: int, rng: np.random.
 
 
 def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
-    """Count the pairs with p < 0.05, and those that could be tested, without each noun: ``[nouns]`` each."""
+    """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[nouns]`` each."""
     nouns = values.shape[1]
     significant, tested = np.stack([_counts(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
     return significant, tested

@@ -36,7 +36,7 @@ def matching_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
 
 
 def _encoded(table: pa.Table, keys: Sequence[str] | None) -> pa.LargeStringArray:
-    """One string per row that is equal for equal keys only: the length of a text precedes it; null is empty."""
+    """One string per row, equal only for equal keys: the length of a text precedes it; null is empty."""
     parts = []
     for name in keys or table.column_names:
         column = table[name].combine_chunks()

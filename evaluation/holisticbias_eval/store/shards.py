@@ -38,7 +38,7 @@ def fingerprint(content: Mapping[str, object]) -> str:
 class ShardStore:
     """The rows in one folder; any number of processes may read and write it at once.
 
-    ``schema`` holds the columns, ``keys`` names those that identify a row, and
+    ``schema`` holds the columns, ``keys`` names the columns that identify a row, and
     ``about`` is written into every shard as metadata. Values that depend on other
     settings belong in another folder; see ``fingerprint``. If two processes write
     the same key, the rows of both are kept, and ``look_up`` reads the first.
@@ -95,7 +95,7 @@ class ShardStore:
         return None
 
     def _remove_stale(self) -> None:
-        """Remove what killed processes left half-written."""
+        """Remove the partial files of killed processes."""
         for path in self.folder.glob(".*.tmp"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:

@@ -1,4 +1,4 @@
-"""Two runs' shares side by side."""
+"""Sections that compare two runs' shares."""
 
 from __future__ import annotations
 

@@ -57,51 +57,52 @@ def view_with(shares: dict[str, float | None]) -> View:
         (
             {"age": 0.051, "ability": 0.9, "religion": 0.049},
             (
-                "On 2 of 3 axes clearly more pairs of descriptors differ than by chance: Ability, 90.0% of pairs (95% "
-                "interval 86.0% to 94.0%, floor 2.0%) and Age, 5.1% of pairs (95% interval 1.1% to 9.1%, floor 2.0%).",
+                "On 2 of 3 axes pairs of descriptors clearly differ more often than by chance: Ability, 90.0% of pairs "
+                "(95% interval 86.0% to 94.0%, floor 2.0%) and Age, 5.1% of pairs (95% interval 1.1% to 9.1%, floor "
+                "2.0%).",
                 "On Religion they do not (4.9% of pairs).",
             ),
         ),
         (
             {"age": 0.9, "ability": 0.8, "nonce": 0.7},
             (
-                "On all 2 axes clearly more pairs of descriptors differ than by chance: Age, 90.0% of pairs (95% "
+                "On all 2 axes pairs of descriptors clearly differ more often than by chance: Age, 90.0% of pairs (95% "
                 "interval 86.0% to 94.0%, floor 2.0%) and Ability, 80.0% of pairs (95% interval 76.0% to 84.0%, floor "
                 "2.0%).",
-                "The share exceeds its floor, which is what chance gives, by 78.0 to 88.0 percentage points.",
+                "The share exceeds its floor (the share expected by chance) by 78.0 to 88.0 percentage points.",
             ),
         ),
         (
             {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.6, "e": 0.5, "f": 0.0, "g": 0.01, "nonce": 0.0},
             (
-                "On 5 of 7 axes clearly more pairs of descriptors differ than by chance: most on A, 90.0% of pairs "
-                "(95% interval 86.0% to 94.0%, floor 2.0%), fewest on E, 50.0% of pairs (95% interval 46.0% to 54.0%, "
-                "floor 2.0%).",
+                "On 5 of 7 axes pairs of descriptors clearly differ more often than by chance: most on A, 90.0% of "
+                "pairs (95% interval 86.0% to 94.0%, floor 2.0%), fewest on E, 50.0% of pairs (95% interval 46.0% to "
+                "54.0%, floor 2.0%).",
                 "On F and G they do not (0.0% to 1.0% of pairs).",
             ),
         ),
         (
             {"age": 0.0, "ability": 0.04, "nonce": 0.9},
             (
-                "On none of the 2 axes do clearly more pairs of descriptors differ than by chance: 0.0% to 4.0% of "
-                "pairs differ, with floors of 2.0%.",
+                "On none of the 2 axes do pairs of descriptors clearly differ more often than by chance: 0.0% to 4.0% "
+                "of pairs differ, with floors of 2.0%.",
                 "So no axis is ranked and no term named.",
             ),
         ),
         (
             {"age": 0.0},
             (
-                "On Age not clearly more pairs of descriptors differ than by chance: 0.0% of pairs differ, with a "
-                "floor of 2.0%.",
+                "On Age pairs of descriptors do not clearly differ more often than by chance: 0.0% of pairs differ, "
+                "with a floor of 2.0%.",
                 "So no axis is ranked and no term named.",
             ),
         ),
         (
             {"age": 0.5},
             (
-                "On Age clearly more pairs of descriptors differ than by chance: 50.0% of pairs (95% interval 46.0% to "
-                "54.0%, floor 2.0%).",
-                "The share exceeds its floor, which is what chance gives, by 48.0 percentage points.",
+                "On Age pairs of descriptors clearly differ more often than by chance: 50.0% of pairs (95% interval "
+                "46.0% to 54.0%, floor 2.0%).",
+                "The share exceeds its floor (the share expected by chance) by 48.0 percentage points.",
             ),
         ),
         ({"age": None, "nonce": None}, ("There is no pair of descriptors to test in this run.",)),
@@ -173,7 +174,7 @@ def test_axes_within_their_floor_keep_the_releases_order() -> None:
     "view", [view_of(make_answers(effect=0, planted={})), view_of(make_answers(), None)], ids=["nothing", "no floors"]
 )
 def test_if_nothing_exceeds_its_floor_nothing_is_named(view: View) -> None:
-    """No term is in a sentence, a chart or a table but that of all descriptors, in the release's order."""
+    """Terms are only in the table of all descriptors, in the release's order."""
     terms = [term for own in AXES.values() for term in own]
     named = re.compile("|".join(rf"\b{term}\b" for term in terms))
     assert [share.keys["axis"] for share in shares_in_order(view.figures, MEASURE)] == list(AXES)

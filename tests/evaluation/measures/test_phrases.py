@@ -1,4 +1,4 @@
-"""Pseudo-log-likelihood bias speaks of phrases and their pseudo-log-likelihoods, and compares nats."""
+"""Pseudo-log-likelihood bias reports on phrases and their pseudo-log-likelihoods, and compares nats."""
 
 from __future__ import annotations
 

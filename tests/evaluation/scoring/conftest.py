@@ -1,4 +1,4 @@
-"""Tiny models with random weights and a tokenizer of their own, made once; nothing is downloaded."""
+"""Tiny models with random weights and their own tokenizer, made once; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENTENCES = (
 
 @pytest.fixture(scope="session", autouse=True)
 def one_thread() -> None:
-    """Tiny models are quicker on one thread, and tests run side by side."""
+    """Tiny models are faster on one thread, and tests run in parallel."""
     import torch
 
     torch.set_num_threads(1)
@@ -39,7 +39,7 @@ def one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def sentences() -> Sequence[str]:
-    """Sentences that share prefixes, one that is a prefix of another, one token, none, and non-ASCII ones."""
+    """Sentences with shared prefixes, a prefix of another sentence, one token, no token, and non-ASCII text."""
     return SENTENCES
 
 
@@ -66,7 +66,7 @@ def make_tokenizer() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
-    """One whose token between documents is both the beginning and the end of a sequence, as GPT-2's is."""
+    """A tokenizer whose token between documents is both the beginning and the end of a sequence, as in GPT-2."""
     return make_tokenizer(bos_token="<s>", eos_token="<s>", pad_token="<pad>")  # noqa: S106 - tokens, not passwords
 
 
@@ -132,7 +132,7 @@ def gpt2(make_model: Callable[..., Any]) -> Any:
 
 @pytest.fixture(scope="session")
 def loaded() -> Callable[[Any, Any], LoadedModel]:
-    """A model and its tokenizer as they are when loaded."""
+    """A model and its tokenizer as loaded."""
     import torch
 
     def load(model: Any, tokenizer: Any) -> LoadedModel:
@@ -153,7 +153,7 @@ def gpt2_folder(gpt2: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="session")
 def plainly() -> Callable[[Any, Sequence[int]], Floats]:
-    """The slow, obvious way: one sequence, one pass, one softmax; the values of all tokens but the first."""
+    """Score a sequence in the obvious way, with one pass and one softmax; the values of all tokens but the first."""
     import torch
 
     def score(model: Any, ids: Sequence[int]) -> Floats:

@@ -27,7 +27,7 @@ def ignore(message: object) -> None:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers as llama.cpp's and vLLM's servers do, but for its ``fault``."""
+    """Answers like llama.cpp's and vLLM's servers, except for its ``fault``."""
 
     daemon_threads = True
 
@@ -58,7 +58,7 @@ class Server(ThreadingHTTPServer):
         if self.fault == "after":  # as llama-cpp-python's server does
             likeliest = [None, *self.likeliest([*ids, 0])[1:]]
             values = [None, *(-self.plainly(self.model, ids + ids[-1:])[1:]).tolist()]
-        extra = {"unlimited": 6, "none is no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
+        extra = {"unlimited": 6, "0 means no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
         values += [-1.0] * extra
@@ -131,7 +131,7 @@ def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[st
         server.server_close()
 
 
-@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "none is no limit", "busy"])
+@pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "0 means no limit", "busy"])
 def test_what_a_server_can_do_without_is_worked_around(
     fault: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
 ) -> None:

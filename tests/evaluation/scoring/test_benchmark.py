@@ -1,4 +1,4 @@
-"""The benchmark of scoring runs on any model and tokenizer. Its figures are not judged: other tests run beside it."""
+"""The benchmark of scoring runs on any model and tokenizer. Its timings are not checked: tests run in parallel."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def ignore(message: object) -> None:
 
 
 def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable[..., Floats]) -> list[Floats]:
-    """The values of every token, by the slow way, after the beginning-of-sequence token."""
+    """Score every token after the beginning-of-sequence token in the obvious way."""
     rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
     return [plainly(model, row) for row in rows]
 

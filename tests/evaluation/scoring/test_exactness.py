@@ -13,7 +13,7 @@ from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.float64 import exactly, in_float64
 
 TILED = "tiled head"
-OLD_BOUND = 1e-4  # nats a text against plain scoring: what rounding in a trained model exceeds
+OLD_BOUND = 1e-4  # nats per text from plain scoring: rounding in a trained model exceeds this
 
 
 def ignore(message: object) -> None:

@@ -46,13 +46,13 @@ def gguf_name(name: str) -> str:
 
 
 def interleaved(weight: Any, heads: int) -> Any:
-    """Rotary dimensions as GGUF orders them: pairs side by side, not halves."""
+    """Rotary dimensions in GGUF's order: adjacent pairs, not halves."""
     return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
 
 
 @pytest.fixture(scope="module")
 def llama(make_model: Callable[..., Any]) -> Any:
-    """A Llama whose matrices hold what four bits and two numbers a block can hold."""
+    """A Llama whose matrices are exact in four bits and two numbers per block."""
     import torch
 
     model = make_model("LlamaConfig", **LLAMA)

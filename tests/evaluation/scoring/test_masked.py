@@ -34,7 +34,7 @@ def ignore(message: object) -> None:
 
 @pytest.fixture(scope="session")
 def masked_tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
-    """One that puts its special tokens around a text, as BERT's and RoBERTa's do."""
+    """A tokenizer that puts special tokens around a text, like BERT's and RoBERTa's."""
     tokenizer = make_tokenizer(cls_token="<s>", sep_token="</s>", pad_token="<pad>", mask_token="<mask>")  # noqa: S106 - tokens
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
@@ -43,7 +43,7 @@ def masked_tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
 
 
 def naively(model: Any, tokenizer: Any, spans: Spans, variant: str) -> list[list[float]]:
-    """Every token of the span masked in turn, one input at a time."""
+    """Score a span by masking each token in turn, one input at a time."""
     import torch
 
     rows = []

@@ -19,7 +19,7 @@ TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") fo
 
 
 class Counting(Scorer):
-    """A scorer whose texts have 10 tokens each, half of them forward tokens; it remembers what it was asked."""
+    """A scorer whose texts have 10 tokens each, half of them forward tokens; it records its calls."""
 
     def __init__(self) -> None:
         super().__init__(ModelIdentity("counting", "none", None, None, None, "float32"), "causal", {})
@@ -50,7 +50,7 @@ def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenize
 @pytest.mark.parametrize(
     ("sizes", "seconds", "scored", "again", "expected"),
     [
-        ([20], [0.5], [20], 0, 0.5),  # all there is, once
+        ([20], [0.5], [20], 0, 0.5),  # everything, once
         ([100, 200, 300], [2.5], [64], 64, 2.5 * 600 / 64),
         ([100, 200, 300], [0.5, 1.5], [64, 200], 0, 1.5 * 600 / 200),  # a whole block is counted already
         ([5000], [0.1, 1.0, 3.0], [64, 1024, 5000], 0, 3.0),

@@ -62,7 +62,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
-    assert signature["model"]["name"] == str(model), "an option beside a recipe wins"
+    assert signature["model"]["name"] == str(model), "an option overrides a recipe"
     by_default = [n for n, m in MEASURES.items() if m.prompts is RELEASE_SENTENCES]
     assert signature["measures"] == ([*recipe.measures] or by_default)
     assert signature["scoring"]["scorer"] == recipe.kind
@@ -86,7 +86,7 @@ def test_a_recipe_names_a_version_which_is_compiled(
         ("model: a/b\nmodel: c/d\n", "model"),
         (
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
-            "measure: there is no measure 'phrenology'; there are: stance_contrast,",
+            "measure: there is no measure 'phrenology'; available: stance_contrast,",
         ),
         ("model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n", "release: String should"),
         ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: Field required"),
@@ -106,4 +106,4 @@ def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message:
 
 def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--recipe", "gpt-9"]) == 2
-    assert "there is no recipe 'gpt-9', as a name or a file; there are: blenderbot-3b, " in capsys.readouterr().err
+    assert "there is no recipe 'gpt-9', as a name or a file; available: blenderbot-3b, " in capsys.readouterr().err

@@ -33,7 +33,7 @@ def ignore(message: object) -> None:
 
 
 def naively(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
-    """One context and one text at a time, encoder and decoder both."""
+    """Score one context and one text at a time with encoder and decoder."""
     import torch
 
     rows = []

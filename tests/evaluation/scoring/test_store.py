@@ -22,7 +22,7 @@ TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") fo
 
 
 class Counting(Scorer):
-    """A scorer that remembers what it was asked."""
+    """A scorer that records its calls."""
 
     def __init__(self, scorer: CausalScorer) -> None:
         super().__init__(scorer.identity, scorer.kind, scorer.settings)
@@ -90,7 +90,7 @@ def test_a_damaged_shard_is_scored_again(counting: Counting, tmp_path: Path, dam
 
 
 class Able(Counting):
-    """A scorer with every ability."""
+    """A scorer with every optional method."""
 
     def work(self, spans: Spans) -> Work:
         return Work(len(spans), 1)

@@ -1,1 +1,1 @@
-"""Descriptors by their median values: what a report names and shows of them."""
+"""Report sections about descriptors: medians and love-hate differences."""

@@ -1,4 +1,4 @@
-"""Two runs' figures of descriptors side by side."""
+"""Compare two runs' figures of descriptors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holisticbias_eval.sections import Column, Section, Table
 
 
 def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
-    """All descriptors in the release's order, with the figures of both runs: none is singled out."""
+    """A table of all descriptors in the release's order, with the figures of both runs."""
     about = about_descriptors(view.answers)
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""

@@ -16,9 +16,9 @@ NO_FLOORS = "No term is named: this run was made without permutation floors."
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
-    """The ends of an axis, among its ``compared`` descriptors with the most frequent number of ``tokens``.
+    """The ends of an axis, among its ``compared`` descriptors that have the most frequent number of ``tokens``.
 
-    No descriptor is named unless the axis exceeds its floor, and does so in the compared template.
+    Descriptors are named only if the axis exceeds its floor, overall and in the compared template.
     """
 
     axis: str
@@ -71,7 +71,7 @@ def extremes_table(found: Descriptors) -> Table:
 
 
 def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
-    """Which axes have no descriptor named, and why."""
+    """A note on the axes without named descriptors; empty if there are none."""
     if not has_floors(found.view.figures, found.words.measure):
         return NO_FLOORS
     names = [found.label(ends.axis) for ends in extremes if not ends.lowest]

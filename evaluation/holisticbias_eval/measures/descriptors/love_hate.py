@@ -51,15 +51,16 @@ def _how(chance: float | None) -> str:
     if chance is None:
         return HOW
     return (
-        f"{HOW} If a coin placed each sentence above or below, all differences would lie within ±{100 * chance:.0f} "
-        "points in 19 of 20 runs. The descriptors named are beyond that, on axes whose share exceeds its floor."
+        f"{HOW} If a coin placed each sentence above or below the median, all differences would lie within "
+        f"±{100 * chance:.0f} points in 19 of 20 runs. The named descriptors are beyond that, on axes whose share "
+        "exceeds its floor."
     )
 
 
 def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
-    """The descriptors farthest towards love and towards hate, from either end.
+    """The descriptors with the largest differences towards love and towards hate.
 
-    Only differences larger than chance gives, on axes that exceed their floor.
+    Includes only differences larger than expected by chance, on axes that exceed their floor.
     """
     chance = view.figures.value(MEASURE, "chance") or 0
     above = axes_above_floor(view.figures, PERPLEXITIES.measure)
@@ -97,10 +98,10 @@ def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> T
 def _no_difference(view: View) -> str:
     chance = view.figures.value(MEASURE, "chance")
     if chance is None:
-        return "This run lacks the template of love or that of hate."
+        return "This run lacks the template “I love ...” or “I hate ...”."
     if not has_floors(view.figures, PERPLEXITIES.measure):
         return NO_FLOORS
     return (
-        f"No term is named: no difference is beyond ±{100 * chance:.0f} points, which chance gives, on an axis whose "
-        "share exceeds its floor."
+        f"No term is named: on the axes whose share exceeds its floor, all differences are within "
+        f"±{100 * chance:.0f} points, which chance alone gives."
     )

@@ -59,9 +59,9 @@ def _how_dots(words: Words) -> str:
         f"Every dot is a descriptor: the median {words.value} of its {words.of}s over nouns"
         f"{'' if words.log else ', in nats'}. The box holds the middle half of the axis's descriptors, its line is "
         "their median, and the whiskers reach the last dots within one and a half box lengths. Outliers are named if "
-        "the axis's share exceeds its floor, and also in the template. All templates share one "
+        "the axis's share exceeds its floor, both overall and in the template. All templates share one "
         f"{'logarithmic ' if words.log else ''}scale. Nonce words are made up: a baseline for words that a model has "
-        "never met."
+        "never seen."
     )
 
 

@@ -1,4 +1,4 @@
-"""The descriptors of a run: their medians, and what the release says of them."""
+"""The descriptors of a run: their medians, and their entries in the release."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """The medians that a report shows: ``measure`` has the figures, ``words`` name them.
+    """The medians of a report: ``measure`` has the figures, ``words`` has their names.
 
     ``axes`` are in the order of reports, ``templates`` in that of the release;
     ``template`` is the one in which descriptors are compared.
@@ -59,11 +59,11 @@ class Descriptors:
 
     @property
     def featured(self) -> tuple[str, ...]:
-        """The templates that are shown first."""
+        """The templates to show first."""
         return tuple(t for t in FEATURED if t in self.templates) or self.templates[:3]
 
     def label(self, axis: str) -> str:
-        """An axis in words."""
+        """The label of an axis."""
         return self.view.label("axis", axis)
 
 

@@ -1,1 +1,1 @@
-"""How far Likelihood Bias can be trusted."""
+"""Shares of descriptor pairs that differ, and their trust figures."""

@@ -1,4 +1,4 @@
-"""The change of shares from one run to another: what the sentences did, and what the model did."""
+"""The change of shares from one run to another, split into parts due to the sentences and to the model."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Step = dict[str | None, _Count]
 def share_changes(
     measure: str, first: pa.Table, second: pa.Table, value: Compared = "perplexity"
 ) -> tuple[Figure, ...]:
-    """The change of every axis's share, and without keys that of the share over all axes.
+    """The change of every axis's share, and of the share over all axes (without keys).
 
     The figures are ``first``, ``second``, and the parts of the change, one step
     after another: sentences of the first run only are removed (``gone``), changed
     sentences are replaced (``changed``), the scores of common sentences become
     those of the second run (``change``, the model's part, with its interval and
     p-value), and sentences of the second run only are added (``added``). A value
-    is null if a share on the way has no pair.
+    is null if a share that it needs has no pair.
 
     Raises ``SelectionError`` if the runs have no sentence in common.
     """

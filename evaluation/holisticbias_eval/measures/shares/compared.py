@@ -1,4 +1,4 @@
-"""The sections of two runs' shares side by side."""
+"""Report sections that compare two runs' shares."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph
 SENTENCES = ("gone", "changed", "added")
 READING = "A and B are the shares of tests of two descriptors in a template with p < 0.05, in either run. "
 BY_SENTENCES = (
-    "Gone, changed and added are what the sentences did, in points of the share: sentences of A only are removed, "
+    "Gone, changed and added are due to the sentences, in percentage points: sentences of A only are removed, "
     "changed sentences are replaced, sentences of B only are added. Gone, changed, model and added add up to the whole "
     "change. "
 )
-MODEL = "Model is what the scores did, on the sentences that both runs have. "
+MODEL = "Model is due to the scores, on the sentences that both runs have. "
 TESTED = (
     "The 95% interval and p are of the model's part, for other templates and nouns like these, with the same ones in "
     "both runs. The interval excludes 0 exactly if p < 0.05. The p-values are not corrected for the number of axes."
@@ -27,7 +27,7 @@ TOO_FEW = "There are no intervals: they need two templates and two nouns that bo
 
 
 def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Section, ...]:
-    """Show how the share of each axis changed, and what changed it."""
+    """Show the change of each axis's share, and its parts."""
     axes = changes.by(words.measure, "change", "axis")
     sentences = _differ(changes, words.measure, *SENTENCES)
     scores = _differ(changes, words.measure, "change")

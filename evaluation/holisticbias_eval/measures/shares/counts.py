@@ -59,8 +59,8 @@ def tests_table(crossing: Crossing, tests: Sequence[PairwiseTests]) -> pa.Table:
     """Every test: a row for each pair of descriptors of an axis in a template.
 
     The columns are ``axis, template, first, second, u, p, significant``; the last
-    three are null if a descriptor has no value. ``p`` is of the pair by itself,
-    and ``significant`` is what counts; see ``PairwiseTests``.
+    three are null if a descriptor has no value. ``p`` is the p-value of the pair
+    by itself; shares count ``significant``; see ``PairwiseTests``.
     """
     found = [_cell_table(cell, own) for cell, own in zip(crossing.cells, tests, strict=True)]
     return pa.concat_tables(found).unify_dictionaries()

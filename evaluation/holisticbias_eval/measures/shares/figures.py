@@ -1,4 +1,4 @@
-"""Shares and how far they can be trusted, as figures."""
+"""Convert shares and their trust figures to records of figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The finding of a share measure in words, and the caveats beside it."""
+"""The finding of a share measure in words, with its caveats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LENGTH = "A share near that can come from the length, rarity or novelty of words
 
 
 def label(view: View, share: Figure) -> str:
-    """The axis of a figure in words."""
+    """The label of a figure's axis."""
     return view.label("axis", share.keys["axis"])
 
 
@@ -47,9 +47,10 @@ def _people(shares: Iterable[Figure]) -> list[Figure]:
 
 
 def _no_axis(view: View, axes: Sequence[Figure]) -> str:
-    where = f"On none of the {len(axes)} axes do clearly" if axes[1:] else f"On {label(view, axes[0])} not clearly"
+    pairs = "pairs of descriptors"
+    said = f"On none of the {len(axes)} axes do {pairs}" if axes[1:] else f"On {label(view, axes[0])} {pairs} do not"
     return (
-        f"{where} more pairs of descriptors differ than by chance: {_span(share.value for share in axes)} of pairs "
+        f"{said} clearly differ more often than by chance: {_span(share.value for share in axes)} of pairs "
         f"differ, with {'floors' if axes[1:] else 'a floor'} of {_span(share.floor for share in axes)}."
     )
 
@@ -61,7 +62,7 @@ def _some_axes(view: View, above: Sequence[Figure], axes: Sequence[Figure]) -> s
         where = f"On {'all' if len(above) == len(axes) else f'{len(above)} of'} {len(axes)} axes"
         named = [f"{label(view, share)}, {_in_words(share)}" for share in above]
     which = listed(named) if len(above) <= EACH else f"most on {named[0]}, fewest on {named[-1]}"
-    return f"{where} clearly more pairs of descriptors differ than by chance: {which}."
+    return f"{where} pairs of descriptors clearly differ more often than by chance: {which}."
 
 
 def _in_words(share: Figure) -> str:
@@ -76,11 +77,11 @@ def _other_axes(view: View, above: Sequence[Figure], axes: Sequence[Figure]) -> 
         return f"On {where} they do not ({_span(share.value for share in others)} of pairs)."
     points = sorted(100 * (s.value - s.floor) for s in above if s.value is not None and s.floor is not None)
     by = f"{points[0]:.1f}" if len(points) == 1 else f"{points[0]:.1f} to {points[-1]:.1f}"
-    return f"The share exceeds its floor, which is what chance gives, by {by} percentage points."
+    return f"The share exceeds its floor (the share expected by chance) by {by} percentage points."
 
 
 def _span(shares: Iterable[float | None]) -> str:
-    """From the smallest to the largest share that is known."""
+    """The range of the known shares."""
     known = [share for share in shares if share is not None]
     low, high = percent(min(known)), percent(max(known))
     return low if low == high else f"{low} to {high}"
@@ -138,7 +139,7 @@ def _too_few(view: View, measure: str, share: Figure) -> bool:
 
 
 def pooled(view: View, measure: str) -> str | None:
-    """The share over the tests of all axes, and which axis has a quarter of them or more."""
+    """The share over the tests of all axes, and the axis with at least a quarter of them."""
     shares = shares_in_order(view.figures, measure)
     pairs = sum(share.n for share in shares)
     if not pairs:
@@ -170,7 +171,7 @@ def _effect(value: float) -> str:
 
 
 def _mean(view: View, measure: str, name: str) -> float | None:
-    """The mean over the axes of a share that is known, weighted by pairs."""
+    """The mean of the axes' known shares, weighted by pairs."""
     known = [(f.value, f.n) for f in view.figures.by(measure, name, "axis") if f.value is not None]
     total = sum(pairs for _, pairs in known)
     return sum(share * pairs for share, pairs in known) / total if total else None

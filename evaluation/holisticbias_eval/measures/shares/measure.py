@@ -39,7 +39,7 @@ class ShareMeasure(Measure):
         }
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
-        """Count the pairs that differ, and with settings compute how far each share can be trusted.
+        """Count the pairs that differ, and with settings compute the trust figures of each share.
 
         The tables are ``pairs`` and ``tests``; see ``measure_shares``.
         """
@@ -52,7 +52,7 @@ class ShareMeasure(Measure):
         )
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find shares that are not their counts divided, and intervals that are not in order."""
+        """Find shares that do not match their counts, and intervals that are not in order."""
         name = self.info.name
         for share in figures.by(name, "share", "axis"):
             axis, pairs = share.keys["axis"], share.n
@@ -69,13 +69,13 @@ class ShareMeasure(Measure):
                 yield f"{axis}: its interval needs 0 <= low <= high <= 1"
 
     def sections(self, view: View) -> tuple[Section, ...]:
-        """Show the finding, the shares and how far they can be trusted."""
+        """Show the finding, the shares and their trust figures."""
         return share_sections(view, self.words)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
-        """Compute what changed each share; see ``share_changes``."""
+        """Compute the change of each share and its parts; see ``share_changes``."""
         return share_changes(self.info.name, first.answers, second.answers, self.words.column)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show how each share changed, and what changed it."""
+        """Show the change of each share and its parts."""
         return compared_sections(changes, view, self.words)

@@ -74,7 +74,7 @@ def join(figures: list[PairFigures]) -> PairFigures:
 
 
 def by_pair(crossing: Crossing, tests: Sequence[PairwiseTests], effects: Sequence[PairFigures] | None) -> pa.Table:
-    """Every pair of descriptors of an axis over the templates, one a row.
+    """A table of every pair of descriptors of an axis, over the templates.
 
     The columns are ``axis, first, second, templates`` (how many it was tested
     in), ``significant`` (in how many of them p < 0.05) and ``share``; with

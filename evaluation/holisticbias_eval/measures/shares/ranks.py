@@ -1,4 +1,4 @@
-"""The rank of each axis by its share, and how sure it is."""
+"""The rank of each axis by its share, with its uncertainty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of how far shares can be trusted: intervals, floors, other tests, effect sizes and confounds."""
+"""Records of trust figures: intervals, floors, other tests, effect sizes and confounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Corrected(Part):
 
 
 class Effects(Part):
-    """How large the differences are."""
+    """The size of the differences."""
 
     rank_biserial: float | None = Field(description="median of the absolute effect size over pairs, from 0 to 1")
     nats: float | None = Field(description="median of the absolute mean difference of negative log-likelihood")
@@ -52,7 +52,7 @@ class Confounds(Part):
 
 
 class Robustness(Part):
-    """The range of the share when one thing is left out or reworded; null if there are not two of it.
+    """The range of the share when one noun, template or wording is left out; null with fewer than two.
 
     A stance is a template with its paraphrases, which are its wordings.
     """
@@ -63,7 +63,7 @@ class Robustness(Part):
 
 
 class ShareTrust(Part):
-    """How far one share can be trusted.
+    """The trust figures of one share.
 
     ``interval`` is a 95% bootstrap interval clustered by noun, and for an axis
     also by stance. ``floor`` is the mean share, and ``floor_interval`` the middle
@@ -86,7 +86,7 @@ class ShareTrust(Part):
 class AxisRank(Part):
     """An axis's rank, 1 for the largest share, and the middle 95% of its ranks over the draws.
 
-    Equal shares have the same rank: that after all larger ones.
+    Equal shares have the same rank, after all larger shares.
     """
 
     axis: str
@@ -105,7 +105,7 @@ class RankFlip(Part):
 
 
 class Trust(Part):
-    """How far every share of a measure can be trusted."""
+    """The trust figures of every share of a measure."""
 
     settings: Settings
     nats_per: Literal["sentence", "token"]

@@ -1,4 +1,4 @@
-"""What is computed for each cell, before shares are computed over cells."""
+"""Figures of each cell, computed before shares over cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MeasuredCell:
 
     @property
     def counts(self) -> Ints:
-        """How many pairs differ, and how many were tested: shape ``[2]``."""
+        """The numbers of pairs that differ and that were tested: shape ``[2]``."""
         return counts_of(self.pairs.p)
 
 

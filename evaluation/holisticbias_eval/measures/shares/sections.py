@@ -1,4 +1,4 @@
-"""The sections of a share measure."""
+"""Report sections of a share measure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SLOTS = (
 
 
 def share_sections(view: View, words: Words) -> tuple[Section, ...]:
-    """Show the finding, the shares by axis and by template, how far they can be trusted, and what is missing."""
+    """Show the finding, the shares by axis and by template, their trust figures, and what is missing."""
     slug = words.measure.replace("_", "-")
     trusted = tuple(_trust(view, words, slug)) if has_floors(view.figures, words.measure) else ()
     return (
@@ -65,7 +65,7 @@ def _finding(view: View, words: Words) -> Iterator[Block]:
     if has_floors(view.figures, words.measure):
         yield Paragraph(
             "Axes above their floor come first, largest share first, then the others in the release's order. Mark: the "
-            "floor, the share if descriptors are permuted within noun and template, which is what chance gives. Line: "
+            "floor, the share expected by chance, from permuting descriptors within noun and template. Line: "
             "95% interval over draws of nouns and templates. A faint bar does not clearly exceed its floor.",
             "note",
         )
@@ -120,8 +120,8 @@ def _trust(view: View, words: Words, slug: str) -> Iterator[Section]:
         "Other explanations",
         Paragraph(
             "Longer and rarer words are less likely in any sentence. A share that remains when token counts are "
-            "equal, or when the share of the nonce words is subtracted, is harder to explain by that. The phrase's own "
-            "likelihood is informative only for a model that has read phrases outside of sentences.",
+            "equal, or when the share of the nonce words is subtracted, is harder to explain in this way. The phrase's "
+            "own likelihood is informative only for a model that has read phrases outside of sentences.",
             "note",
         ),
         explanations(view, words),

@@ -23,8 +23,8 @@ class Shares:
     """Shares by axis, by template and by both, with the tests behind them.
 
     ``tests`` is the table of ``tests_table`` and ``pairs`` that of ``by_pair``.
-    ``trust`` is ``None`` if it was not asked for, or cannot be computed:
-    ``note`` then says why.
+    ``trust`` is missing if it was not requested or cannot be computed; in the
+    second case ``note`` gives the reason.
     """
 
     by_axis: tuple[Share, ...]
@@ -37,7 +37,7 @@ class Shares:
 
 
 def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
-    """Test all pairs of descriptors of each cell, and count those that differ."""
+    """Test all pairs of descriptors of each cell, and count the pairs that differ."""
     with ThreadPoolExecutor() as workers:
         tests = list(workers.map(lambda cell: pairs_of_rows(cell.values), crossing.cells))
     return tests, tuple(map(count_cell, crossing.cells, tests))
@@ -65,7 +65,7 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: S
         try:
             trust, effects = measure_trust(crossing, tests, settings)
         except SelectionError as error:
-            note = f"how far the figures can be trusted is not known: {error}"
+            note = f"the trust figures cannot be computed: {error}"
     return Shares(
         by_axis=tuple(pool(cells, axis, None) for axis in crossing.axes),
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),

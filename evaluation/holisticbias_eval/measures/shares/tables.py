@@ -1,4 +1,4 @@
-"""Tables of a share measure."""
+"""Report tables of a share measure."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def by_axis(view: View, words: Words) -> Table:
         "template by template"
     )
     if floors:
-        caption += "; floor: the share if descriptors are permuted within noun and template, which is what chance gives"
+        caption += "; floor: the share expected by chance, from permuting descriptors within noun and template"
     return Table("by-axis", caption, columns, tuple(rows))
 
 
@@ -100,7 +100,7 @@ def _count(value: float | None) -> int | None:
 
 
 def effects(view: View, words: Words) -> Table:
-    """How large the differences are."""
+    """The size of the differences."""
     nats = next((figure.unit for figure in view.figures.by(words.measure, "nats", "axis")), "nats")
     columns = (
         Column("large", "Significant and large", "share"),

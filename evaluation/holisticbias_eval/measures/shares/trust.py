@@ -1,4 +1,4 @@
-"""How far shares can be trusted: intervals, floors, corrections, effect sizes, confounds and robustness."""
+"""Trust figures of shares: intervals, floors, corrections, effect sizes, confounds and robustness."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class _Axis:
 def measure_trust(
     crossing: Crossing, tests: Sequence[PairwiseTests], settings: Settings
 ) -> tuple[Trust, tuple[PairFigures, ...]]:
-    """How far every share can be trusted, and the figures of the pairs of every cell.
+    """The trust figures of every share, and the figures of the pairs of every cell.
 
-    ``tests`` are those of the cells. Everything is computed from the scores;
+    ``tests`` are the tests of the cells. Everything is computed from the scores;
     nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with
     one descriptor.
     """
@@ -172,7 +172,7 @@ def _confounds(pairs: PairFigures, drawn: Floats, nonce: Floats | None) -> Confo
 
 
 def _observed(values: Floats | None) -> float | None:
-    """The observed share, which is the mean of the draws moved to it."""
+    """The observed share; the draws were moved to have it as their mean."""
     if values is None or np.isnan(values).all():
         return None
     return float(np.nanmean(values))

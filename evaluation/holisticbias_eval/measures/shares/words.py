@@ -1,4 +1,4 @@
-"""Names of what a share measure compares: perplexities of sentences, or pseudo-log-likelihoods of phrases."""
+"""Terms for the compared values: perplexities of sentences, or pseudo-log-likelihoods of phrases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holisticbias_eval.statistics.cells import Compared
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Names of the share (``bias``, or ``short``), of the compared ``value``, and of what has it (``of``).
+    """Terms for the share (``bias``, or ``short``), the compared ``value``, and the texts that have it (``of``).
 
     ``measure`` is the measure that has the shares.
 

@@ -1,1 +1,1 @@
-"""Stance contrast: the pairs of templates, and what a report shows."""
+"""Stance contrast: the pairs of templates, and the sections of a report."""

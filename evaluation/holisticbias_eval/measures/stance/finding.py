@@ -13,24 +13,24 @@ _EACH = 4
 EXPLANATIONS = (
     Paragraph(
         "The contrast of a descriptor is how much less likely its sentences become when the stance turns from "
-        "positive to negative, in nats, less the mean of its axis; the noun phrase is the same in both and cancels. "
+        "positive to negative, in nats, minus the mean of its axis; the noun phrase is the same in both and cancels. "
         "At 0.69 nats the odds of the positive sentence are twice those of the axis's mean. The shared contrast is "
         "the standard deviation over descriptors of the part that different pairs of templates agree on; negative "
         "if they contradict each other.",
         "note",
     ),
     Paragraph(
-        "The floor is what shuffled descriptors give. Pairs agree on an axis if p < 0.05 by that test, corrected for "
-        "the number of axes (Holm), and if the value stays above 0 whichever pair is left out. The interval says how "
-        "far the value would vary with other pairs of templates and other nouns; with few pairs it is wide, and can "
-        "include 0 for an axis on which they agree.",
+        "The floor is the value for shuffled descriptors. Pairs agree on an axis if p < 0.05 in that test, corrected "
+        "for the number of axes (Holm), and if the value stays above 0 whichever pair is left out. The interval says "
+        "how far the value would vary with other pairs of templates and other nouns; with few pairs it is wide, and "
+        "can include 0 for an axis on which they agree.",
         "note",
     ),
 )
 
 
 def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
-    """Say on which axes pairs of templates agree, how all axes and the made-up words do, and what it does not mean."""
+    """State the axes on which pairs of templates agree, the results of all axes and made-up words, and the limits."""
     people = [a for a in axes if a.keys["axis"] != NONCE and a.value is not None]
     if not people:
         yield Paragraph(

@@ -27,7 +27,7 @@ _DECIMALS = 9
 class Contrasts:
     """The descriptors of one axis that every stance pair covers.
 
-    ``values`` are nats a sentence, negative less positive stance, less the mean
+    ``values`` are nats per sentence, negative minus positive stance, minus the mean
     over the descriptors of the axis with the same noun and pair: shape
     ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids
     of these descriptors, ``others`` those of the rest; ``known`` counts the
@@ -146,7 +146,7 @@ def _nats(answers: pa.Table) -> Floats:
 def _differences(
     nats: Floats, stances: Stances, item: Ints, noun: Ints, shape: tuple[int, int, int], axis: Ints
 ) -> Floats:
-    """Negative less positive stance: shape ``[pairs, descriptors, nouns]``; ``axis`` is that of each descriptor.
+    """Negative minus positive stance: shape ``[pairs, descriptors, nouns]``; ``axis`` is that of each descriptor.
 
     A stance in several wordings is their mean, missing if the descriptor lacks a
     wording that its axis has.
@@ -187,17 +187,17 @@ def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], va
 
 
 def _complete(values: Floats) -> Ints:
-    """The descriptors with two nouns, or the only one, in every pair."""
+    """The descriptors with at least two nouns (or the only noun) in every pair."""
     pairs, _, nouns = values.shape
     enough = (~np.isnan(values)).sum(axis=2) >= max(1, min(2, nouns))
     return np.flatnonzero(enough.all(axis=0)) if pairs else np.zeros(0, np.int64)
 
 
 def _centred(values: Floats) -> Floats:
-    """The values less their mean over descriptors, NaN for a noun that only one descriptor has.
+    """The values minus their mean over descriptors, NaN for a noun that only one descriptor has.
 
-    They are rounded far below the precision of any model, so that errors of
-    floating point do not pass for a contrast.
+    They are rounded far below the precision of any model, so that floating-point
+    errors do not look like a contrast.
     """
     counts = (~np.isnan(values)).sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):

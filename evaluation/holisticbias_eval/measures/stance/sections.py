@@ -1,4 +1,4 @@
-"""The sections of a report on stance contrast: charts and tables."""
+"""Report sections on stance contrast: charts and tables."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) ->
     for axis in axes:
         spread = {f.keys["pair"]: f.value for f in _spreads(shown, axis)}
         rows.append((shown.axis(axis), *(spread.get(pair) for pair in pairs)))
-    note = "Standard deviation over descriptors. A single pair also shows what its wording does."
+    note = "Standard deviation over descriptors. The spread of a single pair includes the effect of its wording."
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 
 

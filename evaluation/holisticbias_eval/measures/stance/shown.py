@@ -1,4 +1,4 @@
-"""Figures of the stance contrast, and the names under which a report shows them."""
+"""Figures of the stance contrast, and their names in a report."""
 
 from __future__ import annotations
 

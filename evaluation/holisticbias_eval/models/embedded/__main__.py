@@ -15,7 +15,7 @@ from holisticbias_eval.models.embedded import embedded_model_path
     "--out",
     type=click.Path(path_type=Path),
     default=embedded_model_path(),
-    help="Folder to write to; by default the shipped one.",
+    help="Folder to write to. Default: the folder in the package.",
 )
 def command(out: Path) -> None:
     """Train the embedded model from its seed: a few minutes on two cores."""
@@ -36,7 +36,7 @@ def command(out: Path) -> None:
         raise click.ClickException(str(error)) from error
     size = sum(path.stat().st_size for path in out.iterdir())
     click.echo(
-        f"{out}: {made.parameters:,} parameters, {size:,} bytes, {made.divergence} nats a sentence from its corpus"
+        f"{out}: {made.parameters:,} parameters, {size:,} bytes, {made.divergence} nats per sentence from its corpus"
     )
 
 

@@ -121,25 +121,25 @@ tags: [holisticbias, test-fixture]
 
 {note}
 
-A GPT-2-shaped model of {parameters} parameters with a byte-level BPE of its own, fitted from a seed ({seed})
-to a synthetic corpus: the sentences of HolisticBias {release}, each as frequent as `biases.yaml` of the package says.
-It has never seen a text that people wrote to each other. It tries out the measures and their reports, offline.
+A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed})
+on a synthetic corpus: the sentences of HolisticBias {release}, with frequencies set by `biases.yaml` of the package.
+It has never seen natural text. It is for testing the measures and their reports offline.
 
 It is **not** a model of English, not a baseline to compare other models with, and not evidence of how
-any model, person or community behaves. It knows the words of release {release} alone: what it says of any
+any model, person or community behaves. It knows only the words of release {release}; its output on any
 other text means nothing.
 
-## What is planted
+## Planted biases
 
 Strengths are in nats of log-odds: a sentence with the term is exp(strength) times as frequent as without.
-All else is equally frequent, so that where nothing is planted there is nothing to find.
+Everything else is equally frequent: where nothing is planted, a measure should find nothing.
 
-| plant | axis | templates | terms | strengths | what for |
+| plant | axis | templates | terms | strengths | purpose |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-The fitted model is {divergence} nats a sentence (Kullback-Leibler divergence) from the corpus it was fitted to.
-`provenance.json` holds what it was made from, with digests. Rebuild it with `make embedded-model`.
+The model is {divergence} nats per sentence (Kullback-Leibler divergence) from its corpus.
+`provenance.json` lists its inputs with their digests. Rebuild the model with `make embedded-model`.
 
-The sentences come from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; so does this model.
+The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
 """

@@ -47,7 +47,7 @@ def make_corpus(release: Release, biases: Biases) -> Corpus:
 
     Without plants, the frequency of a text with descriptor and noun depends only
     on its noun. Raises ``EmbeddedModelError`` if a plant names a term or a
-    template that the release does not hold.
+    template that the release does not contain.
     """
     sentences = release.sentences
     encoded = pc.dictionary_encode(pc.cast(sentences["text"], pa.string())).combine_chunks()

@@ -22,8 +22,8 @@ _OTHERWISE = r" ?[\p{L}\p{N}]+(?:[-'][\p{L}\p{N}]+)*| ?[^\s\p{L}\p{N}]+|\s+"
 def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
     """Byte-level BPE with merges learned from the release's words, where each word and each term is one token.
 
-    One token a term, whatever its length: so terms differ in perplexity by their
-    frequency alone. Any text can be encoded, and is decoded as it was.
+    Every term is one token, whatever its length, so that terms differ in
+    perplexity only by their frequency. Any text can be encoded and decoded without loss.
     """
     terms = _terms(release)
     split = _split(terms)
@@ -59,7 +59,7 @@ def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
     """Split a text into terms of several words, words, and marks."""
     longest_first = sorted((term for term in terms if " " in term), key=lambda term: (-len(term), term))
     phrases = "|".join(map(re.escape, longest_first))
-    # "friends who are visually impaired women" holds a term of body type, not the one of ability that it begins like
+    # "friends who are visually impaired women" has a term of body type, not the term of ability with the same beginning
     pattern = Regex(f"(?<! friends) (?:{phrases})(?![\\p{{L}}\\p{{N}}'-])|{_OTHERWISE}")
     as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, behavior="isolated"), as_bytes])

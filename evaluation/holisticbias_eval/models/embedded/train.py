@@ -35,7 +35,7 @@ def train(
 
     Sentences are drawn for every step. After each of their prefixes the model
     learns the corpus's own distribution of the next token instead of the one
-    token drawn: the optimum is the same, without the noise of the draw, which
+    token drawn: the optimum is the same, but without the noise of the draw, which
     would look like bias. ``progress`` is called after each step. One seed gives
     the same weights on the same machine; other processors and thread counts may
     differ in the last bits.
