@@ -50,10 +50,10 @@ def extremes_table(found: Descriptors) -> Table:
     words, extremes = found.words, find_extremes(found)
     columns = (
         Column("axis", "Axis"),
-        Column(words.measure, f"{words.short} there", "share"),
-        Column("floor", "Floor there", "share"),
         Column("lowest", "Lowest (likeliest)"),
         Column("highest", "Highest (least likely)"),
+        Column(words.measure, f"{words.short} there", "share"),
+        Column("floor", "Floor there", "share"),
         Column("tokens", f"Tokens of their {words.of}s", "tokens"),
         Column("compared", "Descriptors of that length", "count"),
         Column("descriptors", "Descriptors", "count"),
@@ -63,7 +63,7 @@ def extremes_table(found: Descriptors) -> Table:
         share = found.view.figures.get(words.measure, "share", {"axis": ends.axis, "template": found.template})
         there = (share.value, share.floor) if share else (None, None)
         names = (", ".join(term.text for term in side) for side in (ends.lowest, ends.highest))
-        rows.append((found.label(ends.axis), *there, *names, ends.tokens, ends.compared, ends.descriptors))
+        rows.append((found.label(ends.axis), *names, *there, ends.tokens, ends.compared, ends.descriptors))
         shown = (*ends.lowest, *reversed(ends.highest))
         details.append(tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown))
     caption = f"Lowest and highest median {words.values} in “{found.template}”, among descriptors of equal length"
