@@ -63,7 +63,7 @@ def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
         if a.value is not None
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = "line: 95% interval, mark: floor, faint: no agreement shown"
+    scale = "nats per sentence  ·  line: 95% interval  ·  mark: floor  ·  faint: no agreement shown"
     return Bars("stance-contrast", title, NATS, bars, scale)
 
 
