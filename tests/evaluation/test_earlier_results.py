@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from pydantic import ValidationError
 
+from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figures, Interval
 from holisticbias_eval.results.entry import read_entry
 from holisticbias_eval.results.run import Run, read_run
@@ -98,3 +101,14 @@ def test_an_earlier_registry_entry_is_read(read: Run, data: Path) -> None:
     }
     assert entry.labels == {figure["axis"]: figure["label"] for figure in old["by_axis"]}
     assert entry.file_name.endswith("-likelihood-bias.json")
+
+
+@pytest.mark.parametrize("name", ["result.json", "entry.json"])
+@pytest.mark.parametrize("measures", [[], ["phrenology"], ["likelihood_bias", "medians"], "likelihood_bias"])
+def test_an_earlier_file_of_another_measure_is_refused(data: Path, tmp_path: Path, name: str, measures: object) -> None:
+    folder = shutil.copytree(data / "earlier-run", tmp_path / "run")
+    changed = json.loads((folder / name).read_text("utf-8"))
+    changed["signature"]["measures"] = measures
+    (folder / name).write_text(json.dumps(changed), "utf-8")
+    with pytest.raises((RunError, ValidationError), match="measures"):
+        read_run(folder) if name == "result.json" else read_entry((folder / name).read_bytes())

@@ -17,7 +17,7 @@ from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, r
 from holisticbias_eval.results.entry import Entry, make_entries
 from holisticbias_eval.results.registry import (
     Published,
-    add_entry,
+    add_entries,
     published_digests,
     read_registry,
     results_folder,
@@ -271,15 +271,15 @@ def test_a_run_on_part_of_a_release_is_not_added(
 
 
 def test_the_entry_of_another_model_is_not_replaced(entry: Entry, published: Published, tmp_path: Path) -> None:
-    path = add_entry(entry, tmp_path, published)
+    (path,) = add_entries([entry], tmp_path, published)
     corrected = entry.model_copy(update={"note": "corrected"})
-    assert add_entry(corrected, tmp_path, published) == path
+    assert add_entries([corrected], tmp_path, published) == [path]
     before = path.read_bytes()
     assert b"corrected" in before
     model = entry.signature.model.model_copy(update={"weights_sha256": "0" * 64})
     other = entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})})
     with pytest.raises(RegistryError, match="is the entry of another model: choose another --name"):
-        add_entry(other, tmp_path, published)
+        add_entries([other], tmp_path, published)
     assert path.read_bytes() == before
 
 

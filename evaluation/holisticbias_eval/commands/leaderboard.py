@@ -61,7 +61,7 @@ def _add(run: Path, contributor: str | None, name: str | None, results: Path | N
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
     from holisticbias_eval.results.entry import make_entries
-    from holisticbias_eval.results.registry import add_entry, published_digests, results_folder
+    from holisticbias_eval.results.registry import add_entries, published_digests, results_folder
     from holisticbias_eval.results.run import read_run
 
     if not contributor:
@@ -73,5 +73,4 @@ def _add(run: Path, contributor: str | None, name: str | None, results: Path | N
             "run this in a clone, or name a folder with --results"
         )
     entries = make_entries(read_run(run), contributor, datetime.now(UTC).date().isoformat(), name)
-    published = published_digests(load_catalog())
-    return [add_entry(entry, folder, published) for entry in entries]
+    return add_entries(entries, folder, published_digests(load_catalog()))

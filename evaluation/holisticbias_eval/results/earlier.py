@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
+from pydantic import AfterValidator
 
 from holisticbias_eval.figures import Interval, Part
 from holisticbias_eval.measures import MEASURES
@@ -14,8 +15,18 @@ from holisticbias_eval.measures.shares.figures import Share, share_figures
 from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.results.signature import Signature
 
+_FIRST_FORM = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*1\b')
 BESIDE = ("medians", "love_hate")
 """The measures besides Likelihood Bias that reports of that form computed from the scores."""
+
+
+def _of_one_measure(signature: Signature) -> Signature:
+    if len(signature.measures) != 1 or signature.measures[0] not in MEASURES:
+        raise ValueError(f"measures: needs one of {', '.join(MEASURES)}")
+    return signature
+
+
+_Signature = Annotated[Signature, AfterValidator(_of_one_measure)]
 
 
 class _Shares(Part):
@@ -28,7 +39,7 @@ class _Result(Part):
     """``result.json`` of the first form."""
 
     schema_version: int
-    signature: Signature
+    signature: _Signature
     likelihood_bias: _Shares
     trust: Trust | None = None
     masked_inputs: dict[str, int] | None = None
@@ -48,8 +59,13 @@ class _Entry(Part):
     contributor: str
     date: str
     note: str | None = None
-    signature: Signature
+    signature: _Signature
     by_axis: tuple[_AxisFigure, ...]
+
+
+def is_first_form(content: bytes) -> bool:
+    """Whether the JSON of a result or an entry is of the first form."""
+    return _FIRST_FORM.match(content) is not None
 
 
 def read_earlier_result(content: bytes, scores: pa.Table) -> dict[str, Any]:
@@ -70,9 +86,9 @@ def read_earlier_result(content: bytes, scores: pa.Table) -> dict[str, Any]:
     return {"signature": signature, "figures": figures, "masked_inputs": old.masked_inputs}
 
 
-def read_earlier_entry(content: Mapping[str, Any]) -> dict[str, Any]:
+def read_earlier_entry(content: bytes) -> dict[str, Any]:
     """Convert a registry entry of the first form. Raises ``ValidationError``."""
-    old = _Entry.model_validate(content)
+    old = _Entry.model_validate_json(content)
     (measure,) = old.signature.measures
     beside = {found.axis: {"interval": found.interval, "floor": found.floor} for found in old.by_axis}
     figures = tuple(

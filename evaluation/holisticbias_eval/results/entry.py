@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Literal
@@ -14,7 +13,7 @@ from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.results.earlier import read_earlier_entry
+from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
 
@@ -41,12 +40,8 @@ class Entry(Part):
 
 def read_entry(content: bytes) -> Entry:
     """Read an entry, also in the form of an earlier version. Raises ``ValidationError``."""
-    try:
-        found = json.loads(content)
-    except ValueError:
-        return Entry.model_validate_json(content)
-    if isinstance(found, dict) and found.get("schema_version") == 1:
-        return Entry.model_validate(read_earlier_entry(found))
+    if is_first_form(content):
+        return Entry.model_validate(read_earlier_entry(content))
     return Entry.model_validate_json(content)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -43,21 +43,23 @@ class Problem:
         return f"{self.path}: {self.message}"
 
 
-def add_entry(entry: Entry, folder: Path, published: Published) -> Path:
-    """Write an entry to the registry in a folder, and return its path.
+def add_entries(entries: Sequence[Entry], folder: Path, published: Published) -> list[Path]:
+    """Write entries to the registry in a folder, all or none, and return their paths.
 
     Raises ``RegistryError`` for an entry that the registry does not accept, or if
     its file is the entry of another model.
     """
-    path = folder / entry.file_name
-    for message in _check(path, entry, published):
-        raise RegistryError(f"the registry does not accept this run: {message}")
-    with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
-        old = read_entry(path.read_bytes())
-        if not same_model(old.signature.model, entry.signature.model):
-            raise RegistryError(f"{path} is the entry of another model: choose another --name")
-    write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
-    return path
+    paths = [folder / entry.file_name for entry in entries]
+    for path, entry in zip(paths, entries, strict=True):
+        for message in _check(path, entry, published):
+            raise RegistryError(f"the registry does not accept this run: {message}")
+        with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
+            old = read_entry(path.read_bytes())
+            if not same_model(old.signature.model, entry.signature.model):
+                raise RegistryError(f"{path} is the entry of another model: choose another --name")
+    for path, entry in zip(paths, entries, strict=True):
+        write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
+    return paths
 
 
 def results_folder() -> Path | None:

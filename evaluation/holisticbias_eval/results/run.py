@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +15,13 @@ from pydantic import BaseModel, ValidationError
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
-from holisticbias_eval.results.earlier import perplexity_per_token, read_earlier_result
+from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
 SCORES = "scores.parquet"
 REPORT = "report.html"
 SCORE_COLUMNS = ("nll", "tokens", "perplexity")
-_FIRST_FORM = re.compile(rb'\s*\{\s*"schema_version"\s*:\s*1\b')
 
 
 class MaskedInputs(Part):
@@ -89,7 +87,7 @@ def read_run(folder: Path) -> Run:
     content = _read_bytes(folder / RESULT)
     scores = _read_scores(folder / SCORES)
     tables = {path.stem: _read_table(path) for path in sorted(folder.glob("*.parquet")) if path.name != SCORES}
-    if not _FIRST_FORM.match(content):
+    if not is_first_form(content):
         return Run(_checked(folder, lambda: Result.model_validate_json(content)), scores, tables)
     scores = perplexity_per_token(scores)
     earlier = _checked(folder, lambda: read_earlier_result(content, scores))
