@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import click
 
 if TYPE_CHECKING:
+    from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.likelihood.scorer import Kind
 
 ROLES = ("user", "assistant")
@@ -19,6 +20,24 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 
     if name is not None:
         context.default_map = dict(read_recipe(name).defaults)
+
+
+class EngineArguments(TypedDict):
+    """The options that say how and where a model is run."""
+
+    kind: Kind | Literal["auto"]
+    pll: str
+    dtype: str
+    first_token: str
+    chat: str | None
+    device: str
+    engine: str
+    api_base: str | None
+    api_concurrency: int
+    api_rate: int
+    api_budget: int
+    ray_address: str | None
+    replicas: int
 
 
 @click.command(short_help="Measure a language model against a release.")
@@ -143,25 +162,13 @@ def command(
     measure: str | None,
     out: Path | None,
     overwrite: bool,
-    kind: Kind | Literal["auto"],
-    pll: str,
-    dtype: str,
     context: str | None,
     context_file: Path | None,
     context_seed: int | None,
-    first_token: str,
-    chat: str | None,
-    device: str,
-    engine: str,
-    api_base: str | None,
-    api_concurrency: int,
-    api_rate: int,
-    api_budget: int,
-    ray_address: str | None,
-    replicas: int,
     store: Path | None,
     no_store: bool,
     dry_run: bool,
+    **engine: Unpack[EngineArguments],
 ) -> None:
     """Measure a language model against a release, and write its scores, figures and report.
 
@@ -170,9 +177,6 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.likelihood.completions import ApiOptions
-    from holisticbias_eval.likelihood.engines import EngineOptions
-    from holisticbias_eval.likelihood.local import ScoringOptions
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
@@ -180,14 +184,7 @@ def command(
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
-    options = EngineOptions(
-        engine=engine,
-        scoring=ScoringOptions(kind, dtype, device, pll, first_token, chat),
-        api_base=api_base,
-        api=ApiOptions(concurrency=api_concurrency, per_minute=api_rate, budget=api_budget),
-        ray_address=ray_address,
-        replicas=replicas,
-    )
+    options = _engine_options(**engine)
     kept = None if no_store else store or default_folder("scores")
     drawn = read_context(context, context_file, context_seed)
     runs = evaluation.runs_of([name.strip() for name in measure.split(",")] if measure else None, out)
@@ -201,3 +198,20 @@ def command(
     for folder, run in made:
         print_report(run_report(run))
         click.echo(f"Report: {folder / 'report.html'}")
+
+
+def _engine_options(**given: Unpack[EngineArguments]) -> EngineOptions:
+    from holisticbias_eval.likelihood.completions import ApiOptions
+    from holisticbias_eval.likelihood.engines import EngineOptions
+    from holisticbias_eval.likelihood.local import ScoringOptions
+
+    return EngineOptions(
+        engine=given["engine"],
+        scoring=ScoringOptions(
+            given["kind"], given["dtype"], given["device"], given["pll"], given["first_token"], given["chat"]
+        ),
+        api_base=given["api_base"],
+        api=ApiOptions(concurrency=given["api_concurrency"], per_minute=given["api_rate"], budget=given["api_budget"]),
+        ray_address=given["ray_address"],
+        replicas=given["replicas"],
+    )
