@@ -93,6 +93,13 @@ def test_the_readme_says_of_the_trained_model_what_its_result_says(root: Path) -
     readme = " ".join((root / "README.md").read_text("utf-8").split())
     assert readme.count("![") == 1
     assert f"evaluation/reference/{REAL_FOLDER}/stance_contrast.svg" in readme
+    content = (root / "evaluation" / "reference" / REAL_FOLDER / "result.json").read_bytes()
+    figures = Figures(Result.model_validate_json(content).figures)
+    without = figures.by("stance_contrast", "leave_one_pair_out", "axis")
+    kept = {f.keys["axis"] for f in without if f.interval and f.interval.low > 0}
+    people = [f for f in figures.by("stance_contrast", "shared_contrast", "axis") if f.keys["axis"] != NONCE]
+    agree = [f for f in people if f.above_floor and f.keys["axis"] in kept]
+    assert f"on {len(agree)} of {len(people)} axes" in readme
     shares = {figure.keys["axis"]: figure.value for figure in reference(root, REAL_FOLDER, "likelihood_bias")}
     nonce = shares.pop(NONCE)
     known = [share for share in shares.values() if share is not None]
