@@ -111,5 +111,5 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
 
     runs = runs_of(None, tmp_path_factory.mktemp("runs") / "run")
     display = Display(Console(stderr=True))
-    ((folder, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
+    ((folder, _, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
     return folder

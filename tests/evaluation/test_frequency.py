@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -41,6 +42,8 @@ def test_corpus_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*arguments, "--format", "json", "--corpus", str(corpus)]) == 0
     (axis,) = (f for f in json.loads(capsys.readouterr().out)["figures"] if f["name"] == "frequency_correlation")
     assert (axis["keys"], axis["n"], axis["value"]) == ({"axis": "a"}, 3, pytest.approx(-1))
+    assert main([*arguments, "--corpus", str(corpus)]) == 0
+    assert re.search(r"^ *A +-1\.00 +[\d<. ]+ +3 *$", capsys.readouterr().out, re.MULTILINE)
     corpus.write_bytes(b"\xff\xfe")
     assert main([*arguments, "--corpus", str(corpus)]) == 2
     assert "cannot be read as a corpus of UTF-8 text" in capsys.readouterr().err

@@ -221,7 +221,7 @@ def test_release_and_model_are_loaded_once_for_several_runs(
     counting("start_engine")
     runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
     made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
-    one, two = (run.result for _, run in made)
+    one, two = (run.result for _, run, _ in made)
     assert loaded == ["open_release", "start_engine"]
     assert one == two
 

@@ -128,6 +128,11 @@ def test_scores_that_lack_a_column_are_refused(copy: Path) -> None:
         read_run(copy)
 
 
+def test_a_file_is_not_a_run(copy: Path) -> None:
+    with pytest.raises(RunError, match="is not a run: it is a file; make one with holisticbias evaluate"):
+        read_run(copy / RESULT)
+
+
 def test_a_folder_that_is_not_there_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="does not exist"):
         read_run(tmp_path / "none")

@@ -180,7 +180,6 @@ def command(
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
-    from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
@@ -195,8 +194,8 @@ def command(
             click.echo(plan)
         return
     made = evaluation.evaluate(model, release, runs, options, kept, drawn, display=display, overwrite=overwrite)
-    for folder, run in made:
-        print_report(run_report(run))
+    for folder, _, report in made:
+        print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
 
 

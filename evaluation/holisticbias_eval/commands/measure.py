@@ -34,7 +34,7 @@ def command(
     The table has the columns axis, template, descriptor, noun and perplexity, and may have nll and tokens.
     """
     from holisticbias_eval.measures.measure import Settings
-    from holisticbias_eval.pipeline.measurement import measure_file, write_measurement
+    from holisticbias_eval.pipeline.measurement import frequency_sections, measure_file, write_measurement
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
@@ -44,6 +44,6 @@ def command(
     if style == "json":
         click.echo(found.model_dump_json(indent=2))
     else:
-        print_report(measurement_report(measure, scores.name, view))
+        print_report(measurement_report(measure, scores.name, view, frequency_sections(measure, view)))
     for note in found.notes:
         click.echo(f"holisticbias: {note}", err=True)

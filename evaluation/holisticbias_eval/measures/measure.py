@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.likelihood.scorer import Kind
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
 
-ModelKind = Literal["causal", "masked", "seq2seq"]
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
@@ -46,7 +46,7 @@ class Needs:
     """The answers that a measure needs, and the kinds of models that can give them."""
 
     answers: str = "likelihoods"
-    models: tuple[ModelKind, ...] = ("causal", "masked", "seq2seq")
+    models: tuple[Kind, ...] = ("causal", "masked", "seq2seq")
 
     def __str__(self) -> str:
         return f"{self.answers} of {' or '.join(self.models)} models"

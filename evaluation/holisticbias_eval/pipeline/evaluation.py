@@ -21,6 +21,7 @@ from holisticbias_eval.pipeline.jobs import SETTINGS, Job, prepare_jobs
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
@@ -68,8 +69,8 @@ def evaluate(
     *,
     display: Display,
     overwrite: bool = False,
-) -> Iterator[tuple[Path, Run]]:
-    """Score, measure and report; yield each run's folder as it is written, and the run.
+) -> Iterator[tuple[Path, Run, Report]]:
+    """Score, measure and report; yield each run's folder as it is written, the run, and its report.
 
     The default ``model`` is the embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs.
@@ -86,8 +87,9 @@ def evaluate(
             run = _run(job, display)
             with display.step("Writing the report"):
                 write_run(run, made)
-                write_report(run_report(run), "html", None, made / REPORT)
-        yield folder, run
+                report = run_report(run)
+                write_report(report, "html", None, made / REPORT)
+        yield folder, run, report
 
 
 def dry_run(

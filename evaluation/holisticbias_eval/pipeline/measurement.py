@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,9 +15,11 @@ from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.results.signature import package_versions
-from holisticbias_eval.statistics.frequency import correlate_frequency, count_terms
+from holisticbias_eval.sections import Column, Section, Table
+from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency, count_terms
 
 MEASUREMENT = "measurement.json"
 
@@ -53,19 +54,32 @@ def measure_file(
     figures = measured.figures
     if corpus is not None:
         figures += correlate_frequency(measure, scores, _count(corpus, scores))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
     measurement = Measurement(
         measure=measure,
         measuring=dict(chosen.signature(settings or Settings())),
         scores=path.name,
-        scores_sha256=digest,
+        scores_sha256=file_sha256(path),
         versions=package_versions(),
         sentences=scores.num_rows,
         figures=figures,
         notes=measured.notes,
     )
     return measurement, measured.tables, View(Figures(figures), scores)
+
+
+def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
+    """Show the rank correlations with the corpus; no section without a corpus."""
+    figures = view.figures.by(measure, CORRELATION, "axis")
+    columns = (
+        Column("axis", "Axis"),
+        Column("correlation", "Rank correlation", "rank correlation difference"),
+        Column("p", "p", "p_value"),
+        Column("descriptors", "Descriptors", "count"),
+    )
+    rows = tuple((view.label("axis", f.keys["axis"]), f.value, f.p_value, f.n) for f in figures)
+    caption = "Corpus frequency and median perplexity of terms: below 0, common terms are likelier"
+    table = Table("frequency", caption, columns, rows)
+    return (Section("frequency", "Corpus frequency", (table,)),) if rows else ()
 
 
 def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:

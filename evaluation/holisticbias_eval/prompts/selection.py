@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN
+
 GENDERED = "a descriptor that goes with some nouns alone"
 
 
@@ -16,7 +18,7 @@ def select_sentences(sentences: pa.Table) -> pa.Table:
 def with_noun(sentences: pa.Table) -> pa.ChunkedArray:
     """Whether each sentence has a descriptor and a noun."""
     kinds = sentences["noun_phrase_type"].cast(pa.string())
-    return pc.is_in(kinds, pa.array(["descriptor_noun", "noun_descriptor"]))
+    return pc.is_in(kinds, pa.array(DESCRIPTOR_WITH_NOUN))
 
 
 def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:

@@ -11,6 +11,7 @@ from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.run import Run
+from holisticbias_eval.sections import Section
 
 NO_VERDICT = "The figures do not say which differences harm: people judge that."
 
@@ -74,8 +75,8 @@ def _what_differs(compared: ComparedRuns) -> Iterator[str]:
         )
 
 
-def measurement_report(measure: str, scores: str, view: View) -> Report:
+def measurement_report(measure: str, scores: str, view: View, further: tuple[Section, ...] = ()) -> Report:
     """The report of a measure of a table of scores, which has this name."""
     found = MEASURES[measure]
-    chapter = Chapter(found.info, found.sections(view))
+    chapter = Chapter(found.info, (*found.sections(view), *further))
     return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))

@@ -82,7 +82,9 @@ def is_run(folder: Path) -> bool:
 def read_run(folder: Path) -> Run:
     """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
     if not is_run(folder):
-        what = f"has no {RESULT} and {SCORES}" if folder.is_dir() else "does not exist"
+        what = (
+            f"has no {RESULT} and {SCORES}" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
+        )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
     content = _read_bytes(folder / RESULT)
     scores = _read_scores(folder / SCORES)

@@ -13,6 +13,8 @@ from scipy.stats import spearmanr
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.statistics.medians import group_medians
 
+CORRELATION = "frequency_correlation"
+
 
 def count_terms(lines: Iterable[str], terms: Iterable[str]) -> Counter[str]:
     """Count each term in the text as whole words, ignoring case; if two overlap, the longer one counts."""
@@ -46,7 +48,7 @@ def _correlate(measure: str, axis: str, descriptors: dict[str, list[float]], cou
     found = spearmanr(frequency, perplexity) if defined else None
     return Figure(
         measure=measure,
-        name="frequency_correlation",
+        name=CORRELATION,
         keys={"axis": axis},
         value=float(found.statistic) if found else None,
         unit="rank correlation",
