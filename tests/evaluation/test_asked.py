@@ -14,7 +14,7 @@ from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
-from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import read_run
@@ -48,7 +48,7 @@ def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> 
 
 
 @pytest.mark.parametrize("prompts", ASKED, ids=lambda prompts: prompts.name)
-def test_a_folder_is_asked_the_same(both: list[Release], prompts: Prompts) -> None:
+def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts) -> None:
     compiled, opened = (prompts.ask(release, no_context) for release in both)
     assert opened.sentences.num_rows
     assert decoded(opened.sentences).equals(decoded(compiled.sentences))

@@ -454,11 +454,11 @@ def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
     assert answers
 
 
-# generate
+# sync
 
 
 def test_generated_files_are_up_to_date(root: Path, invoke: Invoke) -> None:
-    assert invoke("generate", "--check") == (0, "", "")
+    assert invoke("sync", "--check") == (0, "", "")
     assert {path.stem for path in (root / "docs" / "rules").iterdir()} == {"README", *RULES}
 
 
@@ -497,6 +497,6 @@ def test_stale_page_is_found(root: Path, tmp_path: Path, invoke: Invoke, monkeyp
     (tmp_path / "docs" / "rules" / "slot.md").unlink()
     (tmp_path / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    assert main(["generate", "--check"]) == 1
-    assert main(["generate"]) == 0
-    assert main(["generate", "--check"]) == 0
+    assert main(["sync", "--check"]) == 1
+    assert main(["sync"]) == 0
+    assert main(["sync", "--check"]) == 0

@@ -16,7 +16,7 @@ from holisticbias.errors import HolisticBiasError
 SECTIONS = {
     "Terms": ("show", "add", "from-issue", "assess", "validate", "fmt", "diff", "preview"),
     "Releases": ("releases", "build", "verify", "export", "publish"),
-    "Generated files": ("schema", "generate"),
+    "Generated files": ("schema", "sync"),
 }
 BUILT_IN = frozenset(verb for verbs in SECTIONS.values() for verb in verbs)
 GROUP = "holisticbias.commands"

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
-    from holisticbias_eval.likelihood.scorer import Kind
+    from holisticbias_eval.models.kinds import Kind
 
 ROLES = ("user", "assistant")
 

@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.scorer import Kind, Probe, Scorer
+from holisticbias_eval.likelihood.scorer import Probe, Scorer
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.progress import Notice, Progress
 
 _BLOCKS_PER_REPLICA = 8

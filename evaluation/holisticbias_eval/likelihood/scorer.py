@@ -5,14 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from holisticbias_eval.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.progress import Progress
-
-Kind = Literal["causal", "masked", "seq2seq"]
 
 
 @dataclass(frozen=True, slots=True)

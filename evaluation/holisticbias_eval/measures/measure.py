@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.figures import Figure, Figures, Part
-from holisticbias_eval.likelihood.scorer import Kind
+from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
 

@@ -22,7 +22,7 @@ from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
-from holisticbias_eval.prompts.prompts import Asked, Prompts
+from holisticbias_eval.prompts.prompts import Asked, Prompts, ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, sign
 
@@ -108,6 +108,8 @@ def _job(
     release: Release, engine: Scorer, stored: StoredScorer | None, measures: tuple[str, ...], context: Context
 ) -> Job:
     prompts = MEASURES[measures[0]].prompts
+    if not isinstance(prompts, ScoredPrompts):
+        raise EvaluationError(f"{measures[0]} is not a measure of likelihoods")
     asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text))
     if not len(asked.spans):
         raise SelectionError("no sentence is left to score: widen the selection")

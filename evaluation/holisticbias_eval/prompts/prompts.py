@@ -58,14 +58,27 @@ class Skipped(Part):
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """A way to ask about a release, by name; measures with the same prompts share one run and its scores.
+    """A way to ask about a release, by name; measures with the same prompts share one run and its answers.
 
-    ``subject`` says in a report what was scored. ``ask`` selects the sentences;
-    its second argument draws a context for each. ``skipped`` counts the
-    sentences of a release that are left out, by reason.
+    ``subject`` says in a report what was asked.
     """
 
     name: str
     subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPrompts(Prompts):
+    """Texts whose likelihood is asked for.
+
+    ``ask`` selects the sentences; its second argument draws a context for each.
+    ``skipped`` counts the sentences of a release that are left out, by reason.
+    """
+
     ask: Callable[[Release, Draw], Asked]
     skipped: Callable[[pa.Table], tuple[Skipped, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPrompts(Prompts):
+    """Prompts that a model answers; ``conversations.draw_prompts`` draws them from a release."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from holisticbias.release.release import Release
 from holisticbias_eval.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
@@ -114,4 +114,4 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
     return (Skipped(reason=GENDERED, sentences=count),) if count else ()
 
 
-SEAT = Prompts("seat", "phrases about people, in templates", _ask, _skipped)
+SEAT = ScoredPrompts("seat", "phrases about people, in templates", _ask, _skipped)

@@ -9,7 +9,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.prompts.columns import OPTIONAL_COLUMNS, SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, Prompts, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
 
 
@@ -52,4 +52,4 @@ def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
     return pc.if_else(plural, several, singular)
 
 
-RELEASE_SENTENCES = Prompts("sentences", "sentences about people", _ask, _skipped)
+RELEASE_SENTENCES = ScoredPrompts("sentences", "sentences about people", _ask, _skipped)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias.source.document import read_document
 from holisticbias.terms.versions import Version
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
-
-_PACKAGE = Path(__file__).resolve().parents[1]
-FOLDERS = (_PACKAGE / "data" / "recipes", _PACKAGE.parent / "recipes")
+from holisticbias_eval.named_files import NamedFiles
 
 
 class Recipe(BaseModel):
@@ -42,28 +38,15 @@ class Recipe(BaseModel):
         return {name: value for name, value in self.model_dump(exclude=about).items() if value is not None}
 
 
-def recipes() -> Mapping[str, Path]:
-    """Find the recipes that come with the package: their files by name."""
-    return {path.stem: path for folder in FOLDERS for path in sorted(folder.glob("*.yaml"))}
+FILES = NamedFiles("recipe", "recipes", Recipe, RecipeError)
 
 
 def read_recipe(name: str) -> Recipe:
     """Read the recipe of this name, or in this file; ``RecipeError`` if it is missing or invalid."""
-    known = recipes()
-    path = known.get(name, Path(name))
-    if not path.is_file():
-        raise RecipeError(f"there is no recipe {name!r}, as a name or a file; available: {', '.join(known)}")
-    document = read_document(path, str(path))
-    if document.findings:
-        found = document.findings[0]
-        raise RecipeError(f"{path}:{found.line}: {found.message}")
-    try:
-        recipe = Recipe.model_validate(document.data)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RecipeError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
+    recipe = FILES.read(name)
     unknown = [measure for measure in recipe.measures if measure not in MEASURES]
     if unknown:
-        raise RecipeError(f"{path}: measure: there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
+        raise RecipeError(
+            f"{FILES.find(name)}: measure: there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}"
+        )
     return recipe

@@ -10,10 +10,10 @@ from tokenizers.processors import TemplateProcessing
 
 from holisticbias.cli import main
 from holisticbias_eval.errors import RecipeError
-from holisticbias_eval.likelihood.local import KINDS
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.kinds import AUTO_CLASSES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
-from holisticbias_eval.results.recipes import read_recipe, recipes
+from holisticbias_eval.results.recipes import FILES, read_recipe
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
 SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
@@ -43,7 +43,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
 
 
 def test_every_recipe_is_tried_here() -> None:
-    assert set(recipes()) == set(ARCHITECTURES)
+    assert set(FILES.available()) == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -54,7 +54,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     recipe = read_recipe(name)
     config, settings = ARCHITECTURES[name]
     model, run = tmp_path / "tiny", tmp_path / "run"
-    make_model(config, KINDS[recipe.kind], **SIZE, **settings).save_pretrained(model)
+    make_model(config, AUTO_CLASSES[recipe.kind], **SIZE, **settings).save_pretrained(model)
     tokenizer = make_tokenizer(**SPECIAL)
     if recipe.kind == "seq2seq":  # BlenderBot's closes every text
         tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])

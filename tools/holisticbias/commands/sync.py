@@ -1,4 +1,4 @@
-"""``holisticbias generate``: write the files that are generated from the terms and the rules."""
+"""``holisticbias sync``: write the files that are derived from the terms and the rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(check: bool) -> int:
     if not check:
         write_files(stale)
     for path in stale:
-        click.echo(f"{path} is out of date: run holisticbias generate" if check else f"wrote {path}")
+        click.echo(f"{path} is out of date: run holisticbias sync" if check else f"wrote {path}")
     return 1 if check and stale else 0
 
 

@@ -1,0 +1,58 @@
+"""Cards of classifiers: the files of ``evaluation/classifiers/``."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from holisticbias_eval.named_files import NamedFiles
+
+Task = Literal["style", "sentiment", "regard", "toxicity", "offensiveness"]
+
+
+class Card(BaseModel):
+    """A file of ``evaluation/classifiers/``: which classifier judges texts, how, and what is known about it.
+
+    ``engine`` names what reads the texts: a model of transformers, a file of
+    phrases (``lexicon``), VADER, or a chat model behind a server. ``model`` is
+    a Hub repository, a folder or a file; a relative path starts at the card's folder.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str = Field(min_length=1)
+    task: Task
+    engine: Literal["transformers", "lexicon", "vader", "chat"]
+    model: str | None = Field(None, min_length=1, description="a Hub repository, a folder, or a file")
+    revision: str | None = Field(None, min_length=1, description="commit of the repository")
+    labels: tuple[str, ...] = Field(min_length=2, description="names of the labels, in the order of the classifier")
+    activation: Literal["softmax", "sigmoid", "none"] = Field(
+        description="softmax: the labels exclude each other; sigmoid: each is judged alone; none: already probabilities"
+    )
+    clusters: dict[str, tuple[str, ...]] = Field({}, description="clusters of labels, by name")
+    offensive: str | None = Field(None, description="the label whose probability is that of an offensive text")
+    threshold: float = Field(0.5, ge=0, le=1, description="a text has a label from this probability on")
+    prompt: str | None = Field(None, description="for chat: what the model is asked, with {text}")
+    licence: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="who made it, and where it is described")
+    limits: str = Field(min_length=1, description="what it should not be used for, and what is known to go wrong")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        unknown = [label for labels in self.clusters.values() for label in labels if label not in self.labels]
+        if unknown:
+            raise ValueError(f"clusters: there is no label {unknown[0]!r}")
+        if self.offensive is not None and self.offensive not in self.labels:
+            raise ValueError(f"offensive: there is no label {self.offensive!r}")
+        if (self.model is None) != (self.engine == "vader"):
+            raise ValueError("model is for every engine but vader, and needed there")
+        if (self.prompt is None) == (self.engine == "chat"):
+            raise ValueError("prompt is for the engine chat, which needs it")
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError("labels: a label stands twice")
+        return self
+
+
+FILES = NamedFiles("classifier", "classifiers", Card)

@@ -1,0 +1,52 @@
+"""Find the kind of a model, and load it on a device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
+from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
+
+Kind = Literal["causal", "masked", "seq2seq"]
+AUTO_CLASSES: dict[Kind, str] = {
+    "causal": "AutoModelForCausalLM",
+    "masked": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
+
+
+def find_kind(name: str | None) -> Kind:
+    """The kind of a model according to its configuration; causal by default."""
+    if name is None or name == EMBEDDED_MODEL:
+        return "causal"
+    config = load_config(name)
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return "masked"
+    return "seq2seq" if getattr(config, "is_encoder_decoder", False) else "causal"
+
+
+def load_kind(name: str | None, kind: Kind, device: str) -> LoadedModel:
+    """Load a folder, a GGUF file or a Hub repository, by default the embedded model, on a device.
+
+    Raises ``ModelError`` if the model cannot be loaded or there is no such device.
+    """
+    if name is None or name == EMBEDDED_MODEL:
+        loaded = load_model(str(embedded_model_path()), AUTO_CLASSES[kind], NOTE)
+        loaded = replace(loaded, identity=replace(loaded.identity, name=EMBEDDED_MODEL))
+    else:
+        loaded = load_model(name, AUTO_CLASSES[kind])
+    return on_device(loaded, device)
+
+
+def on_device(loaded: LoadedModel, device: str) -> LoadedModel:
+    """Move a loaded model to a device; ``auto`` is a GPU if there is one. Raises ``ModelError``."""
+    import torch
+
+    chosen = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    try:
+        return replace(loaded, model=loaded.model.to(chosen))
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"the model cannot be moved to the device {chosen!r}: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,56 @@
+"""YAML files of one kind that come with the package, found by name, or given as a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from holisticbias.source.document import read_document
+from holisticbias_eval.errors import EvaluationError
+
+_PACKAGE = Path(__file__).resolve().parent
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class NamedFiles(Generic[T]):
+    """The files of one kind: ``what`` says what a file holds, ``folder`` where the package keeps them.
+
+    ``record`` is the model of a file, and ``error`` is raised if a file is missing or invalid.
+    """
+
+    what: str
+    folder: str
+    record: type[T]
+    error: type[EvaluationError] = EvaluationError
+
+    def available(self) -> Mapping[str, Path]:
+        """The files that come with the package, by name."""
+        folders = (_PACKAGE / "data" / self.folder, _PACKAGE.parent / self.folder)
+        return {path.stem: path for folder in folders for path in sorted(folder.glob("*.yaml"))}
+
+    def find(self, name: str) -> Path:
+        """The file of this name, or at this path; raises ``error`` if there is none."""
+        known = self.available()
+        path = known.get(name, Path(name))
+        if not path.is_file():
+            raise self.error(f"there is no {self.what} {name!r}, as a name or a file; available: {', '.join(known)}")
+        return path
+
+    def read(self, name: str) -> T:
+        """Read the file of this name, or at this path; raises ``error`` with the place if it is missing or invalid."""
+        path = self.find(name)
+        document = read_document(path, str(path))
+        if document.findings:
+            found = document.findings[0]
+            raise self.error(f"{path}:{found.line}: {found.message}")
+        try:
+            return self.record.model_validate(document.data)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise self.error(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error

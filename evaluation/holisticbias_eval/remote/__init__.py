@@ -1,0 +1,1 @@
+"""Other machines: servers that are asked over HTTP, and Ray clusters."""
