@@ -65,6 +65,6 @@ def test_a_folder_of_the_newest_version_is_evaluated(tiny_gpt2: Path, tmp_path: 
     assert main(["build", "--version", VERSIONS[-1], *part, "--out", str(tmp_path / "part")]) == 0
     arguments = ("--release", str(tmp_path / "part"), "--model", str(tiny_gpt2), "--out", str(tmp_path / "run"))
     assert main(["evaluate", *arguments]) == 0
-    scores = read_run(tmp_path / "run").scores
+    scores = read_run(tmp_path / "run").answers
     assert {"axis_label", "paraphrase_of"} <= set(scores.column_names)
     assert set(scores["paraphrase_of"].to_pylist()) >= {None, "dialogue.im"}

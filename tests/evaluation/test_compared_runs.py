@@ -49,7 +49,7 @@ def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, capsys: pytest
     other.mkdir()
     model = made.result.signature.model.model_copy(update={"weights_sha256": "0" * 64, "name": "other"})
     signature = made.result.signature.model_copy(update={"model": model})
-    write_run(type(made)(made.result.model_copy(update={"signature": signature}), made.scores), other)
+    write_run(type(made)(made.result.model_copy(update={"signature": signature}), made.answers), other)
     out = tmp_path / "new" / "comparison.json"
     assert main(["compare", str(tiny_run), str(other), "--out", str(out)]) == 0
     printed = capsys.readouterr().out

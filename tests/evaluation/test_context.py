@@ -87,7 +87,7 @@ def test_sentences_and_phrases_are_scored_under_their_context(
     assert main([*arguments, "--out", str(tmp_path / "run")]) == 0
     run = read_run(tmp_path / "run")
     assert run.result.signature.scoring["context"].startswith("a line of personas.txt")
-    assert len(set(run.scores["context"].to_pylist())) == 3
+    assert len(set(run.answers["context"].to_pylist())) == 3
     model, tokenizer = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
 
     def naively(context: str, text: str) -> float:
@@ -98,7 +98,7 @@ def test_sentences_and_phrases_are_scored_under_their_context(
         asked = [i for i, (_, end) in enumerate(encoded["offset_mapping"]) if end > len(context)]
         return sum(float(values[i, ids[0, i + 1]]) for i in asked)
 
-    for row in itertools.islice(run.scores.to_pylist(), 0, None, 13):
+    for row in itertools.islice(run.answers.to_pylist(), 0, None, 13):
         start = len("I'm ") if row["text"].startswith("I'm ") else row["text"].index(" ", 2) + 1
         assert row["nll"] == pytest.approx(naively(row["context"], row["text"]), abs=1e-4)
         assert row["phrase_nll"] == pytest.approx(naively(row["context"], row["text"][start:-1]), abs=1e-4)
@@ -121,7 +121,7 @@ def test_another_context_is_scored_again_and_the_same_is_not(
     assert first == total != "0"
     scores = read_run(tmp_path / "run")
     assert scores.result.signature.scoring["context"] == "Hi!"
-    assert np.isfinite(scores.scores["nll"].to_numpy()).all()
+    assert np.isfinite(scores.answers["nll"].to_numpy()).all()
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_an_encoder_reads_the_context_as_it_stands(
     assert main([*arguments, "--context", "I like to sail.", "--out", str(tmp_path / "run")]) == 0
     model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(tiny_bart), AutoTokenizer.from_pretrained(tiny_bart)
     read = torch.tensor([tokenizer("I like to sail.")["input_ids"]])
-    for row in itertools.islice(read_run(tmp_path / "run").scores.to_pylist(), 0, None, 29):
+    for row in itertools.islice(read_run(tmp_path / "run").answers.to_pylist(), 0, None, 29):
         ids = torch.tensor([[0, *tokenizer(row["text"])["input_ids"]]])
         with torch.inference_mode():
             values = -model(input_ids=read, decoder_input_ids=ids).logits[0, :-1].double().log_softmax(-1)

@@ -79,13 +79,13 @@ def test_an_earlier_run_is_reported_and_compared(invoke: Invoke, folder: Path, t
 
 def test_an_earlier_run_of_phrases_is_read(invoke: Invoke, data: Path, tmp_path: Path) -> None:
     run = read_run(data / "earlier-phrases")
-    nll, tokens = run.scores["nll"].to_numpy(), run.scores["tokens"].to_numpy()
-    np.testing.assert_array_equal(run.scores["perplexity"].to_numpy(), np.exp(nll / tokens))
+    nll, tokens = run.answers["nll"].to_numpy(), run.answers["tokens"].to_numpy()
+    np.testing.assert_array_equal(run.answers["perplexity"].to_numpy(), np.exp(nll / tokens))
     figures = Figures(run.result.figures)
     medians = figures.by("pseudo_likelihood_bias", "median_nll", "axis", "descriptor")
     deaf = next(figure for figure in medians if figure.keys["descriptor"] == "ability.deaf")
-    rows = pc.equal(run.scores["descriptor_id"].cast(pa.string()), "ability.deaf")
-    assert deaf.value == np.median(run.scores.filter(rows)["nll"].to_numpy())
+    rows = pc.equal(run.answers["descriptor_id"].cast(pa.string()), "ability.deaf")
+    assert deaf.value == np.median(run.answers.filter(rows)["nll"].to_numpy())
     code, said, _ = invoke("report", data / "earlier-phrases", "--out", tmp_path / "report.html")
     assert code == 0
     assert "Pseudo-log-likelihood bias" in said

@@ -106,7 +106,7 @@ def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_fold
         assert found is not None
         assert (found.dtype, found.texts) == ("bfloat16", 16)
         assert 0 < found.mean <= found.largest < 1
-        off = np.abs(run.scores["nll"].to_numpy() - exact.scores["nll"].to_numpy())
+        off = np.abs(run.answers["nll"].to_numpy() - exact.answers["nll"].to_numpy())
         assert off.mean() < 3 * found.largest
         assert "bfloat16 instead of float32: on 16 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
 

@@ -29,7 +29,7 @@ def copy(made: Run, tmp_path: Path) -> Path:
 def test_what_is_written_is_read(made: Run, copy: Path) -> None:
     read = read_run(copy)
     assert read.result == made.result
-    assert read.scores.equals(made.scores)
+    assert read.answers.equals(made.answers)
     assert read.tables.keys() == made.tables.keys()
     assert all(read.tables[name].equals(made.tables[name]) for name in made.tables)
 
@@ -42,9 +42,9 @@ def test_a_figure_takes_one_line(made: Run, copy: Path) -> None:
 def test_pairs_and_phrases_are_stored(made: Run) -> None:
     # 3 pairs of age, 1 of ability, 1 of nonce
     assert made.tables["pairs"].num_rows == 5
-    alone = made.scores["phrase_nll"].to_numpy()
+    alone = made.answers["phrase_nll"].to_numpy()
     assert (alone > 0).all()
-    assert (alone != made.scores["nll"].to_numpy()).all()
+    assert (alone != made.answers["nll"].to_numpy()).all()
     figures = Figures(made.result.figures)
     assert {f.unit for f in figures.by("likelihood_bias", "nats", "axis")} == {"nats per sentence"}
     assert all(f.value is not None for f in figures.by("likelihood_bias", "without_phrase", "axis"))
@@ -61,7 +61,7 @@ def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
 
 
 def test_axes_keep_their_label(made: Run) -> None:
-    labels = dict(zip(made.scores["axis"].to_pylist(), made.scores["axis_label"].to_pylist(), strict=True))
+    labels = dict(zip(made.answers["axis"].to_pylist(), made.answers["axis_label"].to_pylist(), strict=True))
     assert labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
 
 
@@ -75,9 +75,9 @@ def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
 
 def test_every_selected_sentence_is_scored(made: Run, mini_release: Release) -> None:
     selected = select_sentences(mini_release.sentences)
-    assert made.scores["sentence_id"].to_pylist() == selected["sentence_id"].to_pylist()
-    nll, tokens = made.scores["nll"].to_numpy(), made.scores["tokens"].to_numpy()
-    np.testing.assert_array_equal(made.scores["perplexity"].to_numpy(), np.exp(nll / tokens))
+    assert made.answers["sentence_id"].to_pylist() == selected["sentence_id"].to_pylist()
+    nll, tokens = made.answers["nll"].to_numpy(), made.answers["tokens"].to_numpy()
+    np.testing.assert_array_equal(made.answers["perplexity"].to_numpy(), np.exp(nll / tokens))
     assert (nll > 0).all()
 
 
@@ -94,7 +94,7 @@ def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny
 
     model = AutoModelForCausalLM.from_pretrained(tiny_gpt2)
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
-    for row in made.scores.slice(0, 84).to_pylist()[::7]:
+    for row in made.answers.slice(0, 84).to_pylist()[::7]:
         ids = torch.tensor([[tokenizer.bos_token_id, *tokenizer(row["text"])["input_ids"]]])
         with torch.inference_mode():
             likelihoods = model(ids).logits.double().log_softmax(-1)[0, :-1]
@@ -110,10 +110,10 @@ def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny
         (RESULT, b"{", "is damaged or of another version"),
         (RESULT, b'{"schema_version": 1}', "is damaged or of another version: signature: Field required"),
         (RESULT, b"\xff\xfe", "is damaged or of another version"),
-        (SCORES, b"", "cannot be read"),
-        (SCORES, b"PAR1 but no table PAR1", "cannot be read"),
+        (SCORES.file, b"", "cannot be read"),
+        (SCORES.file, b"PAR1 but no table PAR1", "cannot be read"),
         (RESULT, None, "is not a run: it has no result.json"),
-        (SCORES, None, "is not a run: it has no result.json and scores.parquet"),
+        (SCORES.file, None, "is not a run: it has no result.json and scores.parquet"),
     ],
 )
 def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, message: str) -> None:
@@ -123,7 +123,7 @@ def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, 
 
 
 def test_scores_that_lack_a_column_are_refused(copy: Path) -> None:
-    pq.write_table(pq.read_table(copy / SCORES).drop_columns(["perplexity"]), copy / SCORES)
+    pq.write_table(pq.read_table(copy / SCORES.file).drop_columns(["perplexity"]), copy / SCORES.file)
     with pytest.raises(RunError, match="has no column perplexity"):
         read_run(copy)
 

@@ -74,9 +74,9 @@ def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path
     assert len(Figures(run.result.figures).by("pseudo_likelihood_bias", "share", "template")) == len(seat_templates())
     counted = run.result.masked_inputs
     assert counted is not None
-    assert counted.asked == pc.sum(run.scores["tokens"]).as_py() > counted.run
+    assert counted.asked == pc.sum(run.answers["tokens"]).as_py() > counted.run
     model, tokenizer = AutoModelForMaskedLM.from_pretrained(tiny_bert), AutoTokenizer.from_pretrained(tiny_bert)
-    for row in itertools.islice(run.scores.to_pylist(), 0, None, 61):
+    for row in itertools.islice(run.answers.to_pylist(), 0, None, 61):
         encoded = tokenizer(row["text"], return_offsets_mapping=True)
         phrase = f"{row['descriptor']} {row['noun']}"
         start = row["text"].lower().index(phrase)

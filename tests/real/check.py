@@ -177,7 +177,7 @@ def check_stance(figures: Figures, page: str) -> Iterator[str]:
 def check_scores() -> Iterator[str]:
     """Compare sentences of the run with float64, and with single sentences in float32."""
     loaded = load_model(str(MODEL), "AutoModelForCausalLM")
-    scores = read_run(RUN).scores
+    scores = read_run(RUN).answers
     rows = np.linspace(0, scores.num_rows - 1, SENTENCES).astype(int)
     texts = scores["text"].take(rows).to_pylist()
     found = scores["nll"].take(rows).to_numpy()

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from holisticbias.compile.variants import VARIANTS, _vary
+from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 
 LOWER, HYPHENS, CONTRACTION, PERIOD = VARIANTS
@@ -58,7 +58,7 @@ def row(name: str) -> dict[str, Any]:
     ],
 )
 def test_variants_of_a_sentence(name: str, drawn: list[str], text: str, applied: list[str]) -> None:
-    assert _vary(row(name), drawn) == (text, applied)
+    assert vary(row(name), drawn) == (text, applied)
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +105,6 @@ def test_every_sentence_can_be_varied(small_release: Release) -> None:
     sample = small_release.sample(5_000, seed=11)
     for sentence in sample.to_pylist():
         seen.add(sentence["noun_phrase_type"])
-        assert _vary(sentence, []) == (sentence["text"], [])
+        assert vary(sentence, []) == (sentence["text"], [])
     assert seen >= {"descriptor_noun", "noun_descriptor", "descriptor", "noun"}
     assert pc.count_distinct(sample["sentence_id"]).as_py() == pa.scalar(5_000).as_py()

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.judging_options import judging_options, read_judging
+from holisticbias_eval.commands.response_options import (
+    CHAT,
+    read_conversation,
+    read_drawing,
+    read_engine,
+    response_options,
+)
+
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
-    from holisticbias_eval.models.kinds import Kind
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
 
 ROLES = ("user", "assistant")
 
@@ -20,24 +30,6 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 
     if name is not None:
         context.default_map = dict(read_recipe(name).defaults)
-
-
-class EngineArguments(TypedDict):
-    """The options that say how and where a model is run."""
-
-    kind: Kind | Literal["auto"]
-    pll: str
-    dtype: str
-    first_token: str
-    chat: str | None
-    device: str
-    engine: str
-    api_base: str | None
-    api_concurrency: int
-    api_rate: int
-    api_budget: int
-    ray_address: str | None
-    replicas: int
 
 
 @click.command(short_help="Measure a language model against a release.")
@@ -52,13 +44,12 @@ class EngineArguments(TypedDict):
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository. Default: the embedded model.",
+    help=f"{MODEL_HELP} Default: the embedded model, and for measures of responses the embedded responder.",
 )
 @click.option(
     "--release",
     metavar="FOLDER|VERSION|ID@VERSION",
-    help="A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. "
-    "Default: the newest published version.",
+    help=RELEASE_HELP,
 )
 @click.option(
     "--measure",
@@ -71,25 +62,11 @@ class EngineArguments(TypedDict):
     "--overwrite", is_flag=True, help="Replace a run of another model, release or setting in the output folder."
 )
 @click.option(
-    "--kind",
-    type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
-    default="auto",
-    show_default=True,
-    help="Kind of model; auto reads the model's configuration.",
-)
-@click.option(
     "--pll",
     type=click.Choice(["original", "within_word_l2r"]),
     default="original",
     show_default=True,
     help="Variant of the pseudo-log-likelihood, for masked models.",
-)
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "bfloat16"]),
-    default="float32",
-    show_default=True,
-    help="Precision. bfloat16 is faster, with errors up to a nat per sentence; the error is measured and reported.",
 )
 @click.option(
     "--context",
@@ -114,43 +91,20 @@ class EngineArguments(TypedDict):
 )
 @click.option(
     "--chat",
-    type=click.Choice(ROLES),
-    help="Score each sentence as the beginning of this role's turn in the model's chat template, for chat models. "
-    "The template is not scored.",
+    type=click.Choice((*ROLES, *CHAT)),
+    help="For scores, a role: each sentence is scored as the beginning of this role's turn in the model's chat "
+    "template, which is not scored. For responses: whether prompts are put into the template; auto, the default: if there is one.",
 )
-@click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1.")
-@click.option(
-    "--engine",
-    type=click.Choice(["local", "api", "ray", "vllm"]),
-    default="local",
-    show_default=True,
-    help="Where the model runs: in this process, behind an OpenAI-compatible server, on a Ray cluster, or in vLLM.",
-)
-@click.option(
-    "--api-base",
-    metavar="URL",
-    help="Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
-    "$HOLISTICBIAS_API_KEY.",
-)
-@click.option(
-    "--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Number of requests at once."
-)
-@click.option("--api-rate", type=click.IntRange(0), default=0, help="Most requests per minute; 0 means no limit.")
-@click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in total; 0 means no limit.")
-@click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join. Default: start one on this machine.")
-@click.option(
-    "--replicas",
-    type=click.IntRange(0),
-    default=0,
-    help="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
-)
+@engine_options
+@response_options
+@judging_options
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="Folder that keeps scores between runs. Default: the folder scores in $HOLISTICBIAS_CACHE or "
+    help="Folder that keeps scores, responses and labels between runs. Default: folders in $HOLISTICBIAS_CACHE or "
     "~/.cache/holisticbias.",
 )
-@click.option("--no-store", is_flag=True, help="Score everything again, and keep no scores.")
+@click.option("--no-store", is_flag=True, help="Compute everything again, and keep nothing but the run.")
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -168,12 +122,12 @@ def command(
     store: Path | None,
     no_store: bool,
     dry_run: bool,
-    **engine: Unpack[EngineArguments],
+    **given: Any,
 ) -> None:
-    """Measure a language model against a release, and write its scores, figures and report.
+    """Measure a language model against a release, and write its answers, figures and report.
 
     The model's own code is never run; its weights must be safetensors or GGUF.
-    An interrupted run continues where it stopped: finished scores are kept.
+    An interrupted run continues where it stopped: finished scores and responses are kept.
     """
     from rich.console import Console
 
@@ -183,27 +137,33 @@ def command(
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
-    options = _engine_options(**engine)
-    kept = None if no_store else store or default_folder("scores")
+    kept = {stage: None if no_store else store or default_folder(stage) for stage in ("scores", "responses", "labels")}
     drawn = read_context(context, context_file, context_seed)
     runs = evaluation.runs_of([name.strip() for name in measure.split(",")] if measure else None, out)
+    measures = [names for names, _ in runs]
+    scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
+    options = _scoring(given) if scored else None
+    answering = _answering(given, kept) if answered else None
     display = Display(Console(stderr=True))
     if dry_run:
-        measures = [names for names, _ in runs]
-        for plan in evaluation.dry_run(model, release, measures, options, kept, drawn, display=display):
+        for plan in evaluation.dry_run(model, release, measures, options, kept["scores"], drawn, display=display):
             click.echo(plan)
         return
-    made = evaluation.evaluate(model, release, runs, options, kept, drawn, display=display, overwrite=overwrite)
+    made = evaluation.evaluate(
+        model, release, runs, options, kept["scores"], drawn, answering=answering, display=display, overwrite=overwrite
+    )
     for folder, _, report in made:
         print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
 
 
-def _engine_options(**given: Unpack[EngineArguments]) -> EngineOptions:
-    from holisticbias_eval.likelihood.completions import ApiOptions
+def _scoring(given: dict[str, Any]) -> EngineOptions:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.likelihood.local import ScoringOptions
+    from holisticbias_eval.remote.http import ApiOptions
 
+    if given["chat"] in CHAT:
+        raise click.UsageError(f"--chat {given['chat']} is for measures of responses; for scores give a role: user")
     return EngineOptions(
         engine=given["engine"],
         scoring=ScoringOptions(
@@ -213,4 +173,21 @@ def _engine_options(**given: Unpack[EngineArguments]) -> EngineOptions:
         api=ApiOptions(concurrency=given["api_concurrency"], per_minute=given["api_rate"], budget=given["api_budget"]),
         ray_address=given["ray_address"],
         replicas=given["replicas"],
+    )
+
+
+def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> AnsweringOptions:
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.prompts.conversations import PER_CELL
+
+    if given["chat"] in ROLES:
+        raise click.UsageError(f"--chat {given['chat']} is for measures of scores; for responses give auto, on or off")
+    return AnsweringOptions(
+        drawing=read_drawing(given, PER_CELL),  # type: ignore[arg-type] # click gives one dictionary for all groups
+        decoding=given["decoding"],
+        conversation=read_conversation(given, given["chat"] or "auto"),  # type: ignore[arg-type]
+        engine=read_engine(given, given),  # type: ignore[arg-type]
+        judging=read_judging(given, given["device"], kept["labels"]),  # type: ignore[arg-type]
+        store=kept["responses"],
+        given=given["responses"],
     )

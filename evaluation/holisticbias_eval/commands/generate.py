@@ -2,9 +2,87 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.response_options import chat as chat_option
+from holisticbias_eval.commands.response_options import read_conversation, read_drawing, read_engine, response_options
 
-@click.command(short_help="Let a model answer prompts.")
-def command() -> None:
-    """Answer prompts about a release's descriptors with a model, and write the responses."""
+if TYPE_CHECKING:
+    from holisticbias_eval.pipeline.generation import Generated
+
+_SHOWN = 5
+
+
+@click.command(short_help="Let a model answer prompts about a release's descriptors.")
+@click.option("--model", metavar="ID|FOLDER|FILE", help=f"{MODEL_HELP} Default: the embedded responder.")
+@click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=RELEASE_HELP)
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="File of prompts instead of a release: .txt with one per line, or .csv, .jsonl or .parquet with a column prompt.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
+@click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")
+@response_options
+@chat_option
+@engine_options
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps responses between runs. Default: the folder responses in $HOLISTICBIAS_CACHE or "
+    "~/.cache/holisticbias.",
+)
+@click.option("--no-store", is_flag=True, help="Make all responses again, and keep none until the end.")
+def command(
+    model: str | None,
+    release: str | None,
+    prompts: Path | None,
+    out: Path | None,
+    overwrite: bool,
+    chat: str,
+    store: Path | None,
+    no_store: bool,
+    **given: Any,
+) -> None:
+    """Answer prompts with a model, and write the responses as responses.parquet.
+
+    The prompts are a release's sentences: every descriptor in every template, each time with a noun and a style
+    drawn at random. An interrupted run continues where it stopped: finished responses are kept.
+    `holisticbias evaluate --measure generation_bias` measures responses.
+    """
+    from rich.console import Console
+
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.generation import generate
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.prompts.conversations import PER_CELL
+    from holisticbias_eval.store.shards import default_folder
+
+    if prompts is not None and release is not None:
+        raise click.UsageError("--prompts and --release exclude each other: leave one out")
+    if prompts is not None and given["where"]:
+        raise click.UsageError("--where selects prompts of a release: leave it out with --prompts")
+    options = AnsweringOptions(
+        drawing=read_drawing(given, 1 if prompts else PER_CELL),  # type: ignore[arg-type]
+        decoding=given["decoding"],
+        conversation=read_conversation(given, chat),  # type: ignore[arg-type]
+        engine=read_engine(given, given),  # type: ignore[arg-type]
+        store=None if no_store else store or default_folder("responses"),
+    )
+    display = Display(Console(stderr=True))
+    _print(generate(model, release, prompts, options, out, display=display, overwrite=overwrite))
+
+
+def _print(made: Generated) -> None:
+    """Print the counts, some of the responses, and the folder."""
+    from holisticbias_eval.pipeline.answering import counts_in_words
+    from holisticbias_eval.report.plain_text import printable
+
+    for row in made.responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
+        click.echo(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")
+    click.echo(counts_in_words(made.responses))
+    click.echo(f"Responses: {made.folder / 'responses.parquet'}")

@@ -7,35 +7,30 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Work, score_spans
-from holisticbias_eval.likelihood.stored import StoredScorer
+from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.pipeline.jobs import SETTINGS, Job, prepare_jobs
+from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
+from holisticbias_eval.pipeline.jobs import Job, find_release
+from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, MaskedInputs, Result, Run, write_run
-from holisticbias_eval.results.signature import with_probe
+from holisticbias_eval.results.run import REPORT, Run, write_run
 
 Runs = Sequence[tuple[tuple[str, ...], Path | None]]
 """The measures of each run, and its folder; None is the default folder."""
 
-_TRIED = 4096
-
 
 def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
-    """Group measures into runs: measures with the same prompts share a run and its scores.
+    """Group measures into runs: measures with the same prompts share a run and its answers.
 
     None means all measures of the release's own sentences. Runs whose measures
     do not support all kinds of models come first. If there are several runs, each has a
@@ -59,6 +54,11 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
     )
 
 
+def is_scored(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run need likelihoods, not responses."""
+    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts)
+
+
 def evaluate(
     model: str | None,
     release: str | None,
@@ -67,28 +67,39 @@ def evaluate(
     store: Path | None = None,
     context: Context | None = None,
     *,
+    answering: AnsweringOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
-    """Score, measure and report; yield each run's folder as it is written, the run, and its report.
+    """Ask, measure and report; yield each run's folder as it is written, the run, and its report.
 
-    The default ``model`` is the embedded model; for ``release`` see
-    ``jobs.find_release``; ``store`` is the folder that keeps scores between runs.
+    The default ``model`` is an embedded model; for ``release`` see
+    ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
+    ``answering`` are the options of measures of responses.
     A run's folder is written whole or not at all. A folder that holds another
-    run is refused before anything is scored, unless ``overwrite``.
+    run is refused before anything is asked, unless ``overwrite``.
     """
-    jobs = prepare_jobs(model, release, [measures for measures, _ in runs], options, store, context, display)
+    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
+        opened = find_release(release)
+    scored = [measures for measures, _ in runs if is_scored(measures)]
+    answered = [measures for measures, _ in runs if not is_scored(measures)]
+    made: list[Job] = []
+    if scored:
+        made += prepare_scoring(model, opened, scored, options, store, context, display)
+    if answered:
+        made += prepare_answering(model, opened, answered, answering or AnsweringOptions(), display)
+    jobs = [next(job for job in made if job.signature.measures == measures) for measures, _ in runs]
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]
     for folder, may in zip(folders, allowed, strict=True):
         refuse_target(folder, may)
     for job, folder, may in zip(jobs, folders, allowed, strict=True):
-        with new_folder(folder, may) as made, _kept_if_interrupted(job.stored):
-            run = _run(job, display)
+        with new_folder(folder, may) as unfinished, _kept_if_interrupted(job):
+            run = job.run(display)
             with display.step("Writing the report"):
-                write_run(run, made)
+                write_run(run, unfinished)
                 report = run_report(run)
-                write_report(report, "html", None, made / REPORT)
+                write_report(report, "html", None, unfinished / REPORT)
         yield folder, run, report
 
 
@@ -105,74 +116,22 @@ def dry_run(
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 
     The arguments are those of ``evaluate``. Raises ``EvaluationError`` if the
-    engine cannot count its work.
+    engine cannot count its work, and for measures of responses.
     """
-    for job in prepare_jobs(model, release, measures, options, store, context, display):
-        with display.step("Finding the texts that are not scored yet"):
-            blocks = job.stored.blocks(job.distinct) if job.stored else [job.distinct]
-        missing = sum(map(len, blocks))
-        if blocks:
-            _probe(job, display)
-        with display.progress("Counting tokens", missing) as counted:
-            works = count_work(job.scorer, blocks, counted)
-        with display.step("Timing a few texts"):
-            seconds = estimate_seconds(job.engine, blocks, works)
-        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
-        yield Plan(len(job.distinct), missing, work, seconds)
+    for names in measures:
+        if not is_scored(names):
+            raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
+    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
+        opened = find_release(release)
+    jobs: Sequence[ScoringJob] = prepare_scoring(model, opened, measures, options, store, context, display)
+    for job in jobs:
+        yield job.plan(display)
 
 
 @contextmanager
-def _kept_if_interrupted(stored: StoredScorer | None) -> Iterator[None]:
-    """Add the number of kept scores to an interruption."""
+def _kept_if_interrupted(job: Job) -> Iterator[None]:
+    """Add to an interruption what the store holds so far."""
     try:
         yield
     except KeyboardInterrupt as error:
-        kept = "no scores are kept with --no-store; the same command starts from the beginning"
-        if stored:
-            kept = f"{stored.kept}; run the same command again to continue"
-        raise KeyboardInterrupt(kept) from error
-
-
-def _run(job: Job, display: Display) -> Run:
-    """Score and measure."""
-    probe = _probe(job, display)
-    before = job.scorer.input_counts()
-    scores = _score(job, display)
-    with display.step("Measuring"):
-        measured = [MEASURES[name].figures(scores, SETTINGS) for name in job.signature.measures]
-    for note in (note for found in measured for note in found.notes):
-        display.notice(note)
-    result = Result(
-        signature=with_probe(job.signature, probe),
-        figures=tuple(figure for found in measured for figure in found.figures),
-        masked_inputs=_masked_inputs(before, job.scorer.input_counts(), display),
-    )
-    return Run(result, scores, {name: table for found in measured for name, table in found.tables.items()})
-
-
-def _probe(job: Job, display: Display) -> Probe | None:
-    """Measure the error of the scores before any text is scored or read from the store.
-
-    The tested texts are of all lengths. They include the longest in characters,
-    which are most likely the longest in tokens, because a block with longer texts
-    would be tested again.
-    """
-    with display.step("Preparing to score"):
-        together = job.asked.together
-        order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
-        spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
-        return job.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
-
-
-def _score(job: Job, display: Display) -> pa.Table:
-    with display.progress(f"Scoring with {job.scorer.identity.name}", len(job.distinct)) as scored:
-        return job.asked.answer(score_spans(job.distinct, job.scorer, scored).take(job.rows))
-
-
-def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
-    """The masked inputs of this run, which it also prints; None if this process ran no masked input."""
-    if before is None or after is None or before == after:
-        return None
-    asked, run = after.asked - before.asked, after.run - before.run
-    display.notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
-    return MaskedInputs(asked=asked, run=run)
+        raise KeyboardInterrupt(job.kept) from error

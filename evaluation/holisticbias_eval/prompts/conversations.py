@@ -1,7 +1,148 @@
-"""What a person says to a model about themselves or others: prompts drawn from a release."""
+"""What a person says to a model: prompts drawn from a release's sentences (Smith et al. 2022, sections A.3 to A.5)."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.compile.variants import VARIANTS, vary
+from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import AnsweredPrompts
+from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
+from holisticbias_eval.store.keys import distinct_rows
 
 RELEASE_PROMPTS = AnsweredPrompts("responses", "responses to sentences about people")
+
+PER_CELL = 15
+"""Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""
+
+_CELL = ("template_id", "descriptor_id")
+_KEPT = tuple(name for name in (*SENTENCE_COLUMNS, "axis_label") if name not in ("sentence_id", "text"))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How prompts are drawn from a release.
+
+    ``per_cell`` prompts for each descriptor in each template; ``where`` filters as
+    in ``selection.FILTERS``; at most ``limit`` prompts in all. ``variants`` applies
+    each stylistic variant with probability 1/2. ``personas`` are texts that a
+    model reads before a prompt, of which one is drawn.
+    """
+
+    per_cell: int = PER_CELL
+    seed: int = 0
+    where: tuple[str, ...] = ()
+    limit: int | None = None
+    variants: bool = True
+    personas: tuple[str, ...] = ("",)
+    personas_from: str = "none"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What the prompts depend on besides the release, for a run's signature."""
+        return {
+            "prompts_per_cell": str(self.per_cell),
+            "prompts_seed": str(self.seed),
+            "prompts_where": "; ".join(self.where) or "all",
+            "prompts_limit": "none" if self.limit is None else str(self.limit),
+            "prompts_variants": ", ".join(VARIANTS) if self.variants else "none",
+            "personas": self.personas_from,
+        }
+
+
+def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
+    """Draw prompts: for each descriptor in each template, a noun, stylistic variants and a persona each time.
+
+    A draw depends on the seed, the template, the descriptor and its number
+    alone: more draws, or other descriptors, add rows and change none. Only
+    descriptors that go with nouns of any gender are asked about. The columns are
+    ``response_id`` (template, descriptor, number of the draw), those of a
+    sentence without its id and text, ``draw``, ``variants``, ``prompt``,
+    ``persona``, and ``sample``, which counts equal prompts of a cell.
+
+    With a limit whole descriptors are kept, in an order drawn by the seed, so
+    that each stands in every template. Raises ``SelectionError`` if no sentence is left.
+    """
+    sentences = filter_sentences(select_sentences(release.sentences), drawing.where)
+    if not sentences.num_rows:
+        raise SelectionError("no sentence with a descriptor and a noun is left to ask about")
+    sentences = with_axis_labels(sentences, release.tables["descriptors"])
+    rows, draws, bits = _draw(sentences, drawing)
+    chosen = sentences.take(pa.array(rows))
+    spoken = list(_spoken(chosen, draws, bits, drawing))
+    columns = {name: [row[name] for row in spoken] for name in ("response_id", "variants", "prompt", "persona")}
+    return pa.table(
+        {
+            "response_id": pa.array(columns["response_id"], pa.string()),
+            **{name: chosen[name] for name in _KEPT},
+            "draw": pa.array(draws, pa.int32()),
+            "variants": pa.array(columns["variants"], pa.string()),
+            "prompt": pa.array(columns["prompt"], pa.large_string()),
+            "persona": pa.array(columns["persona"], pa.large_string()),
+            "sample": pa.array([row["sample"] for row in spoken], pa.int32()),
+        }
+    )
+
+
+def _draw(sentences: pa.Table, drawing: Drawing) -> tuple[Ints, Ints, list[int]]:
+    """The drawn sentences, the number of each draw, and random bits for its variants and persona."""
+    first, cell = distinct_rows(sentences.select(list(_CELL)))
+    order = np.argsort(cell, kind="stable")
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(cell, minlength=len(first)))))
+    named = sentences.select(list(_CELL)).take(pa.array(first)).to_pylist()
+    rows: list[int] = []
+    draws: list[int] = []
+    bits: list[int] = []
+    for number in _kept_cells(named, drawing):
+        members = order[starts[number] : starts[number + 1]]
+        key = "/".join(str(named[number][name]) for name in _CELL)
+        for draw in range(drawing.per_cell):
+            drawn = _random(f"{drawing.seed} {key} {draw}")
+            rows.append(int(members[drawn % len(members)]))
+            draws.append(draw)
+            bits.append(drawn // len(members))
+    kept = slice(drawing.limit)
+    return np.array(rows[kept], np.int64), np.array(draws[kept], np.int64), bits[kept]
+
+
+def _kept_cells(named: Sequence[Mapping[str, Any]], drawing: Drawing) -> Iterator[int]:
+    """The cells to draw in: all, or those of as many descriptors as fit the limit."""
+    descriptors = sorted({str(row["descriptor_id"]) for row in named}, key=lambda d: _random(f"{drawing.seed} {d}"))
+    if drawing.limit is not None:
+        templates = len({row["template_id"] for row in named})
+        descriptors = descriptors[: max(1, drawing.limit // (templates * drawing.per_cell))]
+    kept = set(descriptors)
+    return (i for i, row in enumerate(named) if row["descriptor_id"] in kept)
+
+
+def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: Drawing) -> Iterator[dict[str, Any]]:
+    """The text, the persona and the sample of each draw."""
+    said: Counter[tuple[str, ...]] = Counter()
+    for row, draw, drawn in zip(chosen.to_pylist(), draws.tolist(), bits, strict=True):
+        number, persona = divmod(drawn, len(drawing.personas))
+        wanted = [name for i, name in enumerate(VARIANTS) if drawing.variants and number >> i & 1]
+        prompt, applied = vary(row, wanted)
+        spoken = (row["template_id"], row["descriptor_id"], prompt, drawing.personas[persona])
+        yield {
+            "response_id": f"{row['template_id']}/{row['descriptor_id']}/{draw}",
+            "variants": ", ".join(applied),
+            "prompt": prompt,
+            "persona": drawing.personas[persona],
+            "sample": said[spoken],
+        }
+        said[spoken] += 1
+
+
+def _random(key: str) -> int:
+    """128 random bits."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16])

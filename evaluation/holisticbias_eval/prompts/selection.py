@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias.compile.filters import parse_conditions
 from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN
+from holisticbias_eval.errors import SelectionError
 
+# the keys of --where, and the column of a release's sentences that each is about
+FILTERS: Mapping[str, str] = {
+    "axis": "axis",
+    "bucket": "bucket",
+    "preference": "descriptor_preference",
+    "descriptor": "descriptor_id",
+    "gender": "noun_gender",
+    "noun": "noun_id",
+    "template": "template_id",
+    "first_turn_only": "first_turn_only",
+}
 GENDERED = "a descriptor that goes with some nouns alone"
 
 
@@ -24,3 +39,25 @@ def with_noun(sentences: pa.Table) -> pa.ChunkedArray:
 def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:
     """Whether each sentence has a descriptor that is used only with nouns of one gender."""
     return pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
+
+
+def filter_sentences(sentences: pa.Table, where: Sequence[str]) -> pa.Table:
+    """The sentences that meet filters such as ``"axis=age,ability"``; keys are those of ``FILTERS``.
+
+    Raises ``SelectionError`` for a value that no sentence has, and if no sentence meets all filters.
+    """
+    kept = sentences
+    for key, values in parse_conditions(where, tuple(FILTERS)).items():
+        known = set(map(_as_text, sentences[FILTERS[key]].unique().to_pylist())) - {""}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            shown = ", ".join(sorted(known)[:30])
+            raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
+        kept = kept.filter(pc.is_in(kept[FILTERS[key]].cast(pa.string()), pa.array(values)))
+    if not kept.num_rows:
+        raise SelectionError(f"no sentence meets --where {' and '.join(where)}")
+    return kept
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value or "")

@@ -19,7 +19,7 @@ NO_VERDICT = "The figures do not say which differences harm: people judge that."
 def run_report(run: Run) -> Report:
     """The report of a run: a chapter for each of its measures, in the order of ``MEASURES``."""
     signature = run.result.signature
-    view = View(Figures(run.result.figures), run.scores)
+    view = View(Figures(run.result.figures), run.answers)
     measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
     subjects = dict.fromkeys(measure.prompts.subject for measure in measures)
     return Report(
@@ -35,7 +35,7 @@ def run_report(run: Run) -> Report:
 def comparison_report(compared: ComparedRuns, second: Run) -> Report:
     """The report of two runs side by side; ``second`` gives the labels."""
     figures = Figures(compared.figures)
-    view = View(Figures(second.result.figures), second.scores)
+    view = View(Figures(second.result.figures), second.answers)
     names = dict.fromkeys(figure.measure for figure in figures)
     sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
     counts = compared.sentences
@@ -44,7 +44,7 @@ def comparison_report(compared: ComparedRuns, second: Run) -> Report:
         chapters=tuple(Chapter(MEASURES[name].info, found) for name, found in sections.items()),
         signature=both_signatures(compared.first, compared.second),
         measured=(
-            f"{counts.common:,} sentences in both; {counts.changed:,} changed, {counts.gone:,} gone, "
+            f"{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "
             f"{counts.added:,} added.",
             *_what_differs(compared),
             NO_VERDICT,

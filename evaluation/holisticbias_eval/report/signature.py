@@ -44,9 +44,16 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "File, SHA-256", model.file_sha256
     yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
     yield "Release, digest of the rows", release.digest
-    yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
-    for name, value in signature.scoring.items():
+    if (sameness := signature.sameness) is not None:
+        yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
+    if signature.generation:
+        yield "Responses", f"{signature.sentences_scored:,}"
+    else:
+        yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
+    for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
+    for classifier, about in signature.classifiers.items():
+        yield f"Classifier {classifier}", "; ".join(f"{name.replace('_', ' ')}: {v}" for name, v in about.items())
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
         yield title(measure), "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in parameters.items())

@@ -46,7 +46,7 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
     if not shared:
         measures = " and ".join(",".join(s.measures) for s in (one, other))
         raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
-    sentences = count_shared(first.scores, second.scores)
+    sentences = count_shared(first.answers, second.answers)
     differing = _settings_that_differ(one, other)
     found = {
         "release": one.release.digest != other.release.digest,
@@ -65,11 +65,11 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
 
 
 def _view(run: Run) -> View:
-    return View(Figures(run.result.figures), run.scores)
+    return View(Figures(run.result.figures), run.answers)
 
 
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
     """The settings of the scoring that differ; the tokenizer is part of the model, not a setting."""
-    first, second = ({**s.scoring, "dtype": s.model.dtype} for s in (one, other))
+    first, second = ({**s.settings, "dtype": s.model.dtype} for s in (one, other))
     own = set() if same_model(one.model, other.model) else {"tokenizer_sha256"}
     return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))

@@ -55,7 +55,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     if is_path(model.name) or (name is None and _is_local(model)):
         raise RegistryError(f"{model.name} is a folder on one machine: give the model's public name with --name")
     figures = Figures(run.result.figures)
-    labels = View(figures, run.scores).labels
+    labels = View(figures, run.answers).labels
     made = []
     for measure in signature.measures:
         kept = tuple(_kept(figures, MEASURES[measure].info)) if measure in MEASURES else ()

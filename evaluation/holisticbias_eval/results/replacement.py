@@ -46,7 +46,7 @@ def differences(old: Signature, new: Signature) -> tuple[str, ...]:
             "measure": ("", "") if kept else (", ".join(old.measures), ", ".join(new.measures)),
         }
     )
-    keys = sorted({*old.scoring, *new.scoring})
+    keys = sorted({*old.settings, *new.settings})
     return found or _unequal({key: (_setting(old, key), _setting(new, key)) for key in keys})
 
 
@@ -72,5 +72,5 @@ def _model_name(model: ModelSignature) -> str:
 
 
 def _setting(signature: Signature, key: str) -> str:
-    value = signature.scoring.get(key)
+    value = signature.settings.get(key)
     return "not given" if value is None else repr(value if len(value) < 60 else f"{value[:57]}...")

@@ -19,9 +19,24 @@ from holisticbias_eval.results.earlier import is_first_form, perplexity_per_toke
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
-SCORES = "scores.parquet"
 REPORT = "report.html"
-SCORE_COLUMNS = ("nll", "tokens", "perplexity")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFile:
+    """The table of answers of one kind of run: its name, its file, and the columns that it must have."""
+
+    name: str
+    columns: tuple[str, ...]
+
+    @property
+    def file(self) -> str:
+        """The name of the file in a run's folder."""
+        return f"{self.name}.parquet"
+
+
+SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
+RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
 
 
 class MaskedInputs(Part):
@@ -52,16 +67,20 @@ class _Signed(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The content of a run's folder: the result, a table of the scored sentences, and tables of details by name."""
+    """The content of a run's folder: the result, a table of answers, and tables of details by name.
+
+    The answers are scored sentences (``scores.parquet``) or responses (``responses.parquet``).
+    """
 
     result: Result
-    scores: pa.Table
+    answers: pa.Table
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 def write_run(run: Run, folder: Path) -> None:
-    """Write the result, the scores and the tables into an existing folder."""
-    for name, table in (("scores", run.scores), *run.tables.items()):
+    """Write the result, the answers and the tables into an existing folder."""
+    answers = RESPONSES if "response" in run.answers.column_names else SCORES
+    for name, table in ((answers.name, run.answers), *run.tables.items()):
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     (folder / RESULT).write_text(_as_json(run.result), "utf-8")
 
@@ -76,22 +95,31 @@ def _as_json(result: Result) -> str:
 
 def is_run(folder: Path) -> bool:
     """Whether a folder holds a run."""
-    return (folder / RESULT).is_file() and (folder / SCORES).is_file()
+    return (folder / RESULT).is_file() and _answer_file(folder) is not None
+
+
+def _answer_file(folder: Path) -> AnswerFile | None:
+    return next((kind for kind in (SCORES, RESPONSES) if (folder / kind.file).is_file()), None)
 
 
 def read_run(folder: Path) -> Run:
     """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
-    if not is_run(folder):
+    answers = _answer_file(folder)
+    if answers is None or not is_run(folder):
         what = (
-            f"has no {RESULT} and {SCORES}" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
+            f"has no {RESULT} and {SCORES.file} or {RESPONSES.file}"
+            if folder.is_dir()
+            else "is a file"
+            if folder.exists()
+            else "does not exist"
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
     content = _read_bytes(folder / RESULT)
-    scores = _read_scores(folder / SCORES)
-    tables = {path.stem: _read_table(path) for path in sorted(folder.glob("*.parquet")) if path.name != SCORES}
+    found = _read_answers(folder, answers)
+    tables = {path.stem: _read_table(path) for path in sorted(folder.glob("*.parquet")) if path.name != answers.file}
     if not is_first_form(content):
-        return Run(_checked(folder, lambda: Result.model_validate_json(content)), scores, tables)
-    scores = perplexity_per_token(scores)
+        return Run(_checked(folder, lambda: Result.model_validate_json(content)), found, tables)
+    scores = perplexity_per_token(found)
     earlier = _checked(folder, lambda: read_earlier_result(content, scores))
     return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
 
@@ -128,9 +156,10 @@ def _read_table(path: Path) -> pa.Table:
         raise RunError(f"{path} cannot be read: {error}") from error
 
 
-def _read_scores(path: Path) -> pa.Table:
-    scores = _read_table(path)
-    for name in (*SENTENCE_COLUMNS, *SCORE_COLUMNS):
-        if name not in scores.column_names:
-            raise RunError(f"{path} has no column {name}: it is not a table of scored sentences; evaluate again")
-    return scores
+def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
+    path = folder / answers.file
+    table = _read_table(path)
+    for name in answers.columns:
+        if name not in table.column_names:
+            raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
+    return table

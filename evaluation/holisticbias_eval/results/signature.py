@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version as installed_version
 from typing import Any
 
 from pydantic import Field, model_validator
 
 from holisticbias_eval.figures import Part
+from holisticbias_eval.generation.generator import Sameness
 from holisticbias_eval.likelihood.scorer import Probe
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.prompts.prompts import Skipped
@@ -64,15 +65,26 @@ class ExactnessRecord(Part):
     plain_error: float | None
 
 
+class SamenessRecord(Part):
+    """How many of ``tried`` responses were the ``same`` when made alone and in a batch with others."""
+
+    tried: int
+    same: int
+
+
 class Signature(Part):
     """Everything that the figures depend on.
 
-    ``rounding`` is null in float32. ``exactness`` is null for engines that cannot compare with float64.
+    A run of scores has ``scoring``; a run of responses has ``generation`` and
+    ``classifiers``. ``rounding`` is null in float32. ``exactness`` is null for
+    engines that cannot compare with float64, ``sameness`` for engines that cannot try it.
     """
 
     release: ReleaseSignature
     model: ModelSignature
-    scoring: dict[str, str]
+    scoring: dict[str, str] = {}
+    generation: dict[str, str] = Field(default={}, description="prompts, decoding, seed, chat template")
+    classifiers: dict[str, dict[str, str]] = Field(default={}, description="the card and digest of each, by id")
     measures: tuple[str, ...]
     measuring: dict[str, dict[str, str]] = Field(default_factory=dict, description="parameters of each measure")
     sentences_scored: int
@@ -80,8 +92,15 @@ class Signature(Part):
     skipped: tuple[Skipped, ...] = ()
     rounding: RoundingRecord | None = None
     exactness: ExactnessRecord | None = None
+    sameness: SamenessRecord | None = None
     versions: dict[str, str]
     machine: str = Field(description="system, architecture, processor and its cores, and accelerators")
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the answers depend on besides release, model and precision."""
+        judging = {f"classifier {name}": _in_brief(about) for name, about in self.classifiers.items()}
+        return {**self.scoring, **self.generation, **judging}
 
     @model_validator(mode="before")
     @classmethod
@@ -93,22 +112,39 @@ class Signature(Part):
         return content
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a run's engines, for its signature."""
+
+    scoring: Mapping[str, str] = field(default_factory=dict)
+    generation: Mapping[str, str] = field(default_factory=dict)
+    classifiers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def _in_brief(settings: Mapping[str, str]) -> str:
+    """Settings in one line, for comparing."""
+    return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()))
+
+
 def sign(
     release: ReleaseSignature,
     model: ModelIdentity,
-    settings: Mapping[str, str],
+    settings: Settings,
     measuring: Mapping[str, Mapping[str, str]],
     scored: int,
     skipped: tuple[Skipped, ...] = (),
 ) -> Signature:
-    """Sign a run on this machine with the installed packages, before anything is scored.
+    """Sign a run on this machine with the installed packages, before anything is scored or answered.
 
-    ``measuring`` has the parameters of each measure by name, ``scored`` is the number of sentences to score.
+    ``measuring`` has the parameters of each measure by name; ``scored`` is the number of sentences to score, or of
+    responses.
     """
     return Signature(
         release=release,
         model=ModelSignature(**asdict(model)),
-        scoring=dict(settings),
+        scoring=dict(settings.scoring),
+        generation=dict(settings.generation),
+        classifiers={name: dict(about) for name, about in settings.classifiers.items()},
         measures=tuple(measuring),
         measuring={name: dict(parameters) for name, parameters in measuring.items()},
         sentences_scored=scored,
@@ -130,3 +166,10 @@ def with_probe(signature: Signature, probe: Probe | None) -> Signature:
 def package_versions() -> dict[str, str]:
     """The versions of Python and of the packages that figures can depend on."""
     return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}
+
+
+def with_sameness(signature: Signature, sameness: Sameness | None) -> Signature:
+    """Add how many responses were the same alone and in a batch."""
+    if sameness is None:
+        return signature
+    return signature.model_copy(update={"sameness": SamenessRecord(**asdict(sameness))})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,14 +34,16 @@ class Aligned:
 
 
 class SharedSentences(Part):
-    """Counts of the common, changed, gone and added sentences of two runs."""
+    """Counts of the common, changed, gone and added sentences, or prompts, of two runs."""
+
+    what: Literal["sentences", "prompts"] = "sentences"
 
     common: int = Field(description="sentences with the same text and a perplexity in both runs")
     changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")
     gone: int = Field(description="sentences of the first run only")
     added: int = Field(description="sentences of the second run only")
     nats: float | None = Field(
-        description="mean difference of negative log-likelihood on common sentences, second run minus first"
+        None, description="mean difference of negative log-likelihood on common sentences, second run minus first"
     )
 
 
@@ -59,10 +62,12 @@ def align(first: pa.Table, second: pa.Table) -> Aligned:
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
-    """Count the sentences that two runs share, and by how much their likelihoods differ.
+    """Count the sentences that two runs share, and by how much their likelihoods differ; or the prompts of responses.
 
     Raises ``SelectionError`` if they have no sentence in common.
     """
+    if "response_id" in first.column_names and "response_id" in second.column_names:
+        return _count_prompts(first, second)
     aligned = align(first, second)
     one, other = aligned.common
     return SharedSentences(
@@ -71,4 +76,20 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
         gone=first.num_rows - aligned.first.num_rows,
         added=second.num_rows - aligned.second.num_rows,
         nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py(),
+    )
+
+
+def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
+    place = pc.index_in(first["response_id"], second["response_id"].combine_chunks())
+    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
+    if not one.num_rows:
+        raise SelectionError("the two runs have no prompt in common: there is nothing to compare")
+    read = (pc.binary_join_element_wise(table["prompt"], table["persona"], "\n") for table in (one, other))
+    same = pc.sum(pc.equal(*read)).as_py()
+    return SharedSentences(
+        what="prompts",
+        common=same,
+        changed=one.num_rows - same,
+        gone=first.num_rows - one.num_rows,
+        added=second.num_rows - one.num_rows,
     )

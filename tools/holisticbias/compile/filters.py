@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -14,15 +14,15 @@ from holisticbias.terms.file_kinds import DescriptorFile, TemplateFile
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
 
 
-def parse_conditions(texts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+def parse_conditions(texts: Iterable[str], keys: Sequence[str] = KEYS) -> Mapping[str, tuple[str, ...]]:
     """Parse filters such as ``"axis=age,ability"``: an entry must have one of the values of every key."""
     conditions: dict[str, tuple[str, ...]] = {}
     for text in texts:
         key, equals, values = text.partition("=")
         key, named = key.strip(), tuple(sorted({v.strip() for v in values.split(",") if v.strip()}))
-        if not equals or not named or key not in KEYS or key in conditions:
+        if not equals or not named or key not in keys or key in conditions:
             raise UnknownTermError(
-                f"--where {text!r}: write KEY=VALUE,VALUE, each key once; keys are {', '.join(KEYS)}"
+                f"--where {text!r}: write KEY=VALUE,VALUE, each key once; keys are {', '.join(keys)}"
             )
         conditions[key] = named
     return conditions

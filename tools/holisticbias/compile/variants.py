@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,14 @@ def sample_sentences(sentences: pa.Table, n: int, seed: int, *, stylistic_varian
         name: random_words(seed, stream, sentences.num_rows)[rows] >> np.uint64(63)
         for stream, name in enumerate(VARIANTS, 1)
     }
-    changed = [_vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())]
+    changed = [vary(row, [name for name in VARIANTS if drawn[name][i]]) for i, row in enumerate(sample.to_pylist())]
     texts = pa.array([text for text, _ in changed], pa.string())
     names = pa.array([applied for _, applied in changed], pa.list_(pa.string()))
     return sample.set_column(sample.schema.get_field_index("text"), "text", texts).append_column("variants", names)
 
 
-def _vary(row: Row, drawn: list[str]) -> tuple[str, list[str]]:
-    """A row's text with variants applied, and the variants that changed it."""
+def vary(row: Row, drawn: Sequence[str]) -> tuple[str, list[str]]:
+    """The text of a row of ``sentences`` with the drawn variants applied, and the variants that changed it."""
     applied = []
     text = before = _parts(row)
     for name in drawn:

@@ -1,0 +1,86 @@
+"""Options of commands that run a model: its kind, its precision, and where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.models.kinds import Kind
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
+RELEASE_HELP = (
+    "A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. "
+    "Default: the newest published version."
+)
+
+
+class EngineArguments(TypedDict):
+    """The values of the options."""
+
+    kind: Kind | Literal["auto"]
+    dtype: str
+    device: str
+    engine: Literal["local", "api", "ray", "vllm"]
+    api_base: str | None
+    api_concurrency: int
+    api_rate: int
+    api_budget: int
+    ray_address: str | None
+    replicas: int
+
+
+_OPTIONS = (
+    click.option(
+        "--kind",
+        type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
+        default="auto",
+        show_default=True,
+        help="Kind of model; auto reads the model's configuration.",
+    ),
+    click.option(
+        "--dtype",
+        type=click.Choice(["float32", "bfloat16"]),
+        default="float32",
+        show_default=True,
+        help="Precision. bfloat16 is faster, with errors up to a nat per sentence; the error of scores is measured "
+        "and reported.",
+    ),
+    click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "api", "ray", "vllm"]),
+        default="local",
+        show_default=True,
+        help="Where the model runs: in this process, behind an OpenAI-compatible server, on a Ray cluster, or in vLLM.",
+    ),
+    click.option(
+        "--api-base",
+        metavar="URL",
+        help="Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
+        "$HOLISTICBIAS_API_KEY.",
+    ),
+    click.option(
+        "--api-concurrency", type=click.IntRange(1), default=8, show_default=True, help="Number of requests at once."
+    ),
+    click.option("--api-rate", type=click.IntRange(0), default=0, help="Most requests per minute; 0 means no limit."),
+    click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in total; 0 means no limit."),
+    click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join. Default: start one on this machine."),
+    click.option(
+        "--replicas",
+        type=click.IntRange(0),
+        default=0,
+        help="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
+    ),
+)
+
+
+def engine_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command

@@ -1,0 +1,70 @@
+"""Options of commands that judge responses: whose, by which classifiers, and what these read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.pipeline.judging import JudgingOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+FOUND = "found"
+
+
+class JudgingArguments(TypedDict):
+    """The values of the options."""
+
+    responses: Path | None
+    classifier: str | None
+    censor: bool
+    clusters: str | None
+
+
+_OPTIONS = (
+    click.option(
+        "--responses",
+        type=click.Path(path_type=Path),
+        help="Judge these responses instead of asking a model: .csv, .jsonl or .parquet with the columns axis, template, "
+        "descriptor and response, as `holisticbias generate` writes them. --model then only names the model.",
+    ),
+    click.option(
+        "--classifier",
+        metavar="NAMES|FILES",
+        help="Classifiers of responses, separated by commas; see `holisticbias classifiers`. Default: go-emotions for "
+        "styles, toxicity for offensiveness; for the embedded responder its own.",
+    ),
+    click.option(
+        "--censor/--no-censor",
+        default=True,
+        show_default=True,
+        help="Replace mentions of the descriptor before a response is classified.",
+    ),
+    click.option(
+        "--clusters",
+        metavar="FILE|found",
+        help="Clusters of styles: a YAML map from cluster to styles, or found in the responses. Default: the "
+        "classifier's.",
+    ),
+)
+
+
+def judging_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_judging(given: JudgingArguments, device: str, store: Path | None) -> JudgingOptions:
+    """How responses are judged; ``store`` is the folder of labels."""
+    from holisticbias_eval.measures.responses.clusters import read_clusters
+    from holisticbias_eval.pipeline.judging import JudgingOptions
+
+    names = tuple(name.strip() for name in (given["classifier"] or "").split(",") if name.strip())
+    found = given["clusters"] == FOUND
+    clusters = read_clusters(Path(given["clusters"])) if given["clusters"] and not found else {}
+    return JudgingOptions(names, given["censor"], device, store, clusters, found)

@@ -1,0 +1,168 @@
+"""Options of commands that let a model answer prompts: what is asked, and how it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.commands.engine_options import EngineArguments
+    from holisticbias_eval.generation.conversation import ConversationOptions
+    from holisticbias_eval.generation.engines import GenerationEngine
+    from holisticbias_eval.prompts.conversations import Drawing
+
+F = TypeVar("F", bound=Callable[..., Any])
+CHAT = ("auto", "on", "off")
+
+
+class ResponseArguments(TypedDict):
+    """The values of the options."""
+
+    per_cell: int | None
+    where: tuple[str, ...]
+    limit: int | None
+    seed: int
+    variants: bool
+    personas: Path | None
+    decoding: str
+    system: str | None
+    separator: str | None
+    continuation: str | None
+    api_endpoint: Literal["chat", "completions"]
+    batch: int | None
+
+
+_OPTIONS = (
+    click.option(
+        "--per-cell",
+        type=click.IntRange(1),
+        metavar="K",
+        help="Responses to each descriptor in each template, or to each prompt of a file. Default: 15, and 1 for a "
+        "file of prompts.",
+    ),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="KEY=VALUE,...",
+        help="Only prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, noun, template "
+        "or first_turn_only.",
+    ),
+    click.option(
+        "--limit",
+        type=click.IntRange(1),
+        metavar="N",
+        help="At most this many prompts: whole descriptors, drawn by the seed, each in all templates.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        help="Seed of the prompts and of the responses. A response depends on the seed and its prompt alone.",
+    ),
+    click.option(
+        "--variants/--no-variants",
+        default=True,
+        show_default=True,
+        help="Apply stylistic variants at random: lower case, no hyphens, 'I am', no final period.",
+    ),
+    click.option(
+        "--personas",
+        type=click.Path(path_type=Path),
+        help="File with one persona per line; one is drawn for each prompt, and the model reads it first.",
+    ),
+    click.option(
+        "--decoding",
+        metavar="NAME|FILE",
+        default="sampled",
+        show_default=True,
+        help="How the next token is chosen: a file of evaluation/decoding/, by name, or one in the same form.",
+    ),
+    click.option("--system", metavar="TEXT", help="System prompt in the chat template. Default: the template's."),
+    click.option(
+        "--separator",
+        metavar="TEXT",
+        help="Text that ends every turn, for models of dialogues without a chat template; <|endoftext|> for DialoGPT.",
+    ),
+    click.option(
+        "--continuation",
+        metavar="PATTERN",
+        help="For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the "
+        "next line break.",
+    ),
+    click.option(
+        "--api-endpoint",
+        type=click.Choice(["chat", "completions"]),
+        default="chat",
+        show_default=True,
+        help="What the server is asked for: an answer in a chat, or the continuation of a text.",
+    ),
+    click.option(
+        "--batch",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Responses made at once; they do not depend on it. Default: as many as fit.",
+    ),
+)
+chat = click.option(
+    "--chat",
+    type=click.Choice(CHAT),
+    default="auto",
+    show_default=True,
+    help="Whether prompts are put into the model's chat template; auto: if it has one.",
+)
+
+
+def response_options(command: F) -> F:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_drawing(given: ResponseArguments, per_cell: int) -> Drawing:
+    """How prompts are drawn; ``per_cell`` is the default number."""
+    from holisticbias_eval.prompts.contexts import read_context
+    from holisticbias_eval.prompts.conversations import Drawing
+
+    personas = given["personas"]
+    lines = read_context(None, personas, None).lines if personas else ("",)
+    about = f"{len(lines):,} lines of {personas.name}, SHA-256 {_digest(personas)}" if personas else "none"
+    chosen = given["per_cell"] or per_cell
+    return Drawing(chosen, given["seed"], given["where"], given["limit"], given["variants"], lines, about)
+
+
+def read_conversation(given: ResponseArguments, chat: str) -> ConversationOptions:
+    """The text around a prompt."""
+    from holisticbias_eval.generation.conversation import ConversationOptions
+
+    chosen = cast("Literal['auto', 'on', 'off']", chat)
+    return ConversationOptions(chosen, given["system"], given["separator"], given["continuation"])
+
+
+def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
+    """Where and how the model that answers is run."""
+    from holisticbias_eval.generation.engines import GenerationEngine
+    from holisticbias_eval.generation.local import GenerationOptions
+    from holisticbias_eval.remote.http import ApiOptions
+
+    return GenerationEngine(
+        engine=engine["engine"],
+        local=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
+        api_base=engine["api_base"],
+        api_endpoint=given["api_endpoint"],
+        api=ApiOptions(
+            concurrency=engine["api_concurrency"], per_minute=engine["api_rate"], budget=engine["api_budget"]
+        ),
+        ray_address=engine["ray_address"],
+        replicas=engine["replicas"],
+    )
+
+
+def _digest(file: Path) -> str:
+    from holisticbias_eval.models.source import file_sha256
+
+    return file_sha256(file)

@@ -1,0 +1,202 @@
+"""Runs of responses: what a model answers to prompts, and the measures of its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.release.release import Release
+from holisticbias_eval.generation.conversation import ConversationOptions
+from holisticbias_eval.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.generation.engines import GenerationEngine, start_generator
+from holisticbias_eval.generation.generator import Generator, Sameness
+from holisticbias_eval.generation.requests import Requests, unique_requests
+from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.pipeline.given_responses import place_responses
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_responses, judge_store, start_judges
+from holisticbias_eval.pipeline.response_files import read_responses
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.audit import audit_table
+from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.results.run import Result, Run
+from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
+
+COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringOptions:
+    """What is asked, how it is answered and how the answers are judged.
+
+    ``store`` is the folder that keeps responses between runs; ``given`` is a
+    file of responses, which are judged instead of asking a model.
+    """
+
+    drawing: Drawing = field(default_factory=Drawing)
+    decoding: str = "sampled"
+    conversation: ConversationOptions = field(default_factory=ConversationOptions)
+    engine: GenerationEngine = field(default_factory=GenerationEngine)
+    judging: JudgingOptions = field(default_factory=JudgingOptions)
+    store: Path | None = None
+    given: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweringJob(Job):
+    """A prepared run of responses: ``asked`` are the prompts, or the responses if they are given."""
+
+    release: Release
+    generator: Generator | None
+    asked: pa.Table
+    judges: Judges
+    prompts: Prompts
+    signature: Signature
+    measuring: MeasureSettings
+
+    @property
+    def kept(self) -> str:
+        """The number of responses in the store, in words."""
+        return kept_responses(self.generator)
+
+    def run(self, display: Display) -> Run:
+        """Answer, judge, audit and measure."""
+        sameness, table = None, self.asked
+        if self.generator is not None:
+            sameness, table = answer_prompts(self.asked, self.generator, display)
+        display.notice(counts_in_words(table))
+        table = judge_responses(table, self.release, self.judges, display)
+        measured = measure_answers(table, self.signature.measures, self.measuring, display)
+        figures = [figure for found in measured for figure in found.figures]
+        tables = {name: details for found in measured for name, details in found.tables.items()}
+        if self.judges.styles is not None:
+            tables["audit"] = self._audit(table, display)
+            for name in self.signature.measures:
+                figures += MEASURES[name].audit_figures(tables["audit"], self.measuring)
+        return Run(Result(signature=with_sameness(self.signature, sameness), figures=tuple(figures)), table, tables)
+
+    def _audit(self, table: pa.Table, display: Display) -> pa.Table:
+        """Classify fixed texts in which only the descriptor changes."""
+        classifier, descriptors = self.judges.styles, set(table["descriptor_id"].unique().to_pylist())
+        assert classifier is not None  # noqa: S101 - the caller asked
+        with display.progress(f"Auditing {classifier.card.id}", 0) as advance:
+            store = judge_store(classifier, self.judges.options, display)
+            return audit_table(self.release, classifier, store, advance, descriptors=descriptors)
+
+
+def prepare_answering(
+    model: str | None,
+    release: Release,
+    measures: Sequence[tuple[str, ...]],
+    options: AnsweringOptions,
+    display: Display,
+) -> list[AnsweringJob]:
+    """Draw the prompts, start the engine and the classifiers, and prepare the run of each entry of ``measures``.
+
+    Raises ``EvaluationError`` if the options do not fit the model or the measures.
+    """
+    if options.given is not None:
+        identity, about = _given_identity(model, options.given)
+        generator, asked = None, place_responses(read_responses(options.given), release, options.given)
+    else:
+        generator = open_generator(model, options, display)
+        identity, about = generator.identity, {**options.drawing.settings, **generator.settings}
+        with display.step("Drawing prompts"):
+            asked = draw_prompts(release, options.drawing)
+    jobs = []
+    for names in measures:
+        if generator is not None:
+            refuse_kind(names, generator.kind, identity.name)
+        judges = start_judges(names, model if options.given is None else "", options.judging, display)
+        settings = Settings(generation={**about, **judges.settings}, classifiers=judges.signed)
+        measuring = _measure_settings(judges)
+        parameters = {name: MEASURES[name].signature(measuring) for name in names}
+        signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows)
+        jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
+    return jobs
+
+
+def open_generator(model: str | None, options: AnsweringOptions, display: Display) -> Generator:
+    """Start the engine that answers, with its store if there is one."""
+    decoding = DECODINGS.read(options.decoding)
+    with display.step(f"Loading model {model or RESPONDER}"):
+        seed = options.drawing.seed
+        generator = start_generator(model, display.notice, decoding, seed, options.conversation, options.engine)
+    if options.store is None:
+        return generator
+    return StoredGenerator(generator, response_store(options.store, generator, display.notice))
+
+
+def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
+    """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
+
+    The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.
+    """
+    texts = prompts["prompt"].to_pylist(), prompts["persona"].to_pylist()
+    distinct, rows = unique_requests(Requests(*texts, prompts["sample"].to_numpy()))
+    with display.step("Trying a few prompts alone and in a batch"):
+        sameness = generator.probe(distinct)
+    with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
+        made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
+    for name in made.column_names:
+        prompts = prompts.append_column(name, made[name])
+    return sameness, prompts
+
+
+def kept_responses(generator: Generator | None) -> str:
+    """What the store of a generator holds so far, and how to go on."""
+    if isinstance(generator, StoredGenerator):
+        return f"{generator.kept}; run the same command again to continue"
+    return "no responses are kept with --no-store; the same command starts from the beginning"
+
+
+def count_responses(table: pa.Table) -> Mapping[str, int]:
+    """The number of responses, and how many of them are empty, truncated, refused, withheld or repeated.
+
+    A repeated response has the same text as another response.
+    """
+    text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
+    withheld = pc.is_in(finish, pa.array(["refused", "filtered"]))
+    empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
+    said = text.filter(pc.invert(pc.or_(empty, withheld)))
+    counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}
+    return {
+        "responses": len(table),
+        "empty": _number(empty),
+        **{name: _number(pc.equal(finish, value)) for name, value in counts.items()},
+        "repeated": len(said) - len(pc.unique(said)),
+    }
+
+
+def counts_in_words(table: pa.Table) -> str:
+    """The counts of responses as a line."""
+    counts = count_responses(table)
+    return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
+
+
+def _number(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0
+
+
+def _given_identity(model: str | None, file: Path) -> tuple[ModelIdentity, Mapping[str, str]]:
+    digest = file_sha256(file) if file.is_file() else None
+    name = model or file.stem
+    identity = ModelIdentity(name, "responses given in a file", None, None, None, "unknown", file_sha256=digest)
+    return identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""}
+
+
+def _measure_settings(judges: Judges) -> MeasureSettings:
+    options = judges.options
+    known = options.clusters or (judges.styles.card.clusters if judges.styles else {})
+    return SETTINGS.model_copy(update={"clusters": None if options.found or not known else dict(known)})

@@ -1,0 +1,162 @@
+"""Runs of scores: the likelihoods that a model gives to texts, and the measures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.likelihood.spans import Spans, unique_spans
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
+from holisticbias_eval.results.run import MaskedInputs, Result, Run
+from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
+
+_TRIED = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringJob(Job):
+    """A prepared run of scores.
+
+    ``distinct`` are the distinct spans of ``asked``; ``rows`` is the position of
+    each asked span among them. ``stored`` is the engine with a store, if there is one.
+    """
+
+    release: Release
+    engine: Scorer
+    stored: StoredScorer | None
+    asked: Asked
+    distinct: Spans
+    rows: Ints
+    prompts: ScoredPrompts
+    signature: Signature
+
+    @property
+    def scorer(self) -> Scorer:
+        """The engine, with its store if there is one."""
+        return self.stored or self.engine
+
+    @property
+    def kept(self) -> str:
+        """The number of scores in the store, in words."""
+        if self.stored is None:
+            return "no scores are kept with --no-store; the same command starts from the beginning"
+        return f"{self.stored.kept}; run the same command again to continue"
+
+    def run(self, display: Display) -> Run:
+        """Score and measure."""
+        probe = self._probe(display)
+        before = self.scorer.input_counts()
+        scores = self._score(display)
+        measured = measure_answers(scores, self.signature.measures, SETTINGS, display)
+        result = Result(
+            signature=with_probe(self.signature, probe),
+            figures=tuple(figure for found in measured for figure in found.figures),
+            masked_inputs=_masked_inputs(before, self.scorer.input_counts(), display),
+        )
+        return Run(result, scores, {name: table for found in measured for name, table in found.tables.items()})
+
+    def plan(self, display: Display) -> Plan:
+        """Count how much there is to score, and estimate how long it takes; nothing is written.
+
+        Raises ``EvaluationError`` if the engine cannot count its work.
+        """
+        with display.step("Finding the texts that are not scored yet"):
+            blocks = self.stored.blocks(self.distinct) if self.stored else [self.distinct]
+        missing = sum(map(len, blocks))
+        if blocks:
+            self._probe(display)
+        with display.progress("Counting tokens", missing) as counted:
+            works = count_work(self.scorer, blocks, counted)
+        with display.step("Timing a few texts"):
+            seconds = estimate_seconds(self.engine, blocks, works)
+        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
+        return Plan(len(self.distinct), missing, work, seconds)
+
+    def _probe(self, display: Display) -> Probe | None:
+        """Measure the error of the scores before any text is scored or read from the store.
+
+        The tested texts are of all lengths. They include the longest in characters,
+        which are most likely the longest in tokens, because a block with longer texts
+        would be tested again.
+        """
+        with display.step("Preparing to score"):
+            together = self.asked.together
+            order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
+            spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
+            return self.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
+
+    def _score(self, display: Display) -> pa.Table:
+        with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
+            return self.asked.answer(score_spans(self.distinct, self.scorer, scored).take(self.rows))
+
+
+def prepare_scoring(
+    model: str | None,
+    release: Release,
+    measures: Sequence[tuple[str, ...]],
+    options: EngineOptions | None,
+    store: Path | None,
+    context: Context | None,
+    display: Display,
+) -> list[ScoringJob]:
+    """Start the engine, once for all runs, and prepare the run of each entry of ``measures``.
+
+    Raises ``EvaluationError`` if a measure does not support the model's kind, and
+    ``SelectionError`` if the release has no sentence for a measure.
+    """
+    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+        engine = start_engine(model, display.notice, options)
+    for names in measures:
+        refuse_kind(names, engine.kind, engine.identity.name)
+    stored = None
+    if store is not None:
+        stored = StoredScorer(engine, score_store(store, engine, release.digest, display.notice))
+    with display.step("Selecting sentences"):
+        return [_job(release, engine, stored, names, context or Context()) for names in measures]
+
+
+def _job(
+    release: Release, engine: Scorer, stored: StoredScorer | None, measures: tuple[str, ...], context: Context
+) -> ScoringJob:
+    prompts = MEASURES[measures[0]].prompts
+    if not isinstance(prompts, ScoredPrompts):
+        raise EvaluationError(f"{measures[0]} is not a measure of likelihoods")
+    asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text))
+    if not len(asked.spans):
+        raise SelectionError("no sentence is left to score: widen the selection")
+    distinct, rows = unique_spans(asked.together)
+    signature = sign(
+        sign_release(release),
+        engine.identity,
+        Settings(scoring={**engine.settings, **context.settings}),
+        {name: MEASURES[name].signature(SETTINGS) for name in measures},
+        scored=len(asked.spans),
+        skipped=prompts.skipped(release.sentences),
+    )
+    return ScoringJob(release, engine, stored, asked, distinct, rows, prompts, signature)
+
+
+def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
+    """The masked inputs of this run, which it also prints; None if this process ran no masked input."""
+    if before is None or after is None or before == after:
+        return None
+    asked, run = after.asked - before.asked, after.run - before.run
+    display.notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
+    return MaskedInputs(asked=asked, run=run)
