@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
+from holisticbias_eval.commands.option_groups import option_group
+
 if TYPE_CHECKING:
     from holisticbias_eval.models.kinds import Kind
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
@@ -34,7 +33,8 @@ class EngineArguments(TypedDict):
     replicas: int
 
 
-_OPTIONS = (
+engine_options = option_group(
+    "The model",
     click.option(
         "--kind",
         type=click.Choice(["auto", "causal", "masked", "seq2seq"]),
@@ -77,10 +77,3 @@ _OPTIONS = (
         help="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
     ),
 )
-
-
-def engine_options(command: F) -> F:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command

@@ -9,6 +9,7 @@ import click
 
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
+from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
@@ -32,7 +33,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
         context.default_map = dict(read_recipe(name).defaults)
 
 
-@click.command(short_help="Measure a language model against a release.")
+@click.command(cls=GroupedCommand, short_help="Measure a language model against a release.")
 @click.option(
     "--recipe",
     metavar="NAME|FILE",
@@ -93,7 +94,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "--chat",
     type=click.Choice((*ROLES, *CHAT)),
     help="For scores, a role: each sentence is scored as the beginning of this role's turn in the model's chat "
-    "template, which is not scored. For responses: whether prompts are put into the template; auto, the default: if there is one.",
+    "template, which is not scored. For responses: whether prompts are put into the template; auto, the default: if there is "
+    "one.",
 )
 @engine_options
 @response_options

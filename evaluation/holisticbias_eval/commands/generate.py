@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import chat as chat_option
 from holisticbias_eval.commands.response_options import read_conversation, read_drawing, read_engine, response_options
 
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-@click.command(short_help="Let a model answer prompts about a release's descriptors.")
+@click.command(cls=GroupedCommand, short_help="Let a model answer prompts about a release's descriptors.")
 @click.option("--model", metavar="ID|FOLDER|FILE", help=f"{MODEL_HELP} Default: the embedded responder.")
 @click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=RELEASE_HELP)
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="File of prompts instead of a release: .txt with one per line, or .csv, .jsonl or .parquet with a column prompt.",
+    help="File of prompts instead of a release: .txt with one per line, or .csv, .jsonl or .parquet with a column "
+    "prompt.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")

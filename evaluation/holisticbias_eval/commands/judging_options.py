@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypedDict
 
 import click
+
+from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.judging import JudgingOptions
 
-F = TypeVar("F", bound=Callable[..., Any])
 FOUND = "found"
 
 
@@ -24,12 +24,13 @@ class JudgingArguments(TypedDict):
     clusters: str | None
 
 
-_OPTIONS = (
+judging_options = option_group(
+    "Judging responses",
     click.option(
         "--responses",
         type=click.Path(path_type=Path),
-        help="Judge these responses instead of asking a model: .csv, .jsonl or .parquet with the columns axis, template, "
-        "descriptor and response, as `holisticbias generate` writes them. --model then only names the model.",
+        help="Judge these responses instead of asking a model: .csv, .jsonl or .parquet with the columns axis, "
+        "template, descriptor and response, as `holisticbias generate` writes them. --model then only names the model.",
     ),
     click.option(
         "--classifier",
@@ -50,13 +51,6 @@ _OPTIONS = (
         "classifier's.",
     ),
 )
-
-
-def judging_options(command: F) -> F:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def read_judging(given: JudgingArguments, device: str, store: Path | None) -> JudgingOptions:

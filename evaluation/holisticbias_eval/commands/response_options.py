@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import click
+
+from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.commands.engine_options import EngineArguments
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
 
-F = TypeVar("F", bound=Callable[..., Any])
 CHAT = ("auto", "on", "off")
 
 
@@ -35,7 +35,8 @@ class ResponseArguments(TypedDict):
     batch: int | None
 
 
-_OPTIONS = (
+response_options = option_group(
+    "Prompts and responses",
     click.option(
         "--per-cell",
         type=click.IntRange(1),
@@ -114,13 +115,6 @@ chat = click.option(
     show_default=True,
     help="Whether prompts are put into the model's chat template; auto: if it has one.",
 )
-
-
-def response_options(command: F) -> F:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def read_drawing(given: ResponseArguments, per_cell: int) -> Drawing:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError
@@ -48,7 +48,7 @@ class Generation(Part):
     prompts: str | None
     prompts_sha256: str | None
     generation: dict[str, str]
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
     sameness: SamenessRecord | None = None
     versions: dict[str, str]
     machine: str

@@ -82,9 +82,11 @@ class Signature(Part):
 
     release: ReleaseSignature
     model: ModelSignature
-    scoring: dict[str, str] = {}
-    generation: dict[str, str] = Field(default={}, description="prompts, decoding, seed, chat template")
-    classifiers: dict[str, dict[str, str]] = Field(default={}, description="the card and digest of each, by id")
+    scoring: dict[str, str] = Field(default_factory=dict)
+    generation: dict[str, str] = Field(default_factory=dict, description="prompts, decoding, seed, chat template")
+    classifiers: dict[str, dict[str, str]] = Field(
+        default_factory=dict, description="the card and digest of each, by id"
+    )
     measures: tuple[str, ...]
     measuring: dict[str, dict[str, str]] = Field(default_factory=dict, description="parameters of each measure")
     sentences_scored: int

@@ -1,0 +1,55 @@
+"""A user's responses find their descriptors and templates in a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.pipeline.given_responses import place_responses
+
+FILE = Path("answers.csv")
+
+
+def given(**changes: list[str]) -> pa.Table:
+    columns = {
+        "axis": ["age", "ability", "age"],
+        "template": ["I'm {noun_phrase}.", "I love {plural_noun_phrase}.", "I'm {noun_phrase}."],
+        "descriptor": ["old", "deaf", "old"],
+        "response": ["Nice.", "Hello.", "I see."],
+        "finish": ["stop", "length", "stop"],
+    }
+    return pa.table({**columns, **changes})
+
+
+def test_texts_are_looked_up(mini_release: Release) -> None:
+    rows = place_responses(given(), mini_release, FILE).to_pylist()
+    assert [(row["response_id"], row["descriptor_id"], row["response"], row["finish"]) for row in rows] == [
+        ("dialogue.im/age.old/0", "age.old", "Nice.", "stop"),
+        ("dialogue.love/ability.deaf/0", "ability.deaf", "Hello.", "length"),
+        ("dialogue.im/age.old/1", "age.old", "I see.", "stop"),
+    ]
+    assert {row["axis_label"] for row in rows} == {"Age", "Ability"}
+    assert {row["prompt"] for row in rows} == {""}
+
+
+def test_ids_are_used_if_the_table_has_them(mini_release: Release) -> None:
+    ids = {"descriptor_id": ["age.old", "ability.deaf", "age.young"], "prompt": ["a", "b", "c"]}
+    rows = place_responses(given(**ids), mini_release, FILE).to_pylist()
+    assert [(row["descriptor"], row["prompt"]) for row in rows] == [("old", "a"), ("deaf", "b"), ("young", "c")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"descriptor": ["old", "tall", "old"]}, "row 2: the release has no descriptor with axis 'ability', descrip"),
+        ({"axis": ["ability", "ability", "age"]}, "row 1: the release has no descriptor with axis 'ability'"),
+        ({"template": ["I'm {noun_phrase}.", "x", "y"]}, "row 2: the release has no template with template 'x'"),
+    ],
+)
+def test_what_the_release_lacks_is_named(mini_release: Release, changes: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        place_responses(given(**changes), mini_release, FILE)

@@ -1,0 +1,77 @@
+"""Prompts from a user's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.prompts.prompt_files import read_prompts
+
+
+def test_lines_are_prompts_and_equal_ones_are_counted(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.txt"
+    file.write_text("Hello there.\n\n  Hi!\nHello there.\n")
+    rows = read_prompts(file, 2).to_pylist()
+    assert [(row["response_id"], row["prompt"], row["sample"]) for row in rows] == [
+        ("1/0", "Hello there.", 0),
+        ("1/1", "Hello there.", 1),
+        ("2/0", "Hi!", 0),
+        ("2/1", "Hi!", 1),
+        ("3/0", "Hello there.", 2),
+        ("3/1", "Hello there.", 3),
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"prompts{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.table({"prompt": ["Hi, you.", "Ho"], "group": ["a", "b"], "persona": ["I sing.", ""]}), file)
+    elif suffix == ".csv":
+        file.write_text('prompt,group,persona\n"Hi, you.",a,I sing.\nHo,b,\n')
+    else:
+        file.write_text('{"prompt": "Hi, you.", "group": "a", "persona": "I sing."}\n{"prompt": "Ho", "group": "b"}\n')
+    rows = read_prompts(file, 1).to_pylist()
+    assert [(row["prompt"], row["group"], row["persona"], row["sample"]) for row in rows] == [
+        ("Hi, you.", "a", "I sing.", 0),
+        ("Ho", "b", "", 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"text\nHi\n", "has no column prompt; it has 'text'"),
+        ("a.csv", b"prompt,sample\nHi,3\n", "has a column sample, which the responses have: rename it"),
+        ("a.csv", b"prompt,prompt\nHi,3\n", "has 2 columns prompt: keep one"),
+        ("a.csv", b"prompt\n", "has no rows"),
+        ("a.csv", b"prompt\nHi,there\n", "cannot be read as a table"),
+        ("a.jsonl", b'{"prompt": "Hi"}\n[1]\n', "a.jsonl:2: it is not a JSON object"),
+        ("a.jsonl", b'{"prompt": "Hi"}\n{\n', "a.jsonl:2: it is not JSON"),
+        ("a.jsonl", b"[" * 100_000, "a.jsonl:1: it is not JSON"),
+        ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": 3}\n', "the values of a column are of different types"),
+        ("a.jsonl", b"\xff", "cannot be read as a table"),
+        ("a.parquet", b"PAR1", "cannot be read as a table"),
+        ("a.txt", b"\xff", "cannot be read as prompts: it is not UTF-8"),
+        ("a.txt", b"\n\n", "has no prompts"),
+        ("a.csv", b'prompt,x\n"  ",1\n', "row 1: the prompt is empty"),
+        ("a.xlsx", b"", r"is not a table: save it as .csv, .jsonl or .parquet"),
+    ],
+)
+def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(EvaluationError, match=message) as error:
+        read_prompts(tmp_path / name, 1)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith(str(tmp_path / name))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match="cannot be read as prompts: No such file"):
+        read_prompts(tmp_path / "none.txt", 1)
+    with pytest.raises(EvaluationError, match="does not exist or is not a file"):
+        read_prompts(tmp_path / "none.csv", 1)
