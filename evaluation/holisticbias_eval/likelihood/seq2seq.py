@@ -14,8 +14,9 @@ from holisticbias_eval.likelihood.scorer import Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, special_tokens
+from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.tokenizers import special_tokens
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 _LOGITS_AT_ONCE = 32_000_000
