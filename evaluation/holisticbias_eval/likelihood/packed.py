@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.likelihood.head import chosen_logits, log_normalisers
-from holisticbias_eval.likelihood.memory import in_batches
 from holisticbias_eval.likelihood.prefix_tree import Pack, Tree, cut_packs
+from holisticbias_eval.models.memory import in_batches
 from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:
