@@ -24,7 +24,7 @@ def read_table(path: Path) -> pa.Table:
     if not path.is_file():
         raise ScoresError(f"{path} does not exist or is not a file")
     try:
-        table = _READERS[kind](path)
+        table = _read(path, kind)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
     doubled = [name for name in table.column_names if table.column_names.count(name) > 1]
@@ -33,6 +33,15 @@ def read_table(path: Path) -> pa.Table:
     if not table.num_rows:
         raise ScoresError(f"{path} has no rows")
     return table
+
+
+def _read(path: Path, kind: str) -> pa.Table:
+    if kind == ".csv":
+        return _read_csv(path)
+    if kind == ".jsonl":
+        return _read_lines(path)
+    with pq.ParquetFile(path) as file:
+        return file.read()
 
 
 def _read_csv(path: Path) -> pa.Table:
@@ -64,6 +73,3 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
             if not isinstance(row, dict):
                 raise ScoresError(f"{path}:{number}: it is not a JSON object")
             yield row
-
-
-_READERS = {".csv": _read_csv, ".jsonl": _read_lines, ".parquet": lambda path: pq.ParquetFile(path).read()}

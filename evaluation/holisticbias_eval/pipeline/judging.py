@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.classifiers.classifier import Classifier
@@ -79,8 +79,7 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
             raise EvaluationError(
                 f"{_measure_of(name, measures)} needs a classifier that fits: name it with --classifier"
             )
-    started = [_start(name, options, display) for name in (styles, offensive)]
-    return Judges(*started, options)
+    return Judges(_start(styles, options, display), _start(offensive, options, display), options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
@@ -120,9 +119,7 @@ def _start(name: str | None, options: JudgingOptions, display: Display) -> Class
         return start_classifier(name, display.notice, options.device)
 
 
-def _classify(
-    classifier: Classifier, texts: Sequence[str | None], options: JudgingOptions, display: Display
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _classify(classifier: Classifier, texts: Sequence[str | None], options: JudgingOptions, display: Display) -> Floats:
     store = judge_store(classifier, options, display)
     with display.progress(f"Classifying with {classifier.card.id}", len(texts)) as advance:
         return classify_texts(classifier, texts, store, advance)
