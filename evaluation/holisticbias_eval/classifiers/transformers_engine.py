@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -18,6 +16,7 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.models.kinds import on_device
 from holisticbias_eval.models.loading import LoadedModel, load_model
 from holisticbias_eval.models.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.tokenizers import tokenizer_digest
 from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Notice, Progress
 
@@ -47,7 +46,7 @@ class TransformersClassifier(Classifier):
         found = {
             "classifier_revision": identity.revision,
             "classifier_weights_sha256": identity.weights_sha256,
-            "classifier_tokenizer_sha256": _tokenizer_digest(tokenizer),
+            "classifier_tokenizer_sha256": tokenizer_digest(tokenizer),
             "classifier_window": str(self._window) if self._window < _NO_LIMIT else None,
         }
         super().__init__(card, {**card.settings, **{key: value for key, value in found.items() if value is not None}})
@@ -131,9 +130,3 @@ def check_labels(card: Card, config: Any) -> None:
                 f"the card of {card.id} has {given!r} as label {place}, the model has {found!r}: "
                 f"write the model's labels in its order: {', '.join(stated)[:200]}"
             )
-
-
-def _tokenizer_digest(tokenizer: Any) -> str:
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    content = json.dumps(sorted(tokenizer.get_vocab().items())) if backend is None else backend.to_str()
-    return hashlib.sha256(content.encode()).hexdigest()
