@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -19,17 +19,9 @@ from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient
 Endpoint = Literal["chat", "completions"]
 _PATHS = {"chat": "chat/completions", "completions": "completions"}
 _LIMITS = {"chat": ("max_completion_tokens", "max_tokens"), "completions": ("max_tokens",)}
-_TRIAL, _TRIAL_TOKENS = "Count from 1 to 50, in words.", 16
+_TRIAL = "Count from 1 to 100, in words."
 _TURN = Frame("", "\n", "", "", "\n")  # the content of the user's turn in a chat
 _TIMES = 3  # an unusable answer may come from something between here and the server
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """The name that a server has for the maximum length, and the settings that it takes besides the common ones."""
-
-    limit: str
-    extra: Mapping[str, float]
 
 
 class ChatClient:
@@ -48,17 +40,18 @@ class ChatClient:
         self._sampling = _sampling(decoding)
         self._system = conversation.system
         self._named, self._frame, self._stops = _conversation(conversation, endpoint)
-        self._form = self._find_form()
+        self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
+        self._extra = self._find_extra()
 
     @property
     def leaves_out(self) -> str:
         """The settings for which the server takes no value and has its own; empty if there are none."""
-        return ", ".join(key for key in _neutral(self._decoding) if key not in self._form.extra)
+        return ", ".join(key for key in _neutral(self._decoding) if key not in self._extra)
 
     @property
     def settings(self) -> Mapping[str, str]:
         """Everything that responses depend on besides decoding and seed, for a run's signature."""
-        sent = {**self._sampling, **self._form.extra}
+        sent = {**self._sampling, **self._extra}
         return {
             "server": self.server.base,
             "endpoint": self._endpoint,
@@ -67,32 +60,27 @@ class ChatClient:
             "conversation_text_without_persona": json.dumps(
                 self._content(self._frame.without_persona), ensure_ascii=False
             ),
-            "sent": ", ".join([*(f"{key} {value}" for key, value in sorted(sent.items())), "seed", self._form.limit]),
+            "sent": ", ".join([*(f"{key} {value}" for key, value in sorted(sent.items())), "seed"]),
         }
 
     def ask(self, persona: str, prompt: str, seed: int) -> Answer:
         """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
-        content = self._content("".join(self._frame.pieces(persona, prompt)))
-        return self._answer(self._form, content, seed, self._decoding.max_new_tokens)
+        return self._answer(self._content("".join(self._frame.pieces(persona, prompt))), seed, self._extra)
 
-    def _find_form(self) -> Form:
-        """Find the settings that the server takes, with a request that it should cut off.
-
-        Raises ``ModelError`` if it takes none, or writes more tokens than it was asked for.
-        """
+    def _find_extra(self) -> Mapping[str, float]:
+        """Find the settings that the server takes; raises ``ModelError`` if it takes none."""
         neutral = _neutral(self._decoding)
-        refusal: EvaluationError | None = None
+        refusal: RequestError | None = None
         for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
-            for form in (Form(limit, extra) for limit in _LIMITS[self._endpoint]):
+            for place in range(len(_LIMITS[self._endpoint])):
+                self._limits = list(_LIMITS[self._endpoint][place:])
                 try:
-                    answer = self._answer(form, self._content(_TRIAL), 1, _TRIAL_TOKENS)
+                    self._answer(self._content(_TRIAL), 1, extra)
                 except RequestError as error:
                     refusal = refusal or error
-                    continue
-                if max(answer.tokens, len(answer.text.split())) <= 2 * _TRIAL_TOKENS:
-                    return form
-                refusal = self.server.refused(f"it writes more tokens than it is asked for (it ignores {form.limit})")
-        if self._decoding.top_k and isinstance(refusal, RequestError):
+                else:
+                    return extra
+        if self._decoding.top_k:
             raise EvaluationError(f"{refusal}; if it does not take top_k, choose a --decoding without it, as sampled")
         raise refusal or self.server.refused("it takes no request")
 
@@ -103,8 +91,22 @@ class ChatClient:
         system = [] if self._system is None else [{"role": "system", "content": self._system}]
         return {"messages": [*system, {"role": "user", "content": text}]}
 
-    def _answer(self, form: Form, content: Mapping[str, Any], seed: int, tokens: int) -> Answer:
-        body = {"model": self._model, **content, **self._sampling, **form.extra, "seed": seed, form.limit: tokens}
+    def _answer(self, content: Mapping[str, Any], seed: int, extra: Mapping[str, float]) -> Answer:
+        """Ask, and ask again if the answer is longer than the maximum: a server ignores names that it does not know."""
+        longest = self._decoding.max_new_tokens
+        while True:
+            limit = self._limits[0]
+            body = {"model": self._model, **content, **self._sampling, **extra, "seed": seed, limit: longest}
+            answer = self._read(body)
+            if (answer.tokens or len(answer.text.split())) <= longest + 1:  # some servers count the end
+                return answer
+            with self._lock:
+                if len(self._limits) == 1:
+                    raise self.server.refused(f"it writes more than {longest} tokens (it ignores {limit})")
+                if self._limits[0] == limit:
+                    del self._limits[0]
+
+    def _read(self, body: Mapping[str, Any]) -> Answer:
         reason = ""
         for _ in range(_TIMES):
             try:

@@ -28,7 +28,7 @@ def asked(body: Body) -> str:
 
 def is_trial(body: Body) -> bool:
     """Whether a request only tries which settings the server takes."""
-    return "Count from 1 to 50" in asked(body)
+    return "Count from 1 to 100" in asked(body)
 
 
 class ChatServer(ThreadingHTTPServer):
