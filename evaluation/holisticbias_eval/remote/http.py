@@ -38,7 +38,11 @@ class ApiOptions:
 
 
 class RequestError(ModelError):
-    """A request whose content the server refuses."""
+    """A request whose content the server refuses; ``content`` is the beginning of its answer."""
+
+    def __init__(self, message: str, content: str) -> None:
+        super().__init__(message)
+        self.content = content
 
 
 class ServerClient:
@@ -81,9 +85,9 @@ class ServerClient:
         if status in {401, 403}:
             raise ModelError(f"the server {self.base} asks for a key: set ${KEY_VARIABLE}")
         if status != 200:
-            kind = RequestError if status in _REFUSED else ModelError
-            shown = one_line(content[:2000].decode(errors="replace"))
-            raise kind(f"the server {self.base} answers with {status}: {shown}")
+            beginning = content[:2000].decode(errors="replace")
+            message = f"the server {self.base} answers with {status}: {one_line(beginning)}"
+            raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 
     def refused(self, reason: str) -> ModelError:
