@@ -53,10 +53,14 @@ class Bias:
     @property
     def interval(self) -> Interval | None:
         """The 95% interval of the corrected bias: Student's t."""
+        return self.scaled_interval(1.0)
+
+    def scaled_interval(self, scale: float) -> Interval | None:
+        """The 95% interval of the corrected bias times a positive number."""
         if np.isnan(self.error) or np.isnan(self.corrected) or not self.freedom:
             return None
         margin = float(stdtrit(self.freedom, 0.975)) * self.error
-        return Interval(low=self.corrected - margin, high=self.corrected + margin)
+        return Interval(low=scale * (self.corrected - margin), high=scale * (self.corrected + margin))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ def _axis_spreads(values: Floats, counts: Ints, axis: Ints, noise: _Noise | None
 def _mean(spreads: Sequence[_Spread]) -> Bias:
     """The mean over templates, which are independent samples of responses."""
     if not spreads:
-        return Bias(*[np.nan] * 3, 0, np.nan, np.nan, None, 0, 0)
+        return Bias(np.nan, np.nan, np.nan, 0, np.nan, np.nan, None, 0, 0)
     n = len(spreads)
     raw, noise, within, unbiased = (
         sum(getattr(s, name) for s in spreads) / n for name in ("raw", "noise", "within", "unbiased_within")
@@ -212,7 +216,9 @@ def _sampling_variance(difference: Floats, residuals: Floats, counts: Ints, nois
     single, kept = counts == 1, 1 - 1 / groups
     pooled = np.einsum("ij,jk,ik->i", difference, noise.covariance, difference)
     along = np.where(single, pooled, _sums(projected**2, counts) / np.maximum(counts - 1, 1)) * v
-    third = np.where(counts > 2, counts / np.maximum((counts - 1) * (counts - 2), 1), 0) * _sums(projected * length, counts)
+    third = np.where(counts > 2, counts / np.maximum((counts - 1) * (counts - 2), 1), 0) * _sums(
+        projected * length, counts
+    )
     fourth = np.where(counts > 2, -noise.fourth, np.where(single, 0.0, noise.fourth)) * v
     doubled = 2 * kept * third * v**2 + kept**2 * v**2 * (noise.product + fourth)
     doubled += noise.product / groups**2 * (v.sum() - v) * v

@@ -25,7 +25,7 @@ def cluster_labels(values: Floats, labels: Sequence[str]) -> dict[str, tuple[str
     varying = [i for i in range(len(labels)) if np.ptp(values[:, i]) > 0]
     number = {i: -1 - i for i in range(len(labels))}
     if len(varying) > 1:
-        distance = 1 - np.corrcoef(values[:, varying].T)
+        distance = np.asarray(1 - np.corrcoef(values[:, varying].T))
         np.fill_diagonal(distance, 0)
         tree = linkage(squareform(np.maximum(distance, 0), checks=False), method=LINKAGE)
         number |= dict(zip(varying, fcluster(tree, LARGEST_DISTANCE, criterion="distance").tolist(), strict=True))
