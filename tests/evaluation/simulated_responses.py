@@ -67,4 +67,5 @@ class ResponseWorld:
 
 def _draw(mixtures: Floats, rng: np.random.Generator) -> Ints:
     above = rng.random((len(mixtures), 1)) > np.cumsum(mixtures, axis=1)
-    return np.minimum(above.sum(axis=1), mixtures.shape[1] - 1)
+    found: Ints = np.minimum(above.sum(axis=1), mixtures.shape[1] - 1)
+    return found
