@@ -99,6 +99,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "probability": _share,
     f"share{DIFFERENCE}": lambda value: f"{100 * value:+z.1f}{POINTS}",
     "perplexity": _perplexity,
+    "x 1000": _number,
     "count": _count,
     "tokens": lambda value: f"{value:,g}",
     "rank": _count,
