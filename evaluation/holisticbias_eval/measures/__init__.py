@@ -7,6 +7,7 @@ from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
 from holisticbias_eval.measures.medians import Medians
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
+from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 MEASURES: dict[str, Measure] = {
@@ -15,4 +16,5 @@ MEASURES: dict[str, Measure] = {
     "medians": Medians(),
     "love_hate": LoveHate(),
     "pseudo_likelihood_bias": PseudoLikelihoodBias(),
+    "response_wording": ResponseWording(),
 }

@@ -1,0 +1,1 @@
+"""Measures of responses: figures and sections that several of them share."""
