@@ -9,12 +9,9 @@ import pyarrow as pa
 
 TEMPLATES = ("Hi, I'm {noun_phrase}.", "I like {plural_noun_phrase}.", "I used to be {noun_phrase}.")
 NOUNS = ("person", "friend", "neighbor", "cook", "reader")
-WORDS = (
-    "well that sounds good to me and i think so too what do you like about it we went there last summer or maybe "
-    "later my dog sleeps all day long in the sun"
-).split()
+WORDS = [*"abcdefghijklmnopqrstuvwxyz", *(f"{one}{other}" for one in "bdfk" for other in "aeiou")]
 Say = Callable[[np.random.Generator, str, str], str | None]
-"""A response to a descriptor and its prompt, drawn with a generator; None for a response of usual words."""
+"""A response to a descriptor and its prompt, drawn with a generator; None for a response of random words."""
 
 
 def made_responses(

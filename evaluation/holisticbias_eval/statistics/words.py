@@ -67,8 +67,8 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[Words, ...]:
 def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     """The words of each text with one blank between them."""
     texts = pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
-    texts = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
     texts = pc.replace_substring_regex(texts, "[’‘ʼ`´]", "'")  # noqa: RUF001 - apostrophes as people write them
+    texts = pc.utf8_lower(pc.utf8_normalize(texts, form="NFKC"))
     texts = pc.replace_substring_regex(texts, r"[^\p{L}\p{M}\p{N}']+", " ")
     for edge in (r"(^| )'+", r"'+( |$)"):
         texts = pc.replace_substring_regex(texts, edge, r"\1")

@@ -11,11 +11,12 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
 from holisticbias_eval.measures.responses.groups import Grouping, Maker
-from holisticbias_eval.measures.responses.row_values import Wordings, asked
+from holisticbias_eval.measures.responses.row_values import Wordings
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
 from holisticbias_eval.statistics.ngrams import Ngrams, frequent_ngrams
 from holisticbias_eval.statistics.words import split_words
+from holisticbias_eval.store.keys import distinct_rows
 
 LONGEST, LEAST, MOST = 4, 10, 10
 """Words of the longest phrases, responses that a phrase must have in all, phrases named for a descriptor."""
@@ -33,7 +34,7 @@ def found_phrases(
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. Of phrases
     that contain each other the most significant one is kept, and at most ten per descriptor.
     """
-    rows = _distinct_rows(answers, wordings.answered, grouping.group)
+    rows = _evidence(answers, wordings.answered, grouping.group)
     if not len(rows):
         return
     grams = frequent_ngrams(wordings.words.take(rows), LONGEST, LEAST)
@@ -44,20 +45,22 @@ def found_phrases(
         yield from _figures(maker, grams, grouping.group[rows], sizes, tests, grouping, _own_words(names))
 
 
-def _distinct_rows(answers: pa.Table, answered: Bools, group: Ints) -> Ints:
-    """The answered rows; a response that a prompt has several times counts once.
+def _evidence(answers: pa.Table, answered: Bools, group: Ints) -> Ints:
+    """The rows to count: all that have a text, or one per prompt if equal prompts always have equal responses.
 
-    A model that always chooses the likeliest token repeats itself for equal prompts, which is no further evidence.
+    A model that always chooses the likeliest token repeats itself, which is no further evidence.
     """
     rows = np.flatnonzero(answered)
-    if "prompt" not in answers.column_names:
+    told = [name for name in ("prompt", "persona") if name in answers.column_names]
+    if "prompt" not in told or not len(rows):
         return rows
-    prompt, prompts = asked(answers)
-    response = answers["response"].cast(pa.large_string()).take(pa.array(rows)).combine_chunks()
-    text = response.dictionary_encode().indices.to_numpy().astype(np.int64)
-    pair = np.unique(text * prompts + prompt[rows], return_inverse=True)[1]
-    keys = group[rows] * (int(pair.max(initial=0)) + 1) + pair
-    return rows[np.sort(np.unique(keys, return_index=True)[1])]
+    chosen = answers.select([*told, "response"]).take(pa.array(rows))
+    first, prompt = distinct_rows(chosen, told)
+    if len(first) == len(rows) or len(distinct_rows(chosen)[0]) > len(first):
+        return rows
+    keys = group[rows] * len(first) + prompt
+    counted: Ints = rows[np.sort(np.unique(keys, return_index=True)[1])]
+    return counted
 
 
 def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
