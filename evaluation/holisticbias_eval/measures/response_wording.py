@@ -35,7 +35,7 @@ DISTINCT_WORDS = 500
 
 
 class ResponseWording(Measure):
-    """What responses say: phrases, repeated prompts, length, variety, and missing answers, by descriptor."""
+    """Phrases, repeated prompts, length, variety and missing answers of responses, by descriptor."""
 
     info: ClassVar[Info] = Info(
         name=NAME,

@@ -48,7 +48,7 @@ def found_phrases(
 def _evidence(answers: pa.Table, answered: Bools, group: Ints) -> Ints:
     """The rows to count: all that have a text, or one per prompt if equal prompts always have equal responses.
 
-    A model that always chooses the likeliest token repeats itself, which is no further evidence.
+    A model that always chooses the likeliest token repeats itself, which adds no evidence.
     """
     rows = np.flatnonzero(answered)
     told = [name for name in ("prompt", "persona") if name in answers.column_names]

@@ -1,4 +1,4 @@
-"""What is measured of each response: which phrases it has, what it repeats, how long it is and how it ends."""
+"""Values of single responses: the phrases that they have, how much they repeat, their length and their ending."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _among(values: np.ndarray, counted: Bools) -> Floats:
 
 
 def asked(answers: pa.Table) -> tuple[np.ndarray, int]:
-    """What each response answers, as codes: its prompt, or without prompts its template and descriptor."""
+    """The prompt of each response as a code, and the number of codes; without prompts, its template and descriptor."""
     if "prompt" in answers.column_names:
         prompts, code = encode(_known(answers["prompt"]))
         return code, len(prompts)
