@@ -74,8 +74,13 @@ class ResponseWording(Measure):
         design, wordings, maker = read_design(answers), read_wordings(answers), Maker(NAME)
         phrases = self._phrases(settings)
         figures: list[Figure] = []
+        tested: dict[str, list[Figure]] = {}
         for row_value in row_values(answers, wordings, phrases.all):
-            figures += _of_groups(maker, row_value, design)
+            figures += _of_groups(maker, row_value, (design.all, design.axes), design)
+            if (row_value.values > 0).any():
+                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=True))
+                tested.setdefault(row_value.name, []).extend(own)
+        figures += [f for own in tested.values() for f in (*own, *maker.adjusted(own))]
         figures += _distinct(maker, wordings, design)
         figures += found_phrases(maker, answers, wordings, design.descriptors, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))
@@ -96,14 +101,12 @@ class ResponseWording(Measure):
         return FILES.read(PHRASES)
 
 
-def _of_groups(maker: Maker, found: RowValues, design: Design) -> Iterator[Figure]:
-    """A value over all responses, by axis, and by descriptor if any response has it."""
-    occurs = bool((found.values > 0).any())
+def _of_groups(
+    maker: Maker, found: RowValues, groupings: Sequence[Grouping], design: Design, *, tested: bool = False
+) -> Iterator[Figure]:
+    """A value in each group; tested groups are compared with all rows of the same templates."""
     keys = {"phrase": found.phrase} if found.phrase else {}
-    for grouping in design.groupings:
-        tested = grouping is design.descriptors
-        if tested and not occurs:
-            continue
+    for grouping in groupings:
         if unit := MEANS.get(found.name):
             yield from maker.means(found.name, found.values, unit, grouping, design, tested=tested)
         else:

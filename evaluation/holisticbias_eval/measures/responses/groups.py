@@ -101,7 +101,7 @@ class Maker:
         """The share of ones in each group, with a Wilson interval.
 
         ``values`` are NaN for rows that are not counted. With the template of each row, groups are tested against all
-        rows of the same templates, and ``NAME_adjusted_p`` has the p-values corrected over the groups.
+        rows of the same templates.
         """
         known = ~np.isnan(values)
         counted, ones = _counts(grouping, known), _counts(grouping, values == 1)
@@ -117,8 +117,6 @@ class Maker:
                 name, {**own, **keys}, count / rows if rows else None, "share", rows, int(missing[g]),
                 interval=wilson(count, rows), p_value=p[g],
             )  # fmt: skip
-        if template is not None:
-            yield from self.adjusted(name, p, [{**own, **keys} for own in grouping.keys])
 
     def means(
         self, name: str, values: Floats, unit: str, grouping: Grouping, design: Design, *, tested: bool
@@ -136,14 +134,13 @@ class Maker:
             interval = None if np.isnan(low) else Interval(low=low, high=high)
             n = int(rows[g])
             yield self.figure(name, own, found.mean[g], unit, n, int(missing[g]), interval=interval, p_value=p[g])
-        if tested:
-            yield from self.adjusted(name, p, grouping.keys)
 
-    def adjusted(self, name: str, p: Floats, keys: Sequence[dict[str, str]]) -> Iterator[Figure]:
-        """The p-values of a figure corrected over groups (Benjamini and Hochberg 1995)."""
+    def adjusted(self, figures: Sequence[Figure]) -> Iterator[Figure]:
+        """The p-values of figures corrected together (Benjamini and Hochberg 1995), as further figures."""
+        p = np.array([np.nan if f.p_value is None else f.p_value for f in figures])
         tests = int((~np.isnan(p)).sum())
-        for own, value in zip(keys, benjamini_hochberg(p).tolist(), strict=True):
-            yield self.figure(f"{name}_adjusted_p", own, value, "p_value", tests, of=name)
+        for f, value in zip(figures, benjamini_hochberg(p).tolist(), strict=True):
+            yield self.figure(f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
 
 
 def _counts(grouping: Grouping, rows: np.ndarray) -> Ints:
