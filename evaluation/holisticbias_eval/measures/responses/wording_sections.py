@@ -96,7 +96,7 @@ def _differences(shown: Shown) -> Iterator[Paragraph]:
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
             yield Paragraph(
-                f"{VALUES[name][0]}: {len(found)} of {len(figures)} descriptors differ from all descriptors in the same "
+                f"{VALUES[name][0]}: {len(found)} of {len(figures)} descriptors differ from all in the same "
                 f"templates (p < 0.05, corrected by Benjamini and Hochberg); most of all {named}. "
                 f"All responses: {_brief(shown.get(name))}."
             )
