@@ -34,14 +34,3 @@ class Clusters(BaseModel):
 
 
 FILES = NamedFiles("file of clusters", "clusters", Clusters, ClassifierError)
-
-
-def read_clusters(name: str, labels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Read clusters by the name or path of their file; raises ``ClassifierError`` if a label is not in ``labels``."""
-    clusters = FILES.read(name).clusters
-    for cluster, members in clusters.items():
-        for label in members:
-            if label not in labels:
-                known = ", ".join(labels)[:200]
-                raise ClassifierError(f"{name}: {cluster}: there is no label {label!r}; the labels are {known}")
-    return clusters

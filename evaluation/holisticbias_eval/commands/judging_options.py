@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
@@ -12,7 +12,7 @@ from holisticbias_eval.commands.option_groups import option_group
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.judging import JudgingOptions
 
-FOUND = "found"
+FOUND: Literal["found"] = "found"
 
 
 class JudgingArguments(TypedDict):
@@ -22,6 +22,7 @@ class JudgingArguments(TypedDict):
     classifier: str | None
     censor: bool
     clusters: str | None
+    classifier_api_base: str | None
 
 
 judging_options = option_group(
@@ -46,19 +47,22 @@ judging_options = option_group(
     ),
     click.option(
         "--clusters",
-        metavar="FILE|found",
-        help="Clusters of styles: a YAML map from cluster to styles, or found in the responses. Default: the "
-        "classifier's.",
+        metavar="NAME|FILE|found",
+        help="Clusters of styles: a file of evaluation/clusters/, a YAML map from cluster to styles, or found in the "
+        "responses. Default: the classifier's.",
+    ),
+    click.option(
+        "--classifier-api-base", metavar="URL", help="Address of the server of a classifier that asks a chat model."
     ),
 )
 
 
 def read_judging(given: JudgingArguments, device: str, store: Path | None) -> JudgingOptions:
     """How responses are judged; ``store`` is the folder of labels."""
-    from holisticbias_eval.measures.responses.clusters import read_clusters
+    from holisticbias_eval.classifiers.clusters import FILES
     from holisticbias_eval.pipeline.judging import JudgingOptions
 
     names = tuple(name.strip() for name in (given["classifier"] or "").split(",") if name.strip())
-    found = given["clusters"] == FOUND
-    clusters = read_clusters(Path(given["clusters"])) if given["clusters"] and not found else {}
-    return JudgingOptions(names, given["censor"], device, store, clusters, found)
+    named = given["clusters"]
+    clusters = FOUND if named == FOUND else FILES.read(named).clusters if named else None
+    return JudgingOptions(names, given["censor"], device, store, clusters, given["classifier_api_base"])

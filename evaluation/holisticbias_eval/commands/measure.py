@@ -70,8 +70,8 @@ def command(
 
 
 def _clusters(name: str | None) -> dict[str, tuple[str, ...]] | Literal["found"] | None:
-    from holisticbias_eval.pipeline.cluster_files import read_clusters
+    from holisticbias_eval.classifiers.clusters import FILES
 
     if name is None or name == "found":
         return "found" if name else None
-    return read_clusters(Path(name))
+    return FILES.read(name).clusters

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
+from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.generation.engines import GenerationEngine, start_generator
@@ -21,12 +22,12 @@ from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.given_responses import place_responses
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_responses, judge_store, start_judges
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.audit import audit_table
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.results.run import Result, Run
@@ -80,18 +81,17 @@ class AnsweringJob(Job):
         figures = [figure for found in measured for figure in found.figures]
         tables = {name: details for found in measured for name, details in found.tables.items()}
         if self.judges.styles is not None:
-            tables["audit"] = self._audit(table, display)
+            tables["audit"] = self._audit(table, self.judges.styles, display)
             for name in self.signature.measures:
                 figures += MEASURES[name].audit_figures(tables["audit"], self.measuring)
         return Run(Result(signature=with_sameness(self.signature, sameness), figures=tuple(figures)), table, tables)
 
-    def _audit(self, table: pa.Table, display: Display) -> pa.Table:
+    def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table:
         """Classify fixed texts in which only the descriptor changes."""
-        classifier, descriptors = self.judges.styles, set(table["descriptor_id"].unique().to_pylist())
-        assert classifier is not None  # noqa: S101 - the caller asked
-        with display.progress(f"Auditing {classifier.card.id}", 0) as advance:
+        with display.step(f"Auditing {classifier.card.id} on sentences in which only the descriptor changes"):
             store = judge_store(classifier, self.judges.options, display)
-            return audit_table(self.release, classifier, store, advance, descriptors=descriptors)
+            descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
+            return audit_table(self.release, classifier, store, lambda _: None, descriptors, templates)
 
 
 def prepare_answering(
@@ -119,7 +119,7 @@ def prepare_answering(
             refuse_kind(names, generator.kind, identity.name)
         judges = start_judges(names, model if options.given is None else "", options.judging, display)
         settings = Settings(generation={**about, **judges.settings}, classifiers=judges.signed)
-        measuring = _measure_settings(judges)
+        measuring = SETTINGS.model_copy(update={"clusters": judges.clusters})
         parameters = {name: MEASURES[name].signature(measuring) for name in names}
         signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
@@ -184,6 +184,10 @@ def counts_in_words(table: pa.Table) -> str:
     return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
 
 
+def _ids(table: pa.Table, name: str) -> set[str]:
+    return set(table[name].cast(pa.string()).unique().to_pylist())
+
+
 def _number(mask: pa.ChunkedArray) -> int:
     return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0
 
@@ -193,9 +197,3 @@ def _given_identity(model: str | None, file: Path) -> tuple[ModelIdentity, Mappi
     name = model or file.stem
     identity = ModelIdentity(name, "responses given in a file", None, None, None, "unknown", file_sha256=digest)
     return identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""}
-
-
-def _measure_settings(judges: Judges) -> MeasureSettings:
-    options = judges.options
-    known = options.clusters or (judges.styles.card.clusters if judges.styles else {})
-    return SETTINGS.model_copy(update={"clusters": None if options.found or not known else dict(known)})

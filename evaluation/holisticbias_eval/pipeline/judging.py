@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,15 +34,15 @@ UNJUDGED = ("refused", "filtered")
 class JudgingOptions:
     """Names or files of classifiers, whether mentions of the descriptor are censored, and the folder of labels.
 
-    ``clusters`` replace those of the classifier's card; ``found`` looks for them in the responses.
+    ``clusters`` replace those of the card. ``api_base`` is the server of a classifier that asks a chat model.
     """
 
     classifiers: tuple[str, ...] = ()
     censor: bool = True
     device: str = "auto"
     store: Path | None = None
-    clusters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    found: bool = False
+    clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = None
+    api_base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,12 @@ class Judges:
         return {judge.card.id: judge.settings for judge in (self.styles, self.offensiveness) if judge}
 
     @property
+    def clusters(self) -> dict[str, tuple[str, ...]] | Literal["found"] | None:
+        """The clusters of styles: those asked for, or else those of the classifier's card; None if there are none."""
+        card = dict(self.styles.card.clusters) if self.styles else None
+        return self.options.clusters or card or None
+
+    @property
     def settings(self) -> Mapping[str, str]:
         """What else the labels depend on."""
         return censor_settings(censored=self.options.censor) if self.signed else {}
@@ -65,7 +72,7 @@ class Judges:
 
 def start_judges(measures: Sequence[str], model: str | None, options: JudgingOptions, display: Display) -> Judges:
     """Start the classifiers that measures need; raises ``EvaluationError`` if one that is named is not needed."""
-    needed = {MEASURES[name].needs.answers for name in measures}
+    needed: set[str] = {MEASURES[name].needs.answers for name in measures}
     names = _default_names(needed, model) if not options.classifiers else options.classifiers
     marked = {name: FILES.read(name).offensive is not None for name in names}
     offensive = next((n for n in names if marked[n]), None) if "offensiveness" in needed else None
@@ -116,7 +123,7 @@ def _start(name: str | None, options: JudgingOptions, display: Display) -> Class
     if name is None:
         return None
     with display.step(f"Loading classifier {name}"):
-        return start_classifier(name, display.notice, options.device)
+        return start_classifier(name, display.notice, options.device, options.api_base)
 
 
 def _classify(classifier: Classifier, texts: Sequence[str | None], options: JudgingOptions, display: Display) -> Floats:
