@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
-from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.errors import EvaluationError, ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
@@ -48,10 +48,12 @@ def measure_file(
     Without settings, figures that need resampling are left out. A corpus adds
     the rank correlation of a term's count in it and the term's median perplexity.
     """
-    scores = read_scores(path)
     chosen = MEASURES[measure]
+    scores = read_scores(path, chosen.needs.answers)
     measured = chosen.figures(scores, settings)
     figures = measured.figures
+    if corpus is not None and chosen.needs.answers != "likelihoods":
+        raise EvaluationError(f"--corpus is for measures of likelihoods; {measure} needs no perplexities")
     if corpus is not None:
         figures += correlate_frequency(measure, scores, _count(corpus, scores))
     measurement = Measurement(

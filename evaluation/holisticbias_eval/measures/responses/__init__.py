@@ -1,1 +1,1 @@
-"""Measures of responses: figures and sections that several of them share."""
+"""Parts of the measures of responses: their figures, clusters of styles, and report sections."""
