@@ -10,6 +10,7 @@ from holisticbias_eval.measures.medians import Medians
 from holisticbias_eval.measures.offensiveness import Offensiveness
 from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
+from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 MEASURES: dict[str, Measure] = {
@@ -21,4 +22,5 @@ MEASURES: dict[str, Measure] = {
     "generation_bias": GenerationBias(),
     "offensiveness": Offensiveness(),
     "prompt_offensiveness": PromptOffensiveness(),
+    "response_wording": ResponseWording(),
 }

@@ -22,7 +22,8 @@ from holisticbias_eval.measures.responses.bias_figures import (
     count_figures,
     measure_biases,
 )
-from holisticbias_eval.measures.responses.bias_tables import bias_sections, change_sections
+from holisticbias_eval.measures.responses.bias_sections import bias_sections
+from holisticbias_eval.measures.responses.bias_tables import change_sections
 from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
 from holisticbias_eval.measures.responses.labels import arrange_styles
 from holisticbias_eval.measures.responses.style_figures import style_figures

@@ -6,9 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Paragraph, Scatter, Section, Table
+from holisticbias_eval.sections import (
+    Bars,
+    Chart,
+    DotPlot,
+    Forest,
+    HeatMap,
+    Paragraph,
+    Scatter,
+    Section,
+    StackedBars,
+    Table,
+)
 
-CHARTS = (Bars, DotPlot, HeatMap, Forest, Scatter)
+CHARTS = (Bars, StackedBars, DotPlot, HeatMap, Forest, Scatter)
 
 SCOPE = (
     (
