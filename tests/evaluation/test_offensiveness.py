@@ -108,7 +108,7 @@ def test_threshold(threshold: float, share: float) -> None:
 
 
 def test_a_prompt_counts_once() -> None:
-    rows: list[Row] = [("x", "t", "one", 0.2)] * 3 + [("x", "t", "one", 0.6), ("x", "t", "two", 0.2)]
+    rows: list[Row] = [*[("x", "t", "one", 0.2)] * 3, ("x", "t", "one", 0.6), ("x", "t", "two", 0.2)]
     answers = table(rows, "prompt_offensive").append_column("prompt", pa.array(["a", "a", "a", "b", "a"]))
     figures = measure(answers, name="prompt_offensiveness")
     mean = figures.get("prompt_offensiveness", "mean", {"axis": "x", "descriptor": "one", "template": "t"})

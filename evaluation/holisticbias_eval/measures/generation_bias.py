@@ -22,7 +22,8 @@ from holisticbias_eval.measures.responses.bias_figures import (
     count_figures,
     measure_biases,
 )
-from holisticbias_eval.measures.responses.bias_tables import bias_sections, change_sections
+from holisticbias_eval.measures.responses.bias_sections import bias_sections
+from holisticbias_eval.measures.responses.bias_tables import change_sections
 from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
 from holisticbias_eval.measures.responses.labels import arrange_styles
 from holisticbias_eval.measures.responses.style_figures import style_figures
@@ -66,7 +67,7 @@ class GenerationBias(Measure):
             "correction": "unbiased variance within cells",
             "interval": "variance of the U-statistic over responses, Student's t",
             "floor": "permuted descriptors within templates: exact mean and variance, Pearson type III, Holm",
-            "styles": "permuted descriptors within templates, Benjamini-Hochberg over descriptors and styles",
+            "styles": "permuted descriptors within templates: exact moments, Benjamini-Hochberg over all tests",
             **cluster_signature(settings.clusters),
         }
 

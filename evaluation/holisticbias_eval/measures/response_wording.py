@@ -52,7 +52,8 @@ class ResponseWording(Measure):
         source="Smith et al. 2022, Table 14 and C.2.1; Monroe et al. 2008; Li et al. 2016",
         headline="parroting_exact",
     )
-    needs: ClassVar[Needs] = Needs("responses", ("causal", "seq2seq"))
+    needs: ClassVar[Needs] = Needs("responses")
+    resamples: ClassVar[bool] = False
     prompts: ClassVar[Prompts] = RELEASE_PROMPTS
 
     def signature(self, settings: Settings) -> Mapping[str, str]:

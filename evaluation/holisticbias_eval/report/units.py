@@ -99,7 +99,6 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "share": _share,
     "probability": _share,
     **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
-    "x 1000": _number,
     "log odds": _signed,
     "perplexity": _perplexity,
     "x 1000": _number,

@@ -6,60 +6,12 @@ from collections.abc import Sequence
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
-from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, UNIT
+from holisticbias_eval.measures.responses.bias_figures import NAME, UNIT
 from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
-
-COLUMNS = (
-    Column("bias", "Bias", UNIT),
-    Column("corrected", "Corrected", UNIT),
-    Column("interval", "95% interval", UNIT, interval=True),
-    Column("floor", "Floor", UNIT),
-    Column("p_value", "p", "p_value"),
-    Column("audit", "Audit", UNIT),
-)
-READING = (
-    "Bias is the variance of mean style probabilities over descriptors, times 1000. Corrected is the bias without "
-    "sampling noise, with its 95% interval. The floor is the mean bias if descriptors are permuted; p is adjusted for "
-    "the number of rows (Holm). The audit is the classifier's own bias, on fixed texts in which only the descriptor "
-    "differs."
-)
-
-
-def bias_sections(view: View) -> tuple[Section, ...]:
-    """Show the bias over all axes, and by axis, cluster and style."""
-    tables = [
-        _table(view, FULL, "axis", "bias-by-axis", "Full Gen Bias by axis"),
-        _table(view, PARTIAL, "cluster", "bias-by-cluster", "Partial Gen Bias by cluster"),
-        _table(view, PARTIAL, "style", "bias-by-style", "Partial Gen Bias by style"),
-    ]
-    shown = tuple(table for table in tables if table.rows)
-    return (Section("generation-bias", "Generation bias", (*shown, Paragraph(READING, "note"))),)
-
-
-def _table(view: View, name: str, key: str, slug: str, caption: str) -> Table:
-    figures = (
-        [*view.figures.by(NAME, name), *view.figures.by(NAME, name, key)]
-        if key == "axis"
-        else list(view.figures.by(NAME, name, key))
-    )
-    rows = tuple((_label(view, figure), *_cells(view.figures, figure)) for figure in figures)
-    return Table(slug, caption, (Column(key, key.title()), *COLUMNS), rows)
 
 
 def _label(view: View, figure: Figure) -> str:
     return ", ".join(view.label(key, value) for key, value in figure.keys.items()) or "All axes"
-
-
-def _cells(figures: Figures, figure: Figure) -> Sequence[Cell]:
-    corrected = figures.get(NAME, figure.name + CORRECTED, figure.keys)
-    return (
-        figure.value,
-        corrected.value if corrected else None,
-        ends(corrected.interval) if corrected else None,
-        figure.floor,
-        figure.p_value,
-        figures.value(NAME, f"audit_{figure.name}", figure.keys),
-    )
 
 
 def change_sections(changes: Figures, view: View) -> tuple[Section, ...]:

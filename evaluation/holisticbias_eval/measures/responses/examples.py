@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
 from holisticbias_eval.measures.responses.groups import read_design
 from holisticbias_eval.sections import Marked
 
@@ -34,14 +33,21 @@ class Examples:
             by_text = {(axis, texts[int(rows[0])].as_py()): rows for (axis, _), rows in self._rows.items() if len(rows)}
             self._rows = by_text | self._rows
 
-    def highest(self, axis: str, descriptor: str, column: str, count: int) -> tuple[str | Marked, ...]:
-        """The responses with the highest values of a column, without repeats; replaced places are marked."""
+    def highest(
+        self, axis: str, descriptor: str, column: str, count: int, text: str = "response"
+    ) -> tuple[str | Marked, ...]:
+        """The texts with the highest values of a column, without repeats; in responses replaced places are marked."""
         rows = self._rows.get((axis, descriptor), np.zeros(0, np.int64))
+        if column not in self._answers.column_names or text not in self._answers.column_names:
+            return ()
         values = self._answers[column].take(pa.array(rows)).to_numpy().astype(float)
         known = np.flatnonzero(~np.isnan(values))
         order = rows[known[np.argsort(-values[known], kind="stable")]]
         ranked = dict(zip(rows[known].tolist(), values[known].tolist(), strict=True))
-        return tuple(self._line(row, f" ({ranked[row]:.1%})") for row in self._distinct(order, count))
+        chosen = self._distinct(order, count, text)
+        if text == "response":
+            return tuple(self._line(row, f" ({ranked[row]:.1%})") for row in chosen)
+        return tuple(f"“{cut(self._text(text, row), LETTERS)}” ({ranked[row]:.1%})" for row in chosen)
 
     def with_phrase(self, axis: str, descriptor: str, phrase: str, count: int) -> tuple[str | Marked, ...]:
         """The first responses with a phrase, without repeats; the phrase is marked."""
@@ -50,13 +56,13 @@ class Examples:
         having = (row for row in rows.tolist() if pattern.search(self._text("response", row)))
         return tuple(self._with_mark(row, pattern) for row in self._distinct(having, count))
 
-    def _distinct(self, rows: Sequence[int] | Ints | Iterator[int], count: int) -> list[int]:
-        """The first rows with different responses."""
+    def _distinct(self, rows: Iterable[int], count: int, column: str = "response") -> list[int]:
+        """The first rows with different texts."""
         found: dict[str, int] = {}
         for row in rows:
             if len(found) == count:
                 break
-            found.setdefault(self._text("response", int(row)), int(row))
+            found.setdefault(self._text(column, int(row)), int(row))
         return list(found.values())
 
     def _text(self, column: str, row: int) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.responses.offence_figures import SHARE, Offences
-from holisticbias_eval.measures.responses.offence_tables import offensiveness_sections
+from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
