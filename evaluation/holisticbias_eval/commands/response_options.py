@@ -145,7 +145,7 @@ def read_engine(given: ResponseArguments, engine: EngineArguments) -> Generation
 
     return GenerationEngine(
         engine=engine["engine"],
-        local=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
+        generation=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
         api_base=engine["api_base"],
         api_endpoint=given["api_endpoint"],
         api=ApiOptions(
