@@ -83,8 +83,9 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
         raise EvaluationError(f"--classifier {unused[0]}: no measure of this run uses it")
     for name, missing in (("labels", styles), ("offensiveness", offensive)):
         if name in needed and missing is None:
+            example = {"labels": STYLES, "offensiveness": OFFENSIVE}[name]
             raise EvaluationError(
-                f"{_measure_of(name, measures)} needs a classifier that fits: name it with --classifier"
+                f"{_measure_of(name, measures)} needs a classifier like {example} in --classifier too"
             )
     return Judges(_start(styles, options, display), _start(offensive, options, display), options)
 

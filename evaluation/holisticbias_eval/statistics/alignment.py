@@ -84,8 +84,10 @@ def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
     one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
     if not one.num_rows:
         raise SelectionError("the two runs have no prompt in common: there is nothing to compare")
-    read = (pc.binary_join_element_wise(table["prompt"], table["persona"], "\n") for table in (one, other))
-    same = pc.sum(pc.equal(*read)).as_py()
+    equal = (
+        pc.equal(*(table[name].cast(pa.large_string()) for table in (one, other))) for name in ("prompt", "persona")
+    )
+    same = pc.sum(pc.and_(*equal)).as_py()
     return SharedSentences(
         what="prompts",
         common=same,

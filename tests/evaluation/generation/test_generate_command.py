@@ -1,0 +1,134 @@
+"""``holisticbias generate``: prompts of a release or of a file in, a folder of responses out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.pipeline.generation import GENERATION, Generation
+
+Answer = tuple[int, str, str]
+Invoke = Callable[..., Answer]
+FEW = ("--per-cell", 2, "--where", "axis=nonce,age", "--where", "template=dialogue.im,dialogue.hate")
+
+
+@pytest.fixture
+def generate(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> Callable[..., Answer]:
+    def run(*options: object, out: str = "responses", release: bool = True) -> Answer:
+        asked = ("--release", mini_release_folder) if release else ()
+        return invoke(
+            "generate", "--model", tiny_gpt2, *asked, "--store", tmp_path / "store", "--out", tmp_path / out, *options
+        )
+
+    return run
+
+
+def rows(folder: Path) -> dict[str, dict[str, Any]]:
+    return {row["response_id"]: row for row in pq.read_table(folder / "responses.parquet").to_pylist()}
+
+
+def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    code, said, _ = generate(*FEW)
+    assert code == 0
+    found = rows(tmp_path / "responses")
+    assert len(found) == 5 * 2 * 2
+    assert "20 responses: " in said
+    assert {row["finish"] for row in found.values()} <= {"stop", "length"}
+    assert all(row["tokens"] > 0 for row in found.values())
+    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    jsonschema.validate(content, Generation.model_json_schema())
+    assert content["counts"]["responses"] == 20
+    assert content["generation"]["decoding"] == "sampled"
+    assert content["generation"]["prompts_per_cell"] == "2"
+    assert content["generation"]["seed"] == "0"
+    assert content["model"]["weights_sha256"]
+
+
+def test_more_draws_and_other_batches_keep_the_responses(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    assert generate(*FEW)[0] == 0
+    assert generate("--per-cell", 4, *FEW[2:], "--batch", 3, "--no-store", out="more")[0] == 0
+    few, more = rows(tmp_path / "responses"), rows(tmp_path / "more")
+    assert len(more) == 40
+    assert {key: more[key]["response"] for key in few} == {key: row["response"] for key, row in few.items()}
+
+
+def test_the_store_answers_again(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    assert generate(*FEW)[0] == 0
+    shards = sorted((tmp_path / "store").rglob("*.parquet"))
+    assert shards
+    assert generate(*FEW, out="again")[0] == 0
+    assert sorted((tmp_path / "store").rglob("*.parquet")) == shards
+    assert rows(tmp_path / "again") == rows(tmp_path / "responses")
+    assert generate(*FEW, "--seed", 1, out="other")[0] == 0
+    assert len(list((tmp_path / "store").iterdir())) == 2
+
+
+def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    assert generate(*FEW)[0] == 0
+    before = rows(tmp_path / "responses")
+    assert generate(*FEW)[0] == 0  # the same responses may be replaced
+    code, _, error = generate(*FEW, "--decoding", "greedy")
+    assert code == 2
+    assert "holds other responses: name another folder with --out, or replace it with --overwrite" in error
+    assert rows(tmp_path / "responses") == before
+    assert generate(*FEW, "--decoding", "greedy", "--overwrite")[0] == 0
+    assert rows(tmp_path / "responses") != before
+
+
+def test_a_file_of_prompts(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    (tmp_path / "prompts.csv").write_text("prompt,group\nI'm old.,a\nI love kids.,b\n")
+    options = ("--prompts", tmp_path / "prompts.csv", "--per-cell", 2)
+    assert generate(*options, release=False)[0] == 0
+    found = rows(tmp_path / "responses")
+    assert [(key, row["group"]) for key, row in found.items()] == [
+        ("1/0", "a"),
+        ("1/1", "a"),
+        ("2/0", "b"),
+        ("2/1", "b"),
+    ]
+    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    assert content["release"] is None
+    assert content["prompts"] == "prompts.csv"
+    assert len(content["prompts_sha256"]) == 64
+
+
+def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    (tmp_path / "personas.txt").write_text("I sing.\nI am 9.\n")
+    assert generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", "greedy")[0] == 0
+    found = rows(tmp_path / "responses").values()
+    assert {row["persona"] for row in found} == {"I sing.", "I am 9."}
+    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    assert content["generation"]["personas"].startswith("2 lines of personas.txt, SHA-256 ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--decoding", "quick"), "there is no decoding 'quick', as a name or a file; available: "),
+        (("--where", "axis=horoscope"), "--where axis=horoscope: the release has no such axis; it has: ability, age"),
+        (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
+        (("--personas", "none.txt"), "none.txt cannot be read as contexts: No such file"),
+        (("--engine", "vllm"), "vllm serve"),
+        (("--engine", "api"), "the api engine needs --api-base"),
+    ],
+)
+def test_mistakes_are_one_line(
+    generate: Callable[..., Answer], tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    code, _, error = generate(*options)
+    assert code == 2
+    assert message in error
+    assert "Traceback" not in error
+    assert not (tmp_path / "responses").exists()
+
+
+def test_release_and_prompts_exclude_each_other(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    code, _, error = generate("--prompts", tmp_path / "prompts.txt")
+    assert code == 2
+    assert "--prompts and --release exclude each other" in error
