@@ -15,7 +15,7 @@ from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.models.tokenizers import special_tokens, tokenizer_digest
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
-UTTERANCES = "  "  # BlenderBot's dialogues are joined with two spaces; tokenizers of other families read them as one
+UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
 _FIXED_DAY = "{%- macro strftime_now(form) -%}{{ form"

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import urllib3
 
@@ -51,6 +52,8 @@ class ServerClient:
     def __init__(self, base: str, options: ApiOptions) -> None:
         if not base.startswith(("http://", "https://")):
             raise ModelError(f"{base!r} is not the address of a server: it must start with http:// or https://")
+        if urlsplit(base).username is not None:
+            raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
         self.base = base.rstrip("/")
         self._options = options
         retry = urllib3.Retry(

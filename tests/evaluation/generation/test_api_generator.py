@@ -296,6 +296,14 @@ def test_options_that_do_not_fit_a_server(decoding: str, more: dict[str, Any], m
 def test_an_address_that_nothing_answers_at_is_one_line() -> None:
     with pytest.raises(ModelError, match="does not answer"):
         generator("http://127.0.0.1:9/v1", options=ApiOptions(retries=0))
+    with pytest.raises(ModelError, match="leave the key out"):
+        generator("http://me:secret@127.0.0.1:9/v1")
+
+
+def test_an_endless_answer_is_refused(chat_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holisticbias_eval.remote.http.LARGEST_ANSWER", 5000)
+    with pytest.raises(ModelError, match="an answer is longer than 5,000 bytes"):
+        one(only(message("blicket" * 1000)), chat_server)
 
 
 @pytest.mark.parametrize("tokens", [90, None])
