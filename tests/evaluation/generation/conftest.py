@@ -22,7 +22,7 @@ def message(content: Any, finish: Any = "stop", tokens: Any = 5, **more: Any) ->
 
 
 def asked(body: Body) -> str:
-    """What the person says in a request."""
+    """The words of the person in a request."""
     return str(body["messages"][-1]["content"] if "messages" in body else body["prompt"])
 
 
@@ -50,7 +50,7 @@ class ChatServer(ThreadingHTTPServer):
 
     @property
     def answered(self) -> list[str]:
-        """What persons said in requests, without trials."""
+        """The words of the persons in requests, without trials."""
         return [asked(body) for body in self.bodies if not is_trial(body)]
 
 
