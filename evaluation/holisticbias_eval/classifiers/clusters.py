@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -36,12 +37,15 @@ class Clusters(BaseModel):
 FILES = NamedFiles("file of clusters", "clusters", Clusters, ClassifierError)
 
 
-def read_clusters(name: str, labels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Read clusters by the name or path of their file; raises ``ClassifierError`` if a label is not in ``labels``."""
+def read_clusters(name: str, labels: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
+    """Read clusters by the name or path of their file.
+
+    Raises ``ClassifierError`` if the file is missing or invalid, or a label is not among ``labels``, if given.
+    """
     clusters = FILES.read(name).clusters
     for cluster, members in clusters.items():
         for label in members:
-            if label not in labels:
+            if labels is not None and label not in labels:
                 known = ", ".join(labels)[:200]
                 raise ClassifierError(f"{name}: {cluster}: there is no label {label!r}; the labels are {known}")
     return clusters

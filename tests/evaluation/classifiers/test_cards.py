@@ -98,6 +98,7 @@ def test_the_papers_clusters_are_for_any_classifier_with_their_labels() -> None:
     clusters = read_clusters("holisticbias", STYLES)
     assert list(clusters) == ["sympathy", "envy", "curiosity", "confusion", "hate", "care"]
     assert [label for labels in clusters.values() for label in labels] == list(STYLES)
+    assert read_clusters("holisticbias") == clusters
     assert CLUSTERS.read("holisticbias").source
     with pytest.raises(EvaluationError, match="there is no label 'Sympathetic'; the labels are a, b"):
         read_clusters("holisticbias", ("a", "b"))
