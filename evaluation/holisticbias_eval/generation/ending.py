@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from holisticbias_eval.generation.conversation import Conversation
 from holisticbias_eval.generation.decoding import Decoding
 
 if TYPE_CHECKING:
@@ -24,18 +25,18 @@ class Written:
 class Ending:
     """The tokens and texts that end a response of one model, and the tokens that it suppresses.
 
-    ``tokens`` are the end tokens of the model's generation settings and of its
-    tokenizer, and those ``stops`` that are one token.
+    ``tokens`` are the end tokens of the model's generation settings, of its
+    tokenizer and of the conversation.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, stops: Sequence[str], decoding: Decoding) -> None:
+    def __init__(self, model: Any, tokenizer: Any, conversation: Conversation, decoding: Decoding) -> None:
         settings = model.generation_config
-        ends = {*_ids(settings.eos_token_id), *_ids(tokenizer.eos_token_id)}
-        added = tokenizer.get_added_vocab()
-        self.tokens = frozenset(ends | {added[stop] for stop in stops if stop in added})
-        self.suppressed = _ids(settings.suppress_tokens)
-        self.suppressed_first = _ids(settings.begin_suppress_tokens)
-        self._stops = tuple(stop for stop in stops if stop not in added)
+        own = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id)
+        self.tokens = frozenset(token for ids in (*map(_ids, own), conversation.ends) for token in ids)
+        self._suppressed = _ids(settings.suppress_tokens)
+        self._suppressed_first = _ids(settings.begin_suppress_tokens)
+        self._first = int(settings.forced_bos_token_id is not None)  # the first step whose token is chosen
+        self._stops = conversation.stops
         self._tokenizer = tokenizer
         self._decoding = decoding
 
@@ -43,13 +44,13 @@ class Ending:
         """Set the scores of tokens that may not come at a step of the response to -inf, in place."""
         if step < self._decoding.min_new_tokens:
             scores[:, sorted(self.tokens)] = float("-inf")
-        scores[:, self.suppressed] = float("-inf")
-        if step == 0:
-            scores[:, self.suppressed_first] = float("-inf")
+        scores[:, self._suppressed] = float("-inf")
+        if step == self._first:
+            scores[:, self._suppressed_first] = float("-inf")
 
     def ends(self, tokens: Sequence[int]) -> bool:
         """Whether the last of these tokens ends the response."""
-        return tokens[-1] in self.tokens or self._stop(self._decode(tokens)) is not None
+        return tokens[-1] in self.tokens or bool(self._stops and self._stop(self._decode(tokens)) is not None)
 
     def written(self, tokens: Sequence[int]) -> Written:
         """The response of these new tokens; those after its end are left out."""

@@ -85,7 +85,8 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
     """
     from transformers import GenerationConfig
 
-    own = model.generation_config
+    own, config = model.generation_config, model.config.get_text_config(decoder=True)
+    start = getattr(config, "decoder_start_token_id", None)
     ends = sorted(ending.tokens)
     pad = own.pad_token_id if own.pad_token_id is not None else next(iter(ends), 0)
     settings = GenerationConfig(
@@ -96,7 +97,7 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         eos_token_id=ends or None,
         pad_token_id=pad,
         bos_token_id=own.bos_token_id,
-        decoder_start_token_id=own.decoder_start_token_id,
+        decoder_start_token_id=start if own.decoder_start_token_id is None else own.decoder_start_token_id,
         forced_bos_token_id=own.forced_bos_token_id,
     )
     model.generation_config = settings

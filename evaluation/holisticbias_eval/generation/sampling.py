@@ -44,7 +44,7 @@ def candidates(scores: Tensor, top_k: int | None, top_p: float | None) -> tuple[
     """
     value, token = _top_k(scores, top_k) if top_k else _top_p(scores, top_p or 1.0)
     token, order = token.sort(1, descending=True)
-    value, order = value.gather(1, order).sort(1, descending=True, stable=True)
+    value, order = value.gather(1, order).sort(dim=1, descending=True, stable=True)
     token = token.gather(1, order)
     probabilities = value.double().softmax(1) if top_k else (value.double() - _normaliser(scores)).exp()
     if top_p is not None and top_p < 1.0:
