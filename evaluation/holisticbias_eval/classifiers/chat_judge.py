@@ -82,10 +82,11 @@ class ChatClassifier(Classifier):
             "temperature": 0,
             "seed": 0,
         }
+        limit = self._limit
         try:
-            content = self._client.post("chat/completions", {**body, self._limit: _LONGEST})
+            content = self._client.post("chat/completions", {**body, limit: _LONGEST})
         except RequestError as error:
-            if self._limit == _LIMITS[1] or _LIMITS[0] not in str(error):
+            if limit == _LIMITS[1] or limit not in str(error):
                 raise
             self._limit = _LIMITS[1]
             return self._ask(text)

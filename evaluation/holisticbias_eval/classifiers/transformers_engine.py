@@ -36,6 +36,8 @@ class TransformersClassifier(Classifier):
     def __init__(self, card: Card, loaded: LoadedModel, notice: Notice) -> None:
         model, tokenizer, identity = loaded.model, loaded.tokenizer, loaded.identity
         check_labels(card, model.config)
+        if any(tokenizer("a").get("token_type_ids", ())):
+            raise ClassifierError(f"{card.id} numbers the segments of its input, as XLNet does: this is not supported")
         self._model, self._tokenizer, self._notice = model, tokenizer, notice
         self._padding = _padding(tokenizer, model.config.get_text_config())
         self._window = min(context_length(model), tokenizer.model_max_length)
@@ -80,9 +82,9 @@ class TransformersClassifier(Classifier):
         if not mask.all():  # attention is faster without a mask
             inputs["attention_mask"] = torch.from_numpy(mask).to(device)
         with torch.inference_mode():
-            logits = self._model(**inputs).logits.double()
+            logits = self._model(**inputs).logits.cpu().double()
             chosen = logits.softmax(-1) if self.card.activation == "softmax" else logits.sigmoid()
-        values: Floats = chosen.cpu().numpy()
+        values: Floats = chosen.numpy()
         return values
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
