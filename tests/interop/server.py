@@ -23,10 +23,10 @@ from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.completions import ApiOptions
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.remote.http import ApiOptions
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")

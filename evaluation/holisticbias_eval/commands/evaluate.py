@@ -200,9 +200,9 @@ def command(
 
 
 def _engine_options(**given: Unpack[EngineArguments]) -> EngineOptions:
-    from holisticbias_eval.likelihood.completions import ApiOptions
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.likelihood.local import ScoringOptions
+    from holisticbias_eval.remote.http import ApiOptions
 
     return EngineOptions(
         engine=given["engine"],

@@ -8,7 +8,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.completions import ApiOptions, CompletionsClient, PromptTokens
+from holisticbias_eval.likelihood.completions import CompletionsClient, PromptTokens
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import span_scores
@@ -16,6 +16,7 @@ from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import encode_offsets
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.progress import Notice, Progress, in_rows
+from holisticbias_eval.remote.http import ApiOptions
 
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
 _PROBE_START = "The sky over the harbour"

@@ -13,7 +13,6 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import Opening, find_opening
 from holisticbias_eval.likelihood.packed import HEADS, PackSize, node_likelihoods
-from holisticbias_eval.likelihood.prefix_tree import build_tree
 from holisticbias_eval.likelihood.probe import (
     Likelihoods,
     in_float32,
@@ -24,11 +23,13 @@ from holisticbias_eval.likelihood.probe import (
 )
 from holisticbias_eval.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
+from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, pick
 from holisticbias_eval.models.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.prefix_tree import build_tree
+from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.completions import ApiOptions
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.ray_engine import RayScorer
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.vllm_engine import VllmScorer
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.remote.http import ApiOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.likelihood.memory import in_batches
-from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
+from holisticbias_eval.models.memory import in_batches
+from holisticbias_eval.models.prefix_tree import distinct_sequences
 from holisticbias_eval.progress import Notice, Progress
 
 MAX_LOGITS = 32_000_000

@@ -10,15 +10,16 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.memory import in_batches, one_line_for_errors
-from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
 from holisticbias_eval.likelihood.scorer import InputCounts, Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, special_tokens
+from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.models.tokenizers import special_tokens
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.likelihood.tokens import special_tokens
+from holisticbias_eval.models.tokenizers import special_tokens
 
 AUTO, LEFT_OUT = "auto", "none"
 _END_OF_TEXT = "<|endoftext|>"

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.likelihood.head import chosen_logits, log_normalisers
-from holisticbias_eval.likelihood.memory import in_batches
-from holisticbias_eval.likelihood.prefix_tree import Pack, Tree, cut_packs
+from holisticbias_eval.models.memory import in_batches
+from holisticbias_eval.models.prefix_tree import Pack, Tree, cut_packs
+from holisticbias_eval.models.tree_inputs import place_nodes, tree_inputs
 from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:
@@ -89,13 +90,7 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
     """Negative log-likelihoods of the children of the packs' own nodes."""
     import torch
 
-    slots = [pack.slots() for pack in packs]
-    width = max(map(len, slots))
-    place = np.full((len(packs), width), -1, np.int64)
-    kept = np.zeros((len(packs), width), bool)
-    for i, (pack, nodes) in enumerate(zip(packs, slots, strict=True)):
-        place[i, : len(nodes)] = nodes
-        kept[i, len(pack.path) : len(nodes)] = True
+    place, kept = place_nodes(packs)
     edges = _edges(tree, packs)
     degrees = np.diff(tree.first_edge[packs[0].first : packs[-1].stop + 1])
     state = np.repeat(np.arange(len(degrees)), degrees)
@@ -105,32 +100,10 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
 
     nll = HEADS[head](
         model,
-        _inputs(model, tree, place, on_device),
+        tree_inputs(model, tree, place),
         on_device(np.flatnonzero(kept)),
         on_device(state),
         on_device(tree.token[edges].astype(np.int64)),
     )
     values: Floats = nll.double().cpu().numpy()
     return values
-
-
-def _inputs(model: Any, tree: Tree, place: Ints, on_device: Any) -> dict[str, Any]:
-    """The model's inputs: ids, depths as positions, and a mask with which a node sees its ancestors and itself.
-
-    The mask is additive, because eager attention would add a boolean mask as
-    numbers. An empty slot sees itself, so that no row of the softmax is empty.
-    """
-    import torch
-
-    empty = place < 0
-    row = on_device(np.where(empty, tree.inner + np.arange(place.shape[1]), place))
-    end = on_device(np.where(empty, tree.inner + 1 + np.arange(place.shape[1]), tree.end[place]))
-    seen = (row[:, None, :] <= row[:, :, None]) & (row[:, :, None] < end[:, None, :])
-    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device)
-    mask.masked_fill_(~seen, torch.finfo(model.dtype).min)
-    return {
-        "input_ids": on_device(np.where(empty, 0, tree.inner_token[place]).astype(np.int64)),
-        "position_ids": on_device(np.where(empty, 0, tree.depth[place]).astype(np.int64)),
-        "attention_mask": mask[:, None],
-        "use_cache": False,
-    }

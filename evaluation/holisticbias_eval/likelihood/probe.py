@@ -10,10 +10,10 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.memory import one_line_for_errors
 from holisticbias_eval.likelihood.span_sums import span_scores
 from holisticbias_eval.likelihood.tokens import Encoded, pick
 from holisticbias_eval.models.float64 import exactly, largest_difference
+from holisticbias_eval.models.memory import one_line_for_errors
 
 Likelihoods = Callable[[Encoded], Floats]
 

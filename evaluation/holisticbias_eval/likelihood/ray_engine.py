@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.scorer import Probe, Scorer
 from holisticbias_eval.likelihood.scores import Scores
@@ -21,9 +17,9 @@ from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.progress import Notice, Progress
+from holisticbias_eval.remote.ray_cluster import first_answer, start_replicas
 
 _BLOCKS_PER_REPLICA = 8
-INSTALL = "the Ray engine is not installed: pip install 'holisticbias[ray]'"
 
 
 class Replica:
@@ -53,33 +49,15 @@ class Replica:
 
 
 class RayScorer(Scorer):
-    """Scores blocks of spans on several replicas at once.
-
-    A replica that dies is started again, and its block is scored again. One
-    logical CPU stays free: replicas that take every CPU would block the
-    cluster's other tasks.
-    """
+    """Scores blocks of spans on several replicas at once; the block of a replica that dies is scored again."""
 
     def __init__(
         self, name: str | None, options: ScoringOptions, notice: Notice, address: str | None = None, replicas: int = 0
     ) -> None:
-        ray = _start(address)
         self._notice = notice
         self._said: set[str] = set()
-        free = ray.cluster_resources()
-        gpus = int(free.get("GPU", 0)) if options.device in {"auto", "cuda"} else 0
-        count = replicas or gpus or max(1, int(free.get("CPU", 1)) - 1)
-        if not gpus and count >= free.get("CPU", 1) > 1:
-            raise EvaluationError(f"{count} replicas would take every CPU of the cluster: leave one free")
-        remote = ray.remote(Replica).options(
-            num_cpus=1, num_gpus=1 if gpus else 0, max_restarts=-1, max_task_retries=-1
-        )
-        self.replicas = [remote.remote(name, options) for _ in range(count)]
-        try:
-            super().__init__(*ray.get(self.replicas[0].about.remote()))
-        except ray.exceptions.RayError as error:
-            cause = getattr(error, "cause", None) or error
-            raise ModelError(str(cause).strip().splitlines()[-1]) from error
+        self.replicas = start_replicas(Replica, (name, options), address, replicas, options.device)
+        super().__init__(*first_answer(self.replicas[0].about.remote()))
 
     def probe(self, spans: Spans) -> Probe | None:
         """Let every replica test itself on some of the spans; returns the first one's result."""
@@ -110,30 +88,3 @@ class RayScorer(Scorer):
                     self._notice(message)
             progress(len(blocks[i]))
             yield i, scores
-
-
-def _refuse_dead(address: str | None) -> None:
-    """Raise ``OSError`` if nothing answers at an address: Ray itself would try for minutes."""
-    where = urlsplit(address if "//" in (address or "") else f"//{address or ''}")
-    if where.hostname and where.port:
-        socket.create_connection((str(where.hostname), where.port), timeout=5).close()
-
-
-def _start(address: str | None) -> Any:
-    """Join a Ray cluster, or start Ray on this machine."""
-    try:
-        import ray
-    except ImportError as error:
-        raise EvaluationError(INSTALL) from error
-    try:
-        _refuse_dead(address)
-        if not ray.is_initialized():
-            ray.init(
-                address=address,
-                include_dashboard=False if address is None else None,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
-    except (OSError, RuntimeError, ValueError) as error:
-        raise EvaluationError(f"no Ray cluster at {address or 'this machine'}: {str(error).splitlines()[0]}") from error
-    return ray

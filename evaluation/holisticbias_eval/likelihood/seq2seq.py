@@ -8,14 +8,16 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.memory import in_batches, one_line_for_errors
-from holisticbias_eval.likelihood.prefix_tree import distinct_sequences
 from holisticbias_eval.likelihood.scorer import Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.span_sums import context_length, refuse_long, span_scores
+from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, special_tokens
+from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.models.tokenizers import special_tokens
+from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 _LOGITS_AT_ONCE = 32_000_000

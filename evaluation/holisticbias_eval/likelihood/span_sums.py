@@ -11,6 +11,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded
+from holisticbias_eval.models.window import context_length
 
 
 def span_scores(encoded: Encoded, nll: Floats) -> Scores:
@@ -30,15 +31,3 @@ def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> N
         raise ModelError(
             f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
         )
-
-
-def context_length(model: Any) -> int:
-    """The number of tokens a model can read; models like RoBERTa lose the positions up to their padding index.
-
-    A configuration without a number, or with XLNet's -1, means no limit.
-    """
-    stated = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or 0
-    limit = stated if stated > 0 else np.iinfo(np.int32).max
-    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
-    shifted = getattr(table, "padding_idx", None)
-    return int(limit) - (0 if shifted is None else shifted + 1)

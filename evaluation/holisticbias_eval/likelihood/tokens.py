@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -15,6 +13,7 @@ import numpy.typing as npt
 from holisticbias_eval.arrays import Bools, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.models.tokenizers import tokenizer_digest
 
 _BATCH = 8192
 
@@ -72,16 +71,6 @@ class _Tokens:
     word: Int32s | None = None
 
 
-def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
-    """The tokens that a tokenizer puts before and after a text; ``argument`` may be ``text_target``, for a label."""
-    bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
-    full = tokenizer(**{argument: "a"})["input_ids"]
-    for i in range(len(full) - len(bare) + 1):
-        if full[i : i + len(bare)] == bare:
-            return list(full[:i]), list(full[i + len(bare) :])
-    return [], []
-
-
 class TextEncoder:
     """Encodes texts with a tokenizer, without padding, truncation and special tokens."""
 
@@ -91,13 +80,10 @@ class TextEncoder:
         if getattr(tokenizer, "is_fast", False):
             from tokenizers import Tokenizer
 
-            content = tokenizer.backend_tokenizer.to_str()
-            self._fast = Tokenizer.from_str(content)
+            self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
             self._fast.no_padding()
             self._fast.no_truncation()
-        else:
-            content = json.dumps(sorted(tokenizer.get_vocab().items()))
-        self.digest = hashlib.sha256(content.encode()).hexdigest()
+        self.digest = tokenizer_digest(tokenizer)
 
     def encode(
         self, spans: Spans, lead: Sequence[int] = (), *, first_is_scored: bool = False, words: bool = False

@@ -14,9 +14,9 @@ import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.completions import ApiOptions
 from holisticbias_eval.likelihood.spans import parts, whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.remote.http import ApiOptions
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 QUICK = ApiOptions(batch=3, concurrency=2, retries=2)

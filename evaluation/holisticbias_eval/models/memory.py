@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.progress import Notice
 
+Result = TypeVar("Result")
 MEMORY_MESSAGES = ("out of memory", "can't allocate memory", "not enough memory")
 
 
-def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: Notice) -> None:
+def in_batches(total: int, size: int, run: Callable[[int, int], object], notice: Notice) -> None:
     """Call ``run(start, stop)`` on batches of ``size`` from 0 to ``total``; halve the size when memory runs out.
 
     Raises ``ModelError`` if a single item does not fit.
     """
+    for _ in each_batch(total, size, run, notice):
+        pass
+
+
+def each_batch(total: int, size: int, run: Callable[[int, int], Result], notice: Notice) -> Iterator[Result]:
+    """Like ``in_batches``; yield what ``run`` returns for each batch."""
     start, size = 0, max(1, size)
     while start < total:
         stop = min(total, start + size)
         try:
-            run(start, stop)
+            result = run(start, stop)
         except (MemoryError, RuntimeError) as error:
             if not _out_of_memory(error):
                 raise
@@ -31,6 +39,7 @@ def in_batches(total: int, size: int, run: Callable[[int, int], None], notice: N
             _release_memory()
         else:
             start = stop
+            yield result
 
 
 @contextmanager

@@ -1,0 +1,181 @@
+"""The local engine: load a model in this process, and answer requests with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.ending import Ending
+from holisticbias_eval.generation.generator import Generator, Sameness
+from holisticbias_eval.generation.plain import Plain
+from holisticbias_eval.generation.requests import Requests, Responses
+from holisticbias_eval.generation.together import Prompts, Together
+from holisticbias_eval.generation.uniforms import uniforms
+from holisticbias_eval.models.kinds import Kind, find_kind, load_kind
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.memory import each_batch, one_line_for_errors
+from holisticbias_eval.models.source import one_gguf_parse
+from holisticbias_eval.models.window import context_length
+from holisticbias_eval.progress import Notice, Progress
+
+_LOGITS_AT_ONCE = 32_000_000
+_CACHE_BYTES = {"cpu": 1_100_000_000}
+_CACHE_BYTES_ELSEWHERE = 8_000_000_000
+_MOST_ROWS = {"cpu": 256}
+_MOST_ROWS_ELSEWHERE = 1024
+_NEAR_LENGTHS = 32  # prompts whose lengths differ by less share batches, sorted by their tokens
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationOptions:
+    """Options of the local engine: kind of model (``auto`` reads its configuration), precision, device.
+
+    ``batch`` is the number of responses written at once; None chooses it by memory.
+    """
+
+    kind: Kind | Literal["auto"] = "auto"
+    dtype: str = "float32"
+    device: str = "auto"
+    batch: int | None = None
+
+
+def load_generator(
+    name: str | None,
+    notice: Notice,
+    decoding: Decoding,
+    seed: int,
+    conversation: ConversationOptions | None = None,
+    options: GenerationOptions | None = None,
+) -> Generator:
+    """Load a folder, a GGUF file or a Hub repository, by default the embedded model, and make its generator.
+
+    Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
+    """
+    options = options or GenerationOptions()
+    with one_gguf_parse(name):
+        kind = find_kind(name) if options.kind == "auto" else options.kind
+        if kind == "masked":
+            raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
+        loaded = load_kind(name, kind, options.device)
+    if options.dtype != "float32":
+        model = loaded.load(options.dtype).to(loaded.model.device)
+        loaded = replace(loaded, model=model, identity=replace(loaded.identity, dtype=options.dtype))
+    found = find_conversation(loaded.tokenizer, conversation or ConversationOptions(), kind)
+    return LocalGenerator(loaded, kind, notice, decoding, seed, found, options.batch)
+
+
+class LocalGenerator(Generator):
+    """Answers requests with a model in this process."""
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        kind: Kind,
+        notice: Notice,
+        decoding: Decoding,
+        seed: int,
+        conversation: Conversation,
+        batch: int | None = None,
+    ) -> None:
+        settings = {**conversation.settings, **decoding.settings, "seed": str(seed)}
+        super().__init__(loaded.identity, kind, settings)
+        self._model = loaded.model
+        self._notice = notice
+        self._decoding = decoding
+        self._seed = seed
+        self._conversation = conversation
+        self._batch = batch
+        self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
+        self._plain = Plain(loaded.model, decoding, self._ending)
+        self._together = Together(loaded.model, decoding, self._ending)
+        self._way: Literal["together", "plain"] | None = (
+            "plain" if kind == "seq2seq" or decoding.method == "beam" else None
+        )
+
+    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
+        prompts = self._prompts(requests)
+        for rows in self._groups(prompts):
+            def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
+                part = rows[start:stop]
+                with one_line_for_errors(self._name):
+                    return part, self._responses(self._write(prompts.take(part)))
+
+            for part, responses in each_batch(len(rows), self._size(prompts.take(rows)), run, self._notice):
+                progress(len(part))
+                yield part, responses
+
+    def _write(self, prompts: Prompts) -> list[list[int]]:
+        return (self._plain if self._way == "plain" else self._together).write(prompts)
+
+    def _prompts(self, requests: Requests) -> Prompts:
+        """The requests as token ids and random numbers; raises ``ModelError`` for a prompt without room to answer."""
+        ids = self._conversation.inputs(requests)
+        steps = self._decoding.max_new_tokens
+        limit = context_length(self._model)
+        for prompt, tokens in zip(requests.prompt, ids, strict=True):
+            needed = max(len(tokens), steps) if self.kind == "seq2seq" else len(tokens) + steps
+            if needed > limit:
+                raise ModelError(
+                    f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(tokens):,} and its "
+                    f"response up to {steps:,}: leave the prompt out or take a smaller max_new_tokens"
+                )
+            if not tokens:
+                raise ModelError(f"the model would read nothing: the tokenizer makes no token of {prompt[:100]!r}")
+        return Prompts(ids, uniforms(self._seed, requests, steps))
+
+    def _groups(self, prompts: Prompts) -> list[Ints]:
+        """The rows that may share batches, in the order in which they share most."""
+        lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
+        if self._way == "plain":
+            key, order = lengths, np.argsort(lengths, kind="stable")
+        else:
+            key = np.zeros_like(lengths)
+            ranked = sorted(range(len(lengths)), key=lambda row: (lengths[row] // _NEAR_LENGTHS, prompts.ids[row]))
+            order = np.array(ranked, np.int64)
+        return [group for group in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(group)]
+
+    def _size(self, prompts: Prompts) -> int:
+        """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
+        most = self._batch or self._most_rows(max(map(len, prompts.ids)) + self._decoding.max_new_tokens)
+        return -(-len(prompts.ids) // -(-len(prompts.ids) // most))
+
+    def _most_rows(self, length: int) -> int:
+        """How many rows of this length fit."""
+        device = self._model.device.type
+        room = _CACHE_BYTES.get(device, _CACHE_BYTES_ELSEWHERE) // (_bytes_per_token(self._model) * length)
+        beams = self._decoding.beams or 1
+        logits = _LOGITS_AT_ONCE // self._model.get_input_embeddings().num_embeddings
+        return max(1, min(int(room), logits, _MOST_ROWS.get(device, _MOST_ROWS_ELSEWHERE)) // beams)
+
+    def _responses(self, tokens: list[list[int]]) -> Responses:
+        written = [self._ending.written(row) for row in tokens]
+        return Responses(
+            [row.text for row in written],
+            [row.finish for row in written],
+            np.array([row.tokens for row in written], np.int32),
+            [""] * len(written),
+        )
+
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.name} ({self.identity.architecture})"
+
+    def probe(self, requests: Requests) -> Sameness | None:
+        return None
+
+
+def _bytes_per_token(model: Any) -> int:
+    """The size of one token's keys and values in all layers, as far as the configuration says."""
+    config = model.config.get_text_config(decoder=True)
+    heads = getattr(config, "num_attention_heads", None) or 1
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    shared = getattr(config, "num_key_value_heads", None) or heads
+    return int(2 * config.num_hidden_layers * shared * width * model.dtype.itemsize)

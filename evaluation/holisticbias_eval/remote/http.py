@@ -1,0 +1,123 @@
+"""A client of servers that answer JSON with JSON, within a rate and a budget of requests."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import urllib3
+
+from holisticbias_eval.errors import ModelError
+
+KEY_VARIABLE = "HOLISTICBIAS_API_KEY"
+LARGEST_ANSWER = 64_000_000  # bytes
+_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+_REFUSED = (400, 404, 405, 413, 415, 422, 501)
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Options for requests to a server.
+
+    ``batch`` is prompts per request where one request takes several,
+    ``concurrency`` requests at once, ``per_minute`` and ``budget`` the most
+    requests per minute and in all (0: no limit), ``timeout`` seconds per request.
+    """
+
+    batch: int = 16
+    concurrency: int = 8
+    per_minute: int = 0
+    budget: int = 0
+    retries: int = 5
+    timeout: float = 120.0
+
+
+class RequestError(ModelError):
+    """A request whose content the server refuses."""
+
+
+class ServerClient:
+    """Posts requests to one server. May be used from several threads."""
+
+    def __init__(self, base: str, options: ApiOptions) -> None:
+        if not base.startswith(("http://", "https://")):
+            raise ModelError(f"{base!r} is not the address of a server: it must start with http:// or https://")
+        self.base = base.rstrip("/")
+        self._options = options
+        retry = urllib3.Retry(
+            total=options.retries,
+            backoff_factor=0.2,
+            backoff_max=60,
+            status_forcelist=_RETRIED,
+            allowed_methods=None,
+            raise_on_status=False,
+        )
+        self._pool = urllib3.PoolManager(maxsize=options.concurrency, retries=retry, timeout=options.timeout)
+        self._lock = threading.Lock()
+        self._asked, self._next = 0, 0.0
+
+    def post(self, path: str, body: Mapping[str, Any]) -> bytes:
+        """Post a request to ``base/path`` and return the body of the answer.
+
+        Waits for its turn within the rate, and tries again if the server is busy or
+        the connection breaks. Raises ``RequestError`` if the server refuses the
+        request's content, and ``ModelError`` if it does not answer, wants a key, or the budget is spent.
+        """
+        self._take_turn()
+        key = os.environ.get(KEY_VARIABLE)
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+        try:
+            status, content = self._answer(f"{self.base}/{path}", json.dumps(body), headers, self._options.retries)
+        except urllib3.exceptions.HTTPError as error:
+            reason = getattr(error, "reason", None) or error
+            raise ModelError(f"the server {self.base} does not answer: {one_line(str(reason))}") from error
+        if len(content) > LARGEST_ANSWER:
+            raise self.refused(f"an answer is longer than {LARGEST_ANSWER:,} bytes")
+        if status in {401, 403}:
+            raise ModelError(f"the server {self.base} asks for a key: set ${KEY_VARIABLE}")
+        if status != 200:
+            kind = RequestError if status in _REFUSED else ModelError
+            shown = one_line(content[:2000].decode(errors="replace"))
+            raise kind(f"the server {self.base} answers with {status}: {shown}")
+        return content
+
+    def refused(self, reason: str) -> ModelError:
+        """The error that says why this server cannot be used."""
+        return ModelError(f"the server {self.base} cannot be used: {reason}")
+
+    def _answer(self, url: str, body: str, headers: Mapping[str, str], left: int) -> tuple[int, bytes]:
+        """The status and the body, of which at most one byte more than the largest is read."""
+        try:
+            with self._pool.request("POST", url, body=body, headers=headers, preload_content=False) as reply:
+                return reply.status, bytes(reply.read(LARGEST_ANSWER + 1))
+        except urllib3.exceptions.ProtocolError:  # the connection broke in the middle of an answer
+            if not left:
+                raise
+            return self._answer(url, body, headers, left - 1)
+
+    def _take_turn(self) -> None:
+        """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
+        with self._lock:
+            if self._options.budget and self._asked >= self._options.budget:
+                raise ModelError(
+                    f"the budget of {self._options.budget:,} requests is spent; "
+                    "what is finished is kept: run the command again to continue"
+                )
+            self._asked += 1
+            if not self._options.per_minute:
+                return
+            now = time.monotonic()
+            self._next = max(now, self._next) + 60 / self._options.per_minute
+            pause = self._next - 60 / self._options.per_minute - now
+        time.sleep(max(0.0, pause))
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text from a server, on one line of printable characters."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())[:200]
