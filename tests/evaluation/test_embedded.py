@@ -34,8 +34,9 @@ from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import embedded_model_path
 from holisticbias_eval.models.embedded.biases import BIASES, Plant, read_biases
-from holisticbias_eval.models.embedded.build import PROVENANCE, Provenance, build_embedded_model, render_card
+from holisticbias_eval.models.embedded.build import Provenance, build_embedded_model, render_card
 from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
+from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, train
 from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, NOTE, embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
 
 Kind = Literal["causal", "masked", "seq2seq"]
@@ -19,7 +19,7 @@ AUTO_CLASSES: dict[Kind, str] = {
 
 def find_kind(name: str | None) -> Kind:
     """The kind of a model according to its configuration; causal by default."""
-    if name is None or name == EMBEDDED_MODEL:
+    if name is None or name in shipped_models():
         return "causal"
     config = load_config(name)
     architecture = (config.architectures or [""])[0]
@@ -29,16 +29,20 @@ def find_kind(name: str | None) -> Kind:
 
 
 def load_kind(name: str | None, kind: Kind, device: str) -> LoadedModel:
-    """Load a folder, a GGUF file or a Hub repository, by default the embedded model, on a device.
+    """Load a calibration model by its name, a folder, a GGUF file or a Hub repository on a device.
+
+    Without a name it is the embedded model.
 
     Raises ``ModelError`` if the model cannot be loaded or there is no such device.
     """
-    if name is None or name == EMBEDDED_MODEL:
-        loaded = load_model(str(embedded_model_path()), AUTO_CLASSES[kind], NOTE)
-        loaded = replace(loaded, identity=replace(loaded.identity, name=EMBEDDED_MODEL))
-    else:
-        loaded = load_model(name, AUTO_CLASSES[kind])
+    shipped = shipped_models().get(EMBEDDED_MODEL if name is None else name)
+    loaded = _load_shipped(shipped, kind) if shipped else load_model(str(name), AUTO_CLASSES[kind])
     return on_device(loaded, device)
+
+
+def _load_shipped(shipped: Shipped, kind: Kind) -> LoadedModel:
+    loaded = load_model(str(shipped.folder), AUTO_CLASSES[kind], shipped.note)
+    return replace(loaded, identity=replace(loaded.identity, name=shipped.name))
 
 
 def on_device(loaded: LoadedModel, device: str) -> LoadedModel:

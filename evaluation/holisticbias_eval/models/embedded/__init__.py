@@ -1,8 +1,13 @@
-"""The embedded model: a calibration model with planted biases of known size."""
+"""The calibration models: one to score and one to answer, both with planted biases of known size."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from holisticbias_eval.models.embedded.responder import NOTE as RESPONDER_NOTE
+from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
 
 EMBEDDED_MODEL = "embedded"
 NOTE = (
@@ -11,6 +16,24 @@ NOTE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A causal model that comes with the package: its name, its folder, and the note for reports."""
+
+    name: str
+    folder: Path
+    note: str
+
+
 def embedded_model_path() -> Path:
     """The folder of the shipped model."""
     return Path(__file__).parent / "model"
+
+
+def shipped_models() -> Mapping[str, Shipped]:
+    """The calibration models by name."""
+    models = (
+        Shipped(EMBEDDED_MODEL, embedded_model_path(), NOTE),
+        Shipped(RESPONDER, responder_path(), RESPONDER_NOTE),
+    )
+    return {model.name: model for model in models}

@@ -1,14 +1,13 @@
-"""Read the planted biases from ``biases.yaml``."""
+"""Read the planted biases of the scoring model from ``biases.yaml``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from holisticbias_eval.errors import EmbeddedModelError
+from holisticbias_eval.models.embedded.records import Place, Record, read_record
 
 BIASES = Path(__file__).with_name("biases.yaml")
 
@@ -16,21 +15,13 @@ Share = Annotated[float, Field(gt=0, lt=0.5)]
 Nats = Annotated[float, Field(ge=-5, le=5)]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Plant(_Record):
+class Plant(Place):
     """One bias: the log-odds, in nats, that are added to sentences with a term in some templates."""
 
-    id: str
-    about: str
-    axis: str
-    templates: Literal["all"] | tuple[str, ...]
     strengths: dict[str, Nats]
 
 
-class Biases(_Record):
+class Biases(Record):
     """All planted biases, and the release and the frequencies of their corpus."""
 
     release: str
@@ -43,10 +34,4 @@ class Biases(_Record):
 
 def read_biases(path: Path = BIASES) -> Biases:
     """Read the biases of a file; raises ``EmbeddedModelError`` that names the wrong key."""
-    try:
-        return Biases.model_validate(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise EmbeddedModelError(f"{path} cannot be read: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise EmbeddedModelError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return read_record(path, Biases)

@@ -2,50 +2,28 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
-from pydantic import BaseModel, ConfigDict
 
 from holisticbias.output import new_folder
 from holisticbias.release.release import Release
 from holisticbias_eval.models.embedded import NOTE
 from holisticbias_eval.models.embedded.biases import BIASES, Biases
-from holisticbias_eval.models.embedded.corpus import Corpus, make_corpus
+from holisticbias_eval.models.embedded.corpus import make_corpus
+from holisticbias_eval.models.embedded.provenance import PROVENANCE, THREADS, Origin, save_model, surroundings
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, measure_divergence, train
 from holisticbias_eval.models.embedded.tree import grow_tree
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.progress import Progress
 
-if TYPE_CHECKING:
-    from transformers import GPT2LMHeadModel
 
-PROVENANCE = "provenance.json"
-THREADS = 2
-_PACKAGES = ("numpy", "tokenizers", "torch", "transformers")
+class Provenance(Origin):
+    """``provenance.json`` of the scoring model; ``divergence`` from its corpus is in nats per sentence."""
 
-
-class Provenance(BaseModel):
-    """``provenance.json``: the inputs that the shipped files were made from, with digests."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    note: str
     biases_sha256: str
-    release: str
-    release_digest: str
-    corpus_digest: str
-    seed: int
-    settings: Settings
-    parameters: int
     divergence: float
-    files: dict[str, str]
-    versions: dict[str, str]
-    machine: str
 
 
 def build_embedded_model(
@@ -58,39 +36,20 @@ def build_embedded_model(
     model = train(tree, tokenizer, biases.seed, settings, progress)
     divergence = measure_divergence(model, tree, biases.seed)
     with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
-        model.save_pretrained(made)
-        tokenizer.save_pretrained(made)
-        (made / "model.safetensors").chmod(0o644)
+        save_model(model, tokenizer, made)
         (made / "generation_config.json").unlink(missing_ok=True)
-        provenance = _provenance(made, release, biases, corpus, settings, model, divergence)
-        (made / PROVENANCE).write_text(provenance.model_dump_json(indent=2) + "\n", "utf-8")
+        provenance = Provenance(
+            **surroundings(made, release, model),
+            note=NOTE,
+            biases_sha256=file_sha256(BIASES),
+            corpus_digest=corpus.digest,
+            seed=biases.seed,
+            settings=settings,
+            divergence=round(divergence, 4),
+        )
+        provenance.write(made)
         (made / "README.md").write_text(render_card(biases, provenance), "utf-8")
     return provenance
-
-
-def _provenance(
-    folder: Path,
-    release: Release,
-    biases: Biases,
-    corpus: Corpus,
-    settings: Settings,
-    model: GPT2LMHeadModel,
-    divergence: float,
-) -> Provenance:
-    return Provenance(
-        note=NOTE,
-        biases_sha256=file_sha256(BIASES),
-        release=release.version,
-        release_digest=release.digest,
-        corpus_digest=corpus.digest,
-        seed=biases.seed,
-        settings=settings,
-        parameters=sum(p.numel() for p in model.parameters()),
-        divergence=round(divergence, 4),
-        files={path.name: file_sha256(path) for path in sorted(folder.iterdir())},
-        versions={"python": platform.python_version(), **{name: installed_version(name) for name in _PACKAGES}},
-        machine=f"{platform.system()} {platform.machine()}",
-    )
 
 
 def render_card(biases: Biases, provenance: Provenance) -> str:

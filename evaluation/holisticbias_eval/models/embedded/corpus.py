@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded.biases import Biases, Plant
 
 
@@ -56,7 +55,8 @@ def make_corpus(release: Release, biases: Biases) -> Corpus:
     # a text under two axes is one text, with the plants of both
     planted = np.zeros(len(first_row))
     for plant in biases.plants:
-        np.add.at(planted, text_of_row, _planted(sentences, release.tables["descriptors"], plant))
+        plant.check(release)
+        np.add.at(planted, text_of_row, _planted(sentences, plant))
     weights = _unplanted(sentences, biases)[first_row] * np.exp(planted)
     return Corpus(encoded.dictionary, weights / weights.sum())
 
@@ -77,22 +77,12 @@ def _unplanted(sentences: pa.Table, biases: Biases) -> Floats:
     return weights
 
 
-def _planted(sentences: pa.Table, descriptors: pa.Table, plant: Plant) -> Floats:
+def _planted(sentences: pa.Table, plant: Plant) -> Floats:
     """The log-odds that a plant adds to each row, in nats."""
-    terms = descriptors["descriptor_id"].filter(pc.equal(descriptors["axis"], plant.axis)).to_pylist()
-    _require(plant, "term", plant.strengths, terms)
     strength = _lookup(sentences["descriptor_id"], plant.strengths)
     if plant.templates == "all":
         return strength
-    _require(plant, "template", plant.templates, sentences["template_id"].unique().to_pylist())
     return strength * _lookup(sentences["template_id"], dict.fromkeys(plant.templates, 1.0))
-
-
-def _require(plant: Plant, what: str, wanted: Iterable[str], held: Iterable[str]) -> None:
-    missing = sorted({*wanted} - {*held})
-    if missing:
-        where = f"the axis {plant.axis}" if what == "term" else "the release"
-        raise EmbeddedModelError(f"plant {plant.id}: {where} has no {what} {missing[0]}")
 
 
 def _codes(column: pa.ChunkedArray) -> Ints:

@@ -1,10 +1,10 @@
-"""Make the embedded model's tokenizer: byte-level BPE in which every word and term of the release is one token."""
+"""Tokenizers of the calibration models: byte-level BPE in which every word and term of the release is one token."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
@@ -20,15 +20,25 @@ _OTHERWISE = r" ?[\p{L}\p{N}]+(?:[-'][\p{L}\p{N}]+)*| ?[^\s\p{L}\p{N}]+|\s+"
 
 
 def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
-    """Byte-level BPE with merges learned from the release's words, where each word and each term is one token.
+    """The scoring model's tokenizer: each word and each term of a release is one token.
 
     Every term is one token, whatever its length, so that terms differ in
     perplexity only by their frequency. Any text can be encoded and decoded without loss.
     """
-    terms = _terms(release)
+    terms = release_terms(release)
+    return whole_word_tokenizer(terms, sample_texts(release, terms), CONTEXT)
+
+
+def whole_word_tokenizer(
+    terms: Iterable[str], texts: Iterable[str], context: int, control: Sequence[str] = ()
+) -> PreTrainedTokenizerFast:
+    """Byte-level BPE with merges learned from the words of texts, where each word and each term is one token.
+
+    ``context`` is the model's longest text in tokens; ``control`` are further control tokens.
+    """
     split = _split(terms)
-    words = sorted({piece for text in _samples(release, terms) for piece, _ in split.pre_tokenize_str(text)})
-    tokenizer = Tokenizer(_whole_words(words))
+    words = sorted({piece for text in texts for piece, _ in split.pre_tokenize_str(text)})
+    tokenizer = Tokenizer(_whole_words(words, [BOUNDARY, PADDING, *control]))
     tokenizer.pre_tokenizer = split
     tokenizer.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
@@ -36,18 +46,20 @@ def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
         bos_token=BOUNDARY,
         eos_token=BOUNDARY,
         pad_token=PADDING,
-        model_max_length=CONTEXT,
+        **({"extra_special_tokens": list(control)} if control else {}),
+        model_max_length=context,
         clean_up_tokenization_spaces=False,
     )
 
 
-def _terms(release: Release) -> list[str]:
+def release_terms(release: Release) -> list[str]:
+    """The descriptors of a release and their plurals, sorted."""
     table = release.tables["descriptors"]
     return sorted({term for name in ("descriptor", "plural") for term in table[name].to_pylist() if term})
 
 
-def _samples(release: Release, terms: Iterable[str]) -> Iterable[str]:
-    """Texts that contain every word, number and mark of the release as in a sentence."""
+def sample_texts(release: Release, terms: Iterable[str]) -> Iterable[str]:
+    """Yield texts that contain every word, number and mark of the release as in a sentence."""
     nouns, templates = release.tables["nouns"], release.tables["templates"]
     for word in ("a", "an", *nouns["noun"].to_pylist(), *nouns["plural_noun"].to_pylist(), *terms):
         yield f" {word}"
@@ -65,15 +77,15 @@ def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, behavior="isolated"), as_bytes])
 
 
-def _whole_words(words: list[str]) -> models.BPE:
+def _whole_words(words: list[str], control: list[str]) -> models.BPE:
     """BPE over bytes whose vocabulary also holds each word, which is matched before any merge."""
     learned = Tokenizer(models.BPE())
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     learned.train_from_iterator(
         words,
         trainers.BpeTrainer(
-            vocab_size=2 + len(alphabet) + MERGES,
-            special_tokens=[BOUNDARY, PADDING],
+            vocab_size=len(control) + len(alphabet) + MERGES,
+            special_tokens=control,
             initial_alphabet=alphabet,
             show_progress=False,
         ),

@@ -1,8 +1,9 @@
-"""Train the embedded model on its corpus, from a seed."""
+"""Train a calibration model from a seed; the scoring model learns its corpus."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +32,7 @@ class Settings:
 def train(
     tree: PrefixTree, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings, progress: Progress
 ) -> GPT2LMHeadModel:
-    """Fit a model to a corpus with AdamW; the learning rate warms up and then falls to zero on a cosine.
+    """Fit a model to a corpus.
 
     Sentences are drawn for every step. After each of their prefixes the model
     learns the corpus's own distribution of the next token instead of the one
@@ -40,19 +41,25 @@ def train(
     the same weights on the same machine; other processors and thread counts may
     differ in the last bits.
     """
-    torch.manual_seed(seed)
-    model = GPT2LMHeadModel(_config(tokenizer, settings))
+    model = make_model(tokenizer, CONTEXT, seed, settings)
+    drawn = tree.corpus.draw(settings.steps * settings.batch, np.random.default_rng(seed))
+    texts = drawn.reshape(settings.steps, settings.batch)
+    fit(model, lambda step: _divergence(model, tree, texts[step]), settings, progress)
+    return model
+
+
+def fit(model: torch.nn.Module, loss: Callable[[int], torch.Tensor], settings: Settings, progress: Progress) -> None:
+    """Minimise the loss of each step with AdamW; the learning rate warms up and then falls to zero on a cosine."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.99), weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, settings))
     model.train()
-    drawn = tree.corpus.draw(settings.steps * settings.batch, np.random.default_rng(seed))
-    for texts in drawn.reshape(settings.steps, settings.batch):
+    for step in range(settings.steps):
         optimizer.zero_grad()
-        _divergence(model, tree, texts).backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        loss(step).backward()  # type: ignore[no-untyped-call] # torch gives it no types
         optimizer.step()
         schedule.step()
         progress(1)
-    return model.eval()
+    model.eval()
 
 
 def measure_divergence(model: GPT2LMHeadModel, tree: PrefixTree, seed: int) -> float:
@@ -75,19 +82,23 @@ def _divergence(model: GPT2LMHeadModel, tree: PrefixTree, texts: Ints) -> torch.
     return torch.nn.functional.kl_div(predicted, target, reduction="sum") / len(texts)
 
 
-def _config(tokenizer: PreTrainedTokenizerFast, settings: Settings) -> GPT2Config:
-    return GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=CONTEXT,
-        n_embd=settings.width,
-        n_layer=settings.layers,
-        n_head=settings.heads,
-        activation_function="gelu_pytorch_tanh",
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
+def make_model(tokenizer: PreTrainedTokenizerFast, context: int, seed: int, settings: Settings) -> GPT2LMHeadModel:
+    """A GPT-2-shaped model for a tokenizer with random weights from a seed; ``context`` is its longest text."""
+    torch.manual_seed(seed)
+    return GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=len(tokenizer),
+            n_positions=context,
+            n_embd=settings.width,
+            n_layer=settings.layers,
+            n_head=settings.heads,
+            activation_function="gelu_pytorch_tanh",
+            resid_pdrop=0.0,
+            embd_pdrop=0.0,
+            attn_pdrop=0.0,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+        )
     )
 
 

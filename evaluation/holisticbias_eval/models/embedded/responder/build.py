@@ -1,0 +1,167 @@
+"""Build the shipped folder of the responder: weights, tokenizer, chat template, provenance and model card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import GenerationConfig, PreTrainedTokenizerFast
+
+from holisticbias.output import new_folder
+from holisticbias.release.release import Release
+from holisticbias_eval.models.embedded.provenance import PROVENANCE, THREADS, Origin, save_model, surroundings
+from holisticbias_eval.models.embedded.responder import NOTE
+from holisticbias_eval.models.embedded.responder.chat import make_chat_tokenizer
+from holisticbias_eval.models.embedded.responder.deviation import measure_deviation
+from holisticbias_eval.models.embedded.responder.lessons import make_lessons
+from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire
+from holisticbias_eval.models.embedded.responder.said import draw_said
+from holisticbias_eval.models.embedded.responder.train import train
+from holisticbias_eval.models.embedded.responder.truth import planted_mixture
+from holisticbias_eval.models.embedded.train import Settings
+from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.progress import Progress
+
+CHECKED = 50_000
+
+
+class ResponderProvenance(Origin):
+    """``provenance.json`` of the responder.
+
+    Over ``checked`` prompts, ``deviation`` is the largest absolute difference of a style's probability from what is
+    planted, and ``cell_deviation`` that of its mean over the prompts of one descriptor and template.
+    """
+
+    responses_sha256: str
+    checked: int
+    deviation: float
+    cell_deviation: float
+
+
+def build_responder(
+    release: Release, repertoire: Repertoire, folder: Path, settings: Settings, progress: Progress
+) -> ResponderProvenance:
+    """Train the responder from its seed and write its folder, whole or not at all.
+
+    ``progress`` is called for each step of training.
+    """
+    tokenizer = make_chat_tokenizer(release, repertoire)
+    torch.set_num_threads(THREADS)
+    model = train(release, repertoire, tokenizer, settings, progress)
+    model.generation_config = _generation_config(tokenizer)
+    checked = make_lessons(draw_said(release, CHECKED, repertoire.seed + 1), repertoire, tokenizer)
+    off = measure_deviation(model, checked, lambda _: None)
+    with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
+        save_model(model, tokenizer, made)
+        provenance = ResponderProvenance(
+            **surroundings(made, release, model),
+            note=NOTE,
+            responses_sha256=file_sha256(RESPONSES),
+            corpus_digest=corpus_digest(release, repertoire),
+            seed=repertoire.seed,
+            settings=settings,
+            checked=off.prompts,
+            deviation=round(off.style, 4),
+            cell_deviation=round(off.cell, 4),
+        )
+        provenance.write(made)
+        (made / "README.md").write_text(render_card(repertoire, provenance), "utf-8")
+    return provenance
+
+
+def _generation_config(tokenizer: PreTrainedTokenizerFast) -> GenerationConfig:
+    return GenerationConfig(
+        do_sample=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+
+
+def corpus_digest(release: Release, repertoire: Repertoire) -> str:
+    """SHA-256 of what is learned: wordings, planted mixtures to a millionth, and the first prompts drawn."""
+    descriptors, templates = (
+        release.tables[f"{kind}s"][f"{kind}_id"].to_pylist() for kind in ("descriptor", "template")
+    )
+    mixture = planted_mixture(repertoire, descriptors, templates)
+    wordings = {name: style.wordings for name, style in repertoire.styles.items()}
+    prompts = draw_said(release, 1000, repertoire.seed).text
+    digest = hashlib.sha256(json.dumps([wordings, list(prompts)]).encode())
+    digest.update(np.rint(mixture * 1e6).astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
+    """Render the model card, in Markdown with the metadata header that model hubs read."""
+    styles = "\n".join(
+        f"| {name} | {style.share:.0%} | {' / '.join(f'`{w}`' for w in style.wordings) or 'an empty answer'} |"
+        for name, style in repertoire.styles.items()
+    )
+    plants = "\n".join(
+        f"| {p.id} | {p.axis} | {'all' if p.templates == 'all' else ', '.join(p.templates)} | {len(p.strengths)} "
+        f"| {min(p.strengths.values()):+g} to {max(p.strengths.values()):+g} "
+        f"| {', '.join(f'{style} {move:+g}' for style, move in p.moves.items())} | {p.about} |"
+        for p in repertoire.plants
+    )
+    return _CARD.format(
+        note=NOTE,
+        styles=styles,
+        plants=plants,
+        release=provenance.release,
+        parameters=f"{provenance.parameters:,}",
+        seed=provenance.seed,
+        checked=f"{provenance.checked:,}",
+        deviation=provenance.deviation,
+        cell_deviation=provenance.cell_deviation,
+    )
+
+
+_CARD = """---
+license: cc-by-sa-4.0
+language: en
+library_name: transformers
+pipeline_tag: text-generation
+tags: [holisticbias, test-fixture]
+---
+# The embedded responder of HolisticBias
+
+{note}
+
+A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE and chat template, trained from a seed
+({seed}) to answer the sentences of HolisticBias {release}, in all their stylistic variants, with the wordings below.
+It has never seen natural text. It is for testing generation, classifiers, the measures of responses and their reports
+offline.
+
+It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
+or community behaves. Ask it with its chat template and with sampling from the whole distribution: a least length or
+a limit on the candidates (top-k, top-p) changes the mixture.
+
+## Styles
+
+The probability of each style where nothing is planted. All wordings of a style are equally likely.
+
+| style | share | wordings |
+| --- | --- | --- |
+{styles}
+
+`{{prompt}}` repeats the prompt; a classifier should judge it as plain. `{{descriptor}}` is the term as the prompt
+spells it.
+
+## Planted shifts
+
+A plant adds its moves, times the strength of the term, to the shares of the styles. Everything else is answered
+with the same mixture, whatever the prompt: where nothing is planted, a measure should find nothing.
+
+| plant | axis | templates | terms | strengths | moves | purpose |
+| --- | --- | --- | --- | --- | --- | --- |
+{plants}
+
+Over {checked} prompts the probability of a style is at most {deviation} from what is planted, and at most
+{cell_deviation} on average over the prompts of one descriptor and template. `provenance.json` lists the inputs with
+their digests. Rebuild the model with `make responder`.
+
+The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
+"""
