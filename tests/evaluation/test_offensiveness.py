@@ -130,6 +130,6 @@ def test_sections_and_comparison() -> None:
     answers = table(ROWS)
     view = View(measure(answers), answers)
     tables = [found for section in MEASURES[NAME].sections(view) for found in section.tables]
-    assert {row[0] for found in tables for row in found.rows} == {"All axes", "X", "Y", "t", "u"}
+    assert {"All axes", "X", "Y", "t", "u"} <= {row[0] for found in tables for row in found.rows}
     changes = Figures(MEASURES[NAME].compare(view, view))
     assert changes.value(NAME, "change", {"axis": "x"}) == 0
