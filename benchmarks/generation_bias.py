@@ -49,7 +49,7 @@ WORLDS = {
     "effect 0.3, 5 responses": replace(FIVE, effect=0.3),
     "effect 0.3, 1 to 8 responses": replace(UNEQUAL, effect=0.3),
     "effect 0.3, 5 responses, lexicon, rare styles": replace(LEXICON, effect=0.3),
-    "effect 0.5 in a tenth, 5 responses": replace(FIVE, effect=0.5, differing=0.1),
+    "effect 0.5 in a tenth, 5 responses": replace(FIVE, effect=0.5, differing=10),
     "effect 0.8, 15 responses": ResponseWorld(effect=0.8),
     "effect 0.8, 5 responses": replace(FIVE, effect=0.8),
     "effect 0.8, 1 to 8 responses": replace(UNEQUAL, effect=0.8),
@@ -69,7 +69,8 @@ class Trial:
     style_covers: Floats
     p_below_05: bool
     any_axis: bool
-    names: set[tuple[str, str]]
+    names: int
+    named: float
 
 
 def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
@@ -80,6 +81,8 @@ def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
     by_axis = np.split(means, world.axes, axis=1)
     full, corrected = (figures.by(NAME, f"full_gen_bias{suffix}") for suffix in ("", "_corrected"))
     adjusted = figures.by(NAME, "style_adjusted_p", "axis", "descriptor", "style")
+    names = {(f.keys["axis"], f.keys["descriptor"]) for f in adjusted if f.value is not None and f.value < 0.05}
+    differing = {(f"axis {d // world.descriptors}", f"d{d % world.descriptors}") for d in np.flatnonzero(world.differs)}
     return Trial(
         raw=full[0].value or 0,
         corrected=corrected[0].value or 0,
@@ -91,7 +94,8 @@ def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
         ),
         p_below_05=(full[0].p_value or 0) < 0.05,
         any_axis=any((f.p_value or 0) < 0.05 for f in figures.by(NAME, "full_gen_bias", "axis")),
-        names={(f.keys["axis"], f.keys["descriptor"]) for f in adjusted if f.value is not None and f.value < 0.05},
+        names=len(names),
+        named=len(names & differing) / max(len(differing), 1),
     )
 
 
@@ -112,15 +116,13 @@ def summarise(world: ResponseWorld, trials: Sequence[Trial]) -> dict[str, float 
     def mean(name: str) -> float:
         return float(np.mean([getattr(trial, name) for trial in trials]))
 
-    differing = world.axes * world.descriptors * world.differing
-    names = [len(trial.names) for trial in trials]
     return {
         "raw": mean("raw") - mean("true"),
         "corrected": mean("corrected") - mean("true"),
         "true": mean("true"),
         **{name: mean(name) for name in ("covers", "axis_covers", "style_covers", "p_below_05", "any_axis")},
-        "any_name": float(np.mean(np.array(names) > 0)) if not world.effect else None,
-        "named": float(np.mean(names)) / differing if world.effect else None,
+        "any_name": float(np.mean([trial.names > 0 for trial in trials])) if not world.effect else None,
+        "named": mean("named") if world.effect else None,
     }
 
 

@@ -290,7 +290,7 @@ def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
     rng = np.random.default_rng(0)
     named = []
     for effect in (0.0,) * 20 + (0.5,):
-        world = ResponseWorld(styles=10, rare=2, softness=0, effect=effect, differing=0.2, responses=5)
+        world = ResponseWorld(styles=10, rare=2, softness=0, effect=effect, differing=5, responses=5)
         figures = measure(world.draw(world.mixtures(rng), rng))
         adjusted = figures.by(NAME, "style_adjusted_p", "axis", "descriptor", "style")
         assert len(adjusted) == 400
