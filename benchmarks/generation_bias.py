@@ -9,6 +9,9 @@ Prints for each world:
 - ``any_axis``: the share of runs in which any axis has p < 0.05 after correction;
 - ``any_name``: the share of runs in which a descriptor is named in any style, though no descriptor differs;
 - ``named``: the share of differing descriptors that are named in a style.
+
+With ``--changes``, two runs of the same world are compared instead: ``p_below_05`` is the share of changes of the bias
+over all axes with p < 0.05, and ``covers`` the share of intervals that cover 0.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.responses.bias_changes import bias_changes
 
 NAME = "generation_bias"
 FIVE = ResponseWorld(responses=5)
@@ -49,7 +53,7 @@ WORLDS = {
     "effect 0.3, 5 responses": replace(FIVE, effect=0.3),
     "effect 0.3, 1 to 8 responses": replace(UNEQUAL, effect=0.3),
     "effect 0.3, 5 responses, lexicon, rare styles": replace(LEXICON, effect=0.3),
-    "effect 0.5 in a tenth, 5 responses": replace(FIVE, effect=0.5, differing=0.1),
+    "effect 0.5 in a tenth, 5 responses": replace(FIVE, effect=0.5, differing=10),
     "effect 0.8, 15 responses": ResponseWorld(effect=0.8),
     "effect 0.8, 5 responses": replace(FIVE, effect=0.8),
     "effect 0.8, 1 to 8 responses": replace(UNEQUAL, effect=0.8),
@@ -69,7 +73,8 @@ class Trial:
     style_covers: Floats
     p_below_05: bool
     any_axis: bool
-    names: set[tuple[str, str]]
+    names: int
+    named: float
 
 
 def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
@@ -80,6 +85,8 @@ def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
     by_axis = np.split(means, world.axes, axis=1)
     full, corrected = (figures.by(NAME, f"full_gen_bias{suffix}") for suffix in ("", "_corrected"))
     adjusted = figures.by(NAME, "style_adjusted_p", "axis", "descriptor", "style")
+    names = {(f.keys["axis"], f.keys["descriptor"]) for f in adjusted if f.value is not None and f.value < 0.05}
+    differing = {(f"axis {d // world.descriptors}", f"d{d % world.descriptors}") for d in np.flatnonzero(world.differs)}
     return Trial(
         raw=full[0].value or 0,
         corrected=corrected[0].value or 0,
@@ -91,7 +98,8 @@ def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
         ),
         p_below_05=(full[0].p_value or 0) < 0.05,
         any_axis=any((f.p_value or 0) < 0.05 for f in figures.by(NAME, "full_gen_bias", "axis")),
-        names={(f.keys["axis"], f.keys["descriptor"]) for f in adjusted if f.value is not None and f.value < 0.05},
+        names=len(names),
+        named=len(names & differing) / max(len(differing), 1),
     )
 
 
@@ -112,15 +120,26 @@ def summarise(world: ResponseWorld, trials: Sequence[Trial]) -> dict[str, float 
     def mean(name: str) -> float:
         return float(np.mean([getattr(trial, name) for trial in trials]))
 
-    differing = world.axes * world.descriptors * world.differing
-    names = [len(trial.names) for trial in trials]
     return {
         "raw": mean("raw") - mean("true"),
         "corrected": mean("corrected") - mean("true"),
         "true": mean("true"),
         **{name: mean(name) for name in ("covers", "axis_covers", "style_covers", "p_below_05", "any_axis")},
-        "any_name": float(np.mean(np.array(names) > 0)) if not world.effect else None,
-        "named": float(np.mean(names)) / differing if world.effect else None,
+        "any_name": float(np.mean([trial.names > 0 for trial in trials])) if not world.effect else None,
+        "named": mean("named") if world.effect else None,
+    }
+
+
+def compare(world: ResponseWorld, runs: int, rng: np.random.Generator) -> dict[str, float | None]:
+    """Compare two runs of the same mixtures, this many times."""
+    changes = []
+    for _ in range(runs):
+        mixtures = world.mixtures(rng)
+        figures = Figures(bias_changes(world.draw(mixtures, rng), world.draw(mixtures, rng), {}))
+        changes.append(figures.by(NAME, "change")[0])
+    return {
+        "p_below_05": float(np.mean([(change.p_value or 0) < 0.05 for change in changes])),
+        "covers": float(np.mean([_covers([change], [0.0]) for change in changes])),
     }
 
 
@@ -129,11 +148,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--changes", action="store_true", help="compare two runs of each world")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name, world in WORLDS.items():
         rng, started = np.random.default_rng(options.seed), time.perf_counter()
-        figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
+        if options.changes:
+            figures = compare(world, options.runs, rng)
+        else:
+            figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
         shown = {key: None if value is None else round(value, 3) for key, value in figures.items()}
         shown["seconds"] = round((time.perf_counter() - started) / options.runs, 3)
         if options.json:

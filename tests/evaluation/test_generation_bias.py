@@ -290,7 +290,7 @@ def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
     rng = np.random.default_rng(0)
     named = []
     for effect in (0.0,) * 20 + (0.5,):
-        world = ResponseWorld(styles=10, rare=2, softness=0, effect=effect, differing=0.2, responses=5)
+        world = ResponseWorld(styles=10, rare=2, softness=0, effect=effect, differing=5, responses=5)
         figures = measure(world.draw(world.mixtures(rng), rng))
         adjusted = figures.by(NAME, "style_adjusted_p", "axis", "descriptor", "style")
         assert len(adjusted) == 400
@@ -394,6 +394,25 @@ def test_runs_without_a_common_style_or_cell() -> None:
     other = table([("y", t, d, a, b) for _, t, d, a, b in TINY])
     with pytest.raises(SelectionError, match="no descriptor and template in common"):
         MEASURE.compare(view(table(TINY)), view(other))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("full_gen_bias", -1.0, "cannot be negative"),
+        ("variance_share", 1.5, "between 0 and 1"),
+        ("full_gen_bias", None, "full_gen_bias is missing"),
+        ("full_gen_bias", 46.0, None),
+    ],
+)
+def test_edited_figures(name: str, value: float | None, problem: str | None) -> None:
+    figures = [
+        f.model_copy(update={"value": value}) if (f.name, f.keys) == (name, {"axis": "x"}) else f
+        for f in measure(table(TINY))
+    ]
+    found = list(MEASURE.problems(Figures(figures)))
+    assert len(found) == (problem is not None)
+    assert all(problem in text for text in found if problem)
 
 
 def test_sections_show_the_figures() -> None:

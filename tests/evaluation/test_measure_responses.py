@@ -127,12 +127,12 @@ def test_nan_is_not_a_probability(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "there is no file"),
+        (None, "there is no file of clusters"),
         ("A: [hot]\n", "cluster 'A' has the style 'hot', which the responses do not have"),
-        ("A: []\n", "cluster 'A' has no style"),
-        ("{}\n", "there is no cluster"),
-        ("- warm\n", "map the name of each cluster to a list of styles"),
-        ("A: warm\n", "map the name of each cluster to a list of styles"),
+        ("A: []\n", "clusters.yaml: "),
+        ("{}\n", "clusters.yaml: "),
+        ("- warm\n", "clusters.yaml: "),
+        ("A: warm\n", "clusters.yaml: "),
         ("A: [warm]\nA: [cold]\n", "clusters.yaml:2: "),
         ("A: [warm\n", "clusters.yaml:"),
     ],
