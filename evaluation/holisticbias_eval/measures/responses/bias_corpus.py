@@ -83,9 +83,10 @@ def corpus_section(shown: Shown) -> Iterator[Section]:
     caption = "Frequency in the corpus and mean style probability"
     table = Table("corpus-correlation", caption, columns, rows)
     absent = sum(not count for count in counts.values())
-    note = f"The corpus does not have {absent:,} of {len(counts):,} descriptors." if absent else ""
-    told = [Paragraph(note)] if note else []
-    yield Section("corpus", "Frequency in a corpus", (*blocks, *told, table, Paragraph(READING, "note")))
+    if absent:
+        blocks.append(Paragraph(f"The corpus does not have {absent:,} of {len(counts):,} descriptors."))
+    yield Section("corpus", "Frequency in a corpus", (*blocks, Paragraph(READING, "note")))
+    yield Section("corpus-correlation", "Frequency in a corpus and styles", (table,))
 
 
 def _scatter(shown: Shown, counts: Mapping[tuple[str, str], float | None], key: str, name: str, number: int) -> Scatter:
