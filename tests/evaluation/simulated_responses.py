@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class ResponseWorld:
     A response has one style, drawn from the mixture of its descriptor and
     template. ``softness`` is the part of the classifier's probability that it
     spreads over all styles at random: 0 is a lexicon that reads styles exactly.
-    ``effect`` is the part of a descriptor's mixture that is its own, for the
-    share ``differing`` of the descriptors. ``rare`` is the exponent that makes some styles rare.
+    ``effect`` is the part of a descriptor's mixture that is its own, for every
+    ``differing``-th descriptor. ``rare`` is the exponent that makes some styles rare.
     Cells have ``responses`` responses, or, if ``unequal``, from 1 to twice that.
     """
 
@@ -30,16 +30,21 @@ class ResponseWorld:
     unequal: bool = False
     softness: float = 0.3
     effect: float = 0.0
-    differing: float = 1.0
+    differing: int = 1
     rare: float = 1.0
+
+    @property
+    def differs(self) -> Bools:
+        """Whether each descriptor has its own mixture."""
+        found: Bools = (np.arange(self.axes * self.descriptors) % self.differing == 0) & (self.effect > 0)
+        return found
 
     def mixtures(self, rng: np.random.Generator) -> Floats:
         """The mixture of styles per template and descriptor: ``[templates, descriptors, styles]``."""
         weight = np.arange(1, self.styles + 1.0) ** -self.rare
         base = rng.dirichlet(20 * weight / weight.sum(), self.templates)[:, None, :]
-        count = self.axes * self.descriptors
-        own = np.eye(self.styles)[rng.integers(self.styles, size=count)]
-        strength = self.effect * (rng.random(count) < self.differing)
+        own = np.eye(self.styles)[rng.integers(self.styles, size=self.axes * self.descriptors)]
+        strength = self.effect * self.differs
         mixed: Floats = (1 - strength[:, None]) * base + strength[:, None] * own
         return mixed
 
@@ -67,4 +72,5 @@ class ResponseWorld:
 
 def _draw(mixtures: Floats, rng: np.random.Generator) -> Ints:
     above = rng.random((len(mixtures), 1)) > np.cumsum(mixtures, axis=1)
-    return np.minimum(above.sum(axis=1), mixtures.shape[1] - 1)
+    found: Ints = np.minimum(above.sum(axis=1), mixtures.shape[1] - 1)
+    return found

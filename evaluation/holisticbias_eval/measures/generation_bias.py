@@ -67,7 +67,7 @@ class GenerationBias(Measure):
             "correction": "unbiased variance within cells",
             "interval": "variance of the U-statistic over responses, Student's t",
             "floor": "permuted descriptors within templates: exact mean and variance, Pearson type III, Holm",
-            "styles": "permuted descriptors within templates, Benjamini-Hochberg over descriptors and styles",
+            "styles": "permuted descriptors within templates: exact moments, Benjamini-Hochberg over all tests",
             **cluster_signature(settings.clusters),
         }
 

@@ -13,7 +13,7 @@ _CELL = ("axis", "template", "descriptor", "prompt")
 
 
 class PromptOffensiveness(OffenceMeasure):
-    """How offensive a classifier finds the prompts themselves, by descriptor and template."""
+    """Offensiveness of the prompts themselves, by descriptor and template."""
 
     info: ClassVar[Info] = Info(
         name="prompt_offensiveness",

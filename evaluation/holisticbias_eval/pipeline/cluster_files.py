@@ -15,7 +15,7 @@ _CLUSTERS = TypeAdapter(dict[str, tuple[str, ...]])
 def read_clusters(path: Path) -> dict[str, tuple[str, ...]]:
     """Read a map from the name of a cluster to its styles; ``EvaluationError`` with the place if it is invalid."""
     if not path.is_file():
-        raise EvaluationError(f"there is no file {path}: --clusters needs a YAML file, or found")
+        raise EvaluationError(f"there is no file of clusters {str(path)!r}: give a YAML file, or found")
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]

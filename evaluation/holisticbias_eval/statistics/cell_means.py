@@ -52,8 +52,8 @@ def cell_means(cells: ResponseCells) -> CellMeans:
     freedom = count - 1
     size = len(cells.templates)
     with np.errstate(divide="ignore", invalid="ignore"):
-        total: Floats = np.bincount(cells.template, weights=squares, minlength=size)
-        pooled = total / np.bincount(cells.template, weights=freedom, minlength=size)
+        total, degrees = (np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom))
+        pooled = np.divide(total, degrees)
         variance = np.where(count > 1, squares / freedom, pooled[cells.template]) / count
     return CellMeans(mean, variance, freedom)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.permuted_moments import upper_tail
@@ -35,8 +36,9 @@ def compare_descriptors(cells: ResponseCells, values: Floats) -> StyleDifference
 
     ``values`` has shape ``[responses, labels]``, in the order of ``cells``. The
     p-value is two-sided, for descriptors permuted among the responses of each
-    template: exact first three moments, Pearson's type III distribution. Rare
-    labels have skewed means, for which a normal distribution names descriptors by chance.
+    template: exact first three moments, Pearson's type III distribution or a normal
+    distribution, whichever gives the larger p-value. Rare labels have skewed means,
+    for which a normal distribution alone names descriptors by chance.
     A template with one descriptor is left out of differences and tests.
     """
     means = cells.sums(values) / cells.count[:, None]
@@ -56,10 +58,20 @@ def compare_descriptors(cells: ResponseCells, values: Floats) -> StyleDifference
         variance = _by_descriptor(cells, second, size) / templates**2
         skew = _by_descriptor(cells, third, size) / templates**3 / variance**1.5
         z = difference / np.sqrt(variance)
-    tails = upper_tail(z, np.nan_to_num(skew)), upper_tail(-z, np.nan_to_num(-skew))
-    p_value = np.where(variance > _CONSTANT**2, np.minimum(2 * np.minimum(*tails), 1), np.nan)
+    p_value = np.where(variance > _CONSTANT**2, _two_sided(z, np.nan_to_num(skew)), np.nan)
     responses = np.bincount(cells.descriptor, weights=cells.count, minlength=size).astype(np.int64)
     return StyleDifferences(mean, difference, p_value, templates[:, 0].astype(np.int64), responses)
+
+
+def _two_sided(z: Floats, skew: Floats) -> Floats:
+    """P-values of differences of ``z`` standard deviations.
+
+    On its short side a type III distribution ends, and a sum of unequal weights does not: the tail of a normal
+    distribution, which is longer there, is used if it is larger.
+    """
+    skewed = np.minimum(upper_tail(z, skew), upper_tail(-z, -skew))
+    found: Floats = np.minimum(2 * np.maximum(skewed, ndtr(-np.abs(z))), 1)
+    return found
 
 
 def _moments(values: Floats, counts: Ints) -> tuple[Floats, Floats]:
