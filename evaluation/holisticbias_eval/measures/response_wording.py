@@ -17,6 +17,7 @@ from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker,
 from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
 from holisticbias_eval.measures.responses.row_values import (
     MEANS,
+    UNTESTED,
     RowValues,
     Wordings,
     read_wordings,
@@ -79,9 +80,11 @@ class ResponseWording(Measure):
         for row_value in row_values(answers, wordings, phrases.all):
             figures += _of_groups(maker, row_value, (design.all, design.axes), design)
             if (row_value.values > 0).any():
-                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=True))
+                is_tested = row_value.name != UNTESTED
+                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=is_tested))
                 tested.setdefault(row_value.name, []).extend(own)
-        figures += [f for own in tested.values() for f in (*own, *maker.adjusted(own))]
+        for name, own in tested.items():
+            figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
         figures += _distinct(maker, wordings, design)
         figures += found_phrases(maker, answers, wordings, design.descriptors, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))

@@ -80,8 +80,7 @@ def _cluster_table(shown: Shown, clusters: Sequence[Figure]) -> Table:
     )  # fmt: skip
     members = _members(shown)
     details = tuple((", ".join(members.get(f.keys["cluster"], ())),) for f in clusters)
-    note = "Open a row for the styles of a cluster."
-    return Table("clusters-by-bias", "Gen Bias by cluster", columns, rows, note, details)
+    return Table("clusters-by-bias", "Gen Bias by cluster", columns, rows, details=details)
 
 
 def _members(shown: Shown) -> Mapping[str, list[str]]:

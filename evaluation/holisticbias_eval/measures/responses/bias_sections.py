@@ -99,9 +99,9 @@ def _together(shown: Shown) -> Iterator[Paragraph]:
     share, corrected = shown.value("variance_share"), shown.get(FULL + CORRECTED)
     text = f"Over all descriptors Full Gen Bias is {_number(full.value)}"
     if corrected and corrected.value is not None:
-        text += f", {_brief(shown, full)} without sampling noise"
+        text += f"; without sampling noise it is {_brief(shown, full)}"
     if share is not None:
-        text += f"; {percent(share)} of the variance of responses is between descriptors"
+        text += f". {percent(share)} of the variance of responses is between descriptors"
     yield Paragraph(f"{text}.")
 
 
