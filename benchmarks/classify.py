@@ -167,7 +167,7 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--texts", type=int, default=1000, help="number of texts")
+    parser.add_argument("--texts", type=int, default=600, help="number of texts")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help="cpu counts only this process's time")
     parser.add_argument("--rounds", type=int, default=3, help="number of rounds")
