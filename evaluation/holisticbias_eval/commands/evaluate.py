@@ -94,8 +94,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "--chat",
     type=click.Choice((*ROLES, *CHAT)),
     help="For scores, a role: each sentence is scored as the beginning of this role's turn in the model's chat "
-    "template, which is not scored. For responses: whether prompts are put into the template; auto, the default: if there is "
-    "one.",
+    "template, which is not scored. For responses: whether prompts are put into the template; auto, the "
+    "default: if there is one.",
 )
 @engine_options
 @response_options

@@ -119,4 +119,4 @@ def test_a_users_clusters(content: str, expected: Any, tmp_path: Path) -> None:
         assert CLUSTERS.read(str(file)).clusters == expected
         return
     with pytest.raises(EvaluationError, match=expected):
-        CLUSTERS.read(str(file)).clusters
+        CLUSTERS.read(str(file))
