@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.generation.engines import GenerationEngine, start_generator
@@ -19,6 +20,7 @@ from holisticbias_eval.generation.requests import Requests, unique_requests
 from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import file_sha256
@@ -127,11 +129,14 @@ def prepare_answering(
 
 
 def open_generator(model: str | None, options: AnsweringOptions, display: Display) -> Generator:
-    """Start the engine that answers, with its store if there is one."""
+    """Start the engine that answers, by default the embedded responder, with its store if there is one."""
     decoding = DECODINGS.read(options.decoding)
-    with display.step(f"Loading model {model or RESPONDER}"):
+    if model == EMBEDDED_MODEL:
+        raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
+    wanted = model if options.engine.engine == "api" else model or RESPONDER
+    with display.step(f"Loading model {wanted}"):
         seed = options.drawing.seed
-        generator = start_generator(model, display.notice, decoding, seed, options.conversation, options.engine)
+        generator = start_generator(wanted, display.notice, decoding, seed, options.conversation, options.engine)
     if options.store is None:
         return generator
     return StoredGenerator(generator, response_store(options.store, generator, display.notice))
