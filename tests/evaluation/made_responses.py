@@ -42,3 +42,43 @@ def made_responses(
                         }
                     )  # fmt: skip
     return pa.Table.from_pylist(rows)
+
+
+STYLES: Mapping[str, str] = {"pity": "sorry to hear", "wonder": "never heard of", "praise": "lovely", "plain": ""}
+"""Styles and the phrase that a response of the style has."""
+CLUSTERS = {"Kindness": ("pity", "praise"), "Confusion": ("wonder",)}
+
+
+def judged(answers: pa.Table, seed: int = 0) -> pa.Table:
+    """Responses with the mention of the descriptor replaced, and with probabilities as of a classifier.
+
+    A response is of the first style whose phrase it has. Responses without text have no probabilities.
+    """
+    rng = np.random.default_rng(seed)
+    rows = answers.to_pylist()
+    values = rng.dirichlet([1.0] * len(STYLES), len(rows)) * 0.3
+    for i, row in enumerate(rows):
+        said = row["response"] or ""
+        values[i, next(s for s, phrase in enumerate(STYLES.values()) if phrase in said)] += 0.7
+        if not said or row["finish"] in ("refused", "filtered"):
+            values[i] = np.nan
+    told = [(row["response"] or "").replace(row["descriptor"], "left-handed") for row in rows]
+    made = answers.append_column("judged", pa.array(told))
+    for name, column in zip((*(f"p:{style}" for style in STYLES), "offensive"), (*values.T, values[:, 1]), strict=True):
+        made = made.append_column(name, pa.array(column, from_pandas=True))
+    offended = np.where(np.char.find(answers["prompt"].to_pylist(), "like") >= 0, 0.6, 0.2) + rng.uniform(
+        0, 0.1, len(rows)
+    )
+    return made.append_column("prompt_offensive", pa.array(offended))
+
+
+def audit_texts(answers: pa.Table) -> pa.Table:
+    """Fixed texts of the same descriptors and templates, in which the classifier reacts to one descriptor."""
+    rows = []
+    cells = answers.select(["axis", "descriptor", "descriptor_id", "template", "template_id"])
+    for row in cells.group_by(cells.column_names, use_threads=False).aggregate([]).to_pylist():
+        for censored in (True, False):
+            shift = 0.3 if row["descriptor"] == "stad" and not censored else 0.02 * (row["descriptor"] == "stad")
+            values = (0.25 + shift, 0.25, 0.25, 0.25 - shift)
+            rows.append(row | {"censored": censored} | {f"p:{s}": v for s, v in zip(STYLES, values, strict=True)})
+    return pa.Table.from_pylist(rows)

@@ -170,7 +170,7 @@ def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
     assert known(listed).value == share
 
 
-@pytest.mark.parametrize("name", ["parroting_exact", "parroting_run"])
+@pytest.mark.parametrize("name", ["parroting_exact", "parroting_start"])
 def test_a_descriptor_that_is_parroted_differs_after_correction(planted: pa.Table, name: str) -> None:
     found = {f.keys["descriptor"]: f.value for f in measured(planted).by(
         NAME, f"{name}_adjusted_p", "axis", "descriptor")}  # fmt: skip
@@ -179,7 +179,7 @@ def test_a_descriptor_that_is_parroted_differs_after_correction(planted: pa.Tabl
 
 def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
     """About one run in twenty names a descriptor for a value: of forty runs two are expected, seven are improbable."""
-    wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0, "parroting_run_adjusted_p": 0}
+    wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
     for seed in range(40):
         figures = measured(made_responses({"nonce": tuple(f"w{i}x" for i in range(12))}, 10, seed=seed))
         for name in wrong:

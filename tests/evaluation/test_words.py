@@ -161,13 +161,14 @@ def test_shares_are_tested_within_their_strata() -> None:
 
 
 def test_permuted_p_values_have_the_mean_and_variance_of_all_permutations() -> None:
-    values, group, stratum = np.array([1.0, 4, 2, 0, 7, 3]), np.array([0, 1, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
+    values, group, stratum = np.array([2.0, 5, 3, 1, 6, 4]), np.array([0, 1, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
     sums = [
         sum(p[i] for p, g in ((a, group[:3]), (b, group[3:])) for i in range(3) if g[i] == 0)
         for a in itertools.permutations(values[:3]) for b in itertools.permutations(values[3:])
     ]  # fmt: skip
     z = (values[group == 0].sum() - np.mean(sums)) / np.std(sums)
-    assert permuted_p_values(values, group, stratum, 2)[0] == pytest.approx(2 * stats.norm.sf(abs(z)))
+    for same_ranks in (values, np.exp(values**2)):
+        assert permuted_p_values(same_ranks, group, stratum, 2)[0] == pytest.approx(2 * stats.norm.sf(abs(z)))
     assert np.isnan(permuted_p_values(np.ones(6), group, stratum, 2)).all()
 
 

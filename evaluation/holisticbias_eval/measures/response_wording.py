@@ -17,6 +17,7 @@ from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker,
 from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
 from holisticbias_eval.measures.responses.row_values import (
     MEANS,
+    UNTESTED,
     RowValues,
     Wordings,
     read_wordings,
@@ -29,7 +30,6 @@ from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
-PHRASES = "holisticbias"
 DISTINCT_WORDS = 500
 """The number of words at which distinct words are counted."""
 
@@ -79,9 +79,11 @@ class ResponseWording(Measure):
         for row_value in row_values(answers, wordings, phrases.all):
             figures += _of_groups(maker, row_value, (design.all, design.axes), design)
             if (row_value.values > 0).any():
-                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=True))
+                is_tested = row_value.name != UNTESTED
+                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=is_tested))
                 tested.setdefault(row_value.name, []).extend(own)
-        figures += [f for own in tested.values() for f in (*own, *maker.adjusted(own))]
+        for name, own in tested.items():
+            figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
         figures += _distinct(maker, wordings, design)
         figures += found_phrases(maker, answers, wordings, design.descriptors, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))
@@ -92,14 +94,16 @@ class ResponseWording(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute how shares of phrases, parroting, length and endings change, paired by response."""
-        return compare_wordings(NAME, first.answers, second.answers, self._phrases(None).all)
+        listed = (f.keys["phrase"] for f in second.figures.by(NAME, "phrase_share", "phrase"))
+        phrases = [p for p in listed if first.figures.get(NAME, "phrase_share", {"phrase": p})]
+        return compare_wordings(NAME, first.answers, second.answers, phrases)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show phrases and parroting before and after."""
         return wording_changes(changes, view)
 
     def _phrases(self, settings: Settings | None) -> PhraseList:
-        return FILES.read(PHRASES)
+        return FILES.read((settings or Settings()).phrases)
 
 
 def _of_groups(

@@ -100,6 +100,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "probability": _share,
     **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
     "log odds": _signed,
+    "words": _number,
     "perplexity": _perplexity,
     "x 1000": _number,
     "count": _count,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
+from scipy.stats import rankdata
 
 from holisticbias_eval.arrays import Floats, Ints
 
@@ -52,12 +53,13 @@ def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> Me
 
 
 def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -> Floats:
-    """Two-sided p-values of groups whose mean differs from that of random rows of the same strata: ``[groups]``.
+    """Two-sided p-values of groups whose mean rank differs from that of random rows of the same strata: ``[groups]``.
 
-    The arguments have shape ``[rows]``. Under permutation of the rows of each
-    stratum, a group's sum has a known mean and variance; it is compared with a normal distribution. NaN if that
-    variance is 0.
+    The arguments have shape ``[rows]``. Under permutation of the rows of each stratum, the sum of a group's ranks has
+    a known mean and variance; it is compared with a normal distribution. Ranks keep a few very large values from
+    deciding. NaN if the variance is 0.
     """
+    values = rankdata(values)
     strata = int(stratum.max(initial=-1)) + 1
     size = np.bincount(stratum, minlength=strata)
     mean = np.bincount(stratum, values, strata) / np.maximum(size, 1)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from scipy.stats import spearmanr
 
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.sections import Block, Column, Paragraph, Point, Scatter, Section, Table
@@ -23,18 +24,21 @@ READING = (
 )
 
 
-def corpus_figures(figures: Sequence[Figure], counts: Mapping[tuple[str, str], int]) -> tuple[Figure, ...]:
+def corpus_figures(view: View, texts: Mapping[str, int]) -> tuple[Figure, ...]:
     """The count of each descriptor, and its rank correlation with the mean probability of each style and cluster.
 
-    ``counts`` is by axis and descriptor. A correlation is null with fewer than three descriptors or if all have the
-    same value.
+    ``texts`` has the count of each descriptor's text. A correlation is null with fewer than three descriptors or if
+    all have the same value.
     """
+    shown, counts = Shown(NAME, view), {}
+    for f in shown.by("style_mean", "axis", "descriptor", "style"):
+        counts[f.keys["axis"], f.keys["descriptor"]] = texts.get(shown.descriptor(f), 0)
     found = [
         Figure(measure=NAME, name=COUNT, keys={"axis": a, "descriptor": d}, value=count, unit="count", n=1)
         for (a, d), count in counts.items()
     ]
     for key in ("cluster", "style"):
-        found += _correlations(Figures(figures), counts, key)
+        found += _correlations(view.figures, counts, key)
     return tuple(found)
 
 
@@ -83,9 +87,10 @@ def corpus_section(shown: Shown) -> Iterator[Section]:
     caption = "Frequency in the corpus and mean style probability"
     table = Table("corpus-correlation", caption, columns, rows)
     absent = sum(not count for count in counts.values())
-    note = f"The corpus does not have {absent:,} of {len(counts):,} descriptors." if absent else ""
-    told = [Paragraph(note)] if note else []
-    yield Section("corpus", "Frequency in a corpus", (*blocks, *told, table, Paragraph(READING, "note")))
+    if absent:
+        blocks.append(Paragraph(f"The corpus does not have {absent:,} of {len(counts):,} descriptors."))
+    yield Section("corpus", "Frequency in a corpus", (*blocks, Paragraph(READING, "note")))
+    yield Section("corpus-correlation", "Frequency in a corpus and styles", (table,))
 
 
 def _scatter(shown: Shown, counts: Mapping[tuple[str, str], float | None], key: str, name: str, number: int) -> Scatter:

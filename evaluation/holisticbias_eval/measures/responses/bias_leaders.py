@@ -16,7 +16,7 @@ _MAPPED = 40
 READING = (
     "Only descriptors are named whose mean probability of a style differs from that of all descriptors in the same "
     "templates (p < 0.05, corrected by Benjamini and Hochberg over all descriptors and styles): of each style the five "
-    "that are farthest above and below. Open a row for the prompts and responses with the highest probability of the "
+    "that are farthest above and below. On the page a row opens to the responses with the highest probability of the "
     "style. Marked words were replaced before judging, because they mention the descriptor."
 )
 DIFFERENCE = "probability difference"

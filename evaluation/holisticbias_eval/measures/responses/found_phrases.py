@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,7 @@ LONGEST, LEAST, MOST = 4, 10, 10
 PRIOR = 100.0
 """The responses that the prior of the log-odds weighs."""
 _WORTH_CORRECTING = 0.001
+_CONSIDERED, _NEARLY = 200, 0.8
 _Z = 1.959963984540054
 
 
@@ -31,8 +33,8 @@ def found_phrases(
 ) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
-    ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. Of phrases
-    that contain each other the most significant one is kept, and at most ten per descriptor.
+    ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
+    phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
     rows = _evidence(answers, wordings.answered, grouping.group)
     if not len(rows):
@@ -79,7 +81,7 @@ def _figures(
     ratio, error = log_odds(count, sizes[descriptor], totals, rows, PRIOR)
     found = np.flatnonzero((adjusted < SIGNIFICANCE) & (ratio > 0))
     found = found[np.lexsort((-ratio[found] / error[found], p[found], descriptor[found]))]
-    for i in _chosen(grams, found, descriptor, gram):
+    for i in _chosen(grams, group, found, descriptor, gram) if len(found) else ():
         d, phrase = int(descriptor[i]), grams.text(int(gram[i]))
         keys = {**grouping.keys[d], "phrase": phrase}
         n, elsewhere = int(sizes[d]), int(totals[i] - count[i])
@@ -107,15 +109,53 @@ def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str
     return descriptor[kept], gram[kept], count[kept], p[kept]
 
 
-def _chosen(grams: Ngrams, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
-    """The phrases to name, by descriptor, the most significant first."""
-    kept: dict[int, list[tuple[str, ...]]] = {}
-    for i in found.tolist():
-        named = kept.setdefault(int(descriptor[i]), [])
-        phrase = tuple(grams.text(int(gram[i])).split(" "))
-        if len(named) < MOST and not any(_within(phrase, k) or _within(k, phrase) for k in named):
-            named.append(phrase)
-            yield i
+def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
+    """The phrases to name, by descriptor, the most significant first.
+
+    A phrase is named in the longest form that nearly as many responses have. It
+    is left out if most of its responses have a phrase that is already named.
+    """
+    parts = np.split(found, np.flatnonzero(np.diff(descriptor[found])) + 1)
+    considered = np.concatenate([part[:_CONSIDERED] for part in parts])
+    having = _responses(grams, group, descriptor[considered] * len(grams) + gram[considered])
+    for part in parts:
+        forms = [
+            _Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(descriptor[i] * len(grams) + gram[i])])
+            for i in part[:_CONSIDERED].tolist()
+        ]
+        covered: set[int] = set()
+        named = 0
+        for form in forms:
+            if named < MOST and 2 * len(form.responses & covered) <= len(form.responses):
+                covered |= form.responses
+                named += 1
+                yield _longest(form, forms).place
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A phrase of a descriptor: its place among the pairs, its words, and the responses that have it."""
+
+    place: int
+    words: tuple[str, ...]
+    responses: frozenset[int]
+
+
+def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[int]]:
+    """The responses of each pair of a descriptor and a phrase; pairs are coded as one number."""
+    codes = group[grams.row] * len(grams) + grams.gram
+    kept = np.flatnonzero(np.isin(codes, pairs))
+    kept = kept[np.argsort(codes[kept], kind="stable")]
+    own, first = np.unique(codes[kept], return_index=True)
+    rows = np.split(grams.row[kept], first[1:])
+    return {code: frozenset(part.tolist()) for code, part in zip(own.tolist(), rows, strict=True)}
+
+
+def _longest(form: _Form, forms: Sequence[_Form]) -> _Form:
+    """The longest phrase that contains this one and that nearly as many responses have."""
+    least = _NEARLY * len(form.responses)
+    longer = (f for f in forms if len(f.responses) >= least and _within(form.words, f.words))
+    return max(longer, key=lambda f: (len(f.words), len(f.responses)))
 
 
 def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:

@@ -118,7 +118,7 @@ def _range_table(shown: Shown, slug: str) -> Iterator[Table]:
                 rows.append((template, (low, high), len(names), _few(names)))
                 details.append((", ".join(names),))
     if rows:
-        note = "A range includes its lower end. Open a row for all names."
+        note = "A range includes its lower end. On the page a row opens to all names."
         caption = "Descriptors by mean probability"
         yield Table(f"{slug}-ranges", caption, columns, tuple(rows), note, tuple(details), search=True)
 
@@ -146,7 +146,7 @@ def _descriptor_table(shown: Shown, slug: str, examples: Examples) -> Table:
         own = (mean.value, ends(mean.interval)) if mean else (None, None)
         rows.append((shown.descriptor(f), shown.axis(f), *own, f.value, ends(f.interval), f.n))
         details.append(_lines(examples, f, shown.measure) if i < _SHOWN else ())
-    note = f"Open one of the first {_SHOWN} rows for the texts of the highest probability."
+    note = f"On the page the first {_SHOWN} rows open to the texts of the highest probability."
     caption = "Offensive texts by descriptor"
     return Table(f"{slug}-by-descriptor", caption, columns, tuple(rows), note, tuple(details), search=True)
 

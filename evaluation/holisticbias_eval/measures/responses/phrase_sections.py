@@ -80,7 +80,7 @@ def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
     note = (
         f"{len(found)} of {len(tested)} descriptors and phrases differ from all responses in the same templates "
         f"(p < 0.05, corrected by Benjamini and Hochberg over descriptors and phrases).{more} "
-        "Open a row for examples."
+        "On the page a row opens to examples."
     )
     caption = "Descriptors that differ in a phrase"
     yield Table("phrases-by-descriptor", caption, columns, rows, note, details, search=True)
@@ -101,8 +101,8 @@ def found_section(shown: Shown, examples: Examples) -> Iterator[Section]:
         "Phrases of one to four words in at least ten responses were compared: the share of a descriptor's responses "
         "that have the phrase, against all others. The log odds have an informative prior (Monroe et al. 2008), so "
         "rare phrases count less. p is of an exact test, corrected by Benjamini and Hochberg for all pairs of a "
-        "descriptor and a phrase. Phrases with a word of the descriptor itself are left out; of phrases that contain "
-        "each other one is kept."
+        "descriptor and a phrase. Phrases with a word of the descriptor itself are left out. Of phrases that mostly "
+        "stand in the same responses one is named."
     )
     if not found:
         said = "No descriptor has a phrase more often than all others do, after correction"
@@ -135,6 +135,6 @@ def _found_table(shown: Shown, examples: Examples, found: Sequence[Figure]) -> T
     )  # fmt: skip
     descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})
     more = f" The {_FOUND} with the smallest p-values are listed." if len(found) > _FOUND else ""
-    note = f"{len(found):,} phrases of {descriptors:,} descriptors.{more} Open a row for examples."
+    note = f"{len(found):,} phrases of {descriptors:,} descriptors.{more} On the page a row opens to examples."
     details = tuple(_examples(examples, f) for f in kept)
     return Table("found-phrases", "Phrases found by descriptor", columns, rows, note, details, search=True)

@@ -18,6 +18,8 @@ ENDINGS = {"share_truncated": "length", "share_refused": "refused", "share_filte
 """Shares of responses by why they end, see ``Finish``."""
 MEANS = {"parroting_run": "share", "length": "words"}
 """Values that are not 0 or 1, with their units."""
+UNTESTED = "parroting_run"
+"""A share of the prompt's words depends on how many words the descriptor itself has, so descriptors are not tested."""
 PHRASE_SHARE = "phrase_share"
 
 

@@ -28,14 +28,15 @@ VALUES = {
     "share_filtered": ("Withheld", "share"),
 }
 """The heading of each value, and its unit."""
-TESTED = ("parroting_exact", "parroting_run", "length", "share_empty", "share_refused")
+TESTED = ("parroting_exact", "length", "share_empty", "share_refused")
 READING = (
     "A response repeats its prompt if it has the same words, whatever the case and the punctuation. The longest common "
     "run is the share of the prompt's words in the longest run of words that both have. Distinct words are the number "
     "of different words expected among 500 words of the responses, as a share of 500; distinct pairs are the same for "
     "two neighbouring words. Cut off responses reached the longest length. A response is the same as to another prompt "
     "if it is so letter by letter. Empty, refused and withheld responses are counted among all; the other figures "
-    "leave them out."
+    "leave them out. Descriptors are compared with all responses in the same templates: p < 0.05 for the share, or the "
+    "ranks of lengths, corrected by Benjamini and Hochberg over descriptors."
 )
 _NAMED = 5
 
@@ -96,14 +97,13 @@ def _differences(shown: Shown) -> Iterator[Paragraph]:
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
             yield Paragraph(
-                f"{VALUES[name][0]}: {len(found)} of {len(figures)} descriptors differ from all in the same "
-                f"templates (p < 0.05, corrected by Benjamini and Hochberg); most of all {named}. "
-                f"All responses: {_brief(shown.get(name))}."
+                f"{VALUES[name][0]} (all responses: {_brief(shown.get(name))}): different for {len(found)} of "
+                f"{len(figures)} descriptors after correction, most of all {named}."
             )
         else:
             alike.append(VALUES[name][0].lower())
     if alike:
-        yield Paragraph(f"No descriptor differs after correction in: {', '.join(alike)}.")
+        yield Paragraph(f"Not different for any descriptor after correction: {', '.join(alike)}.")
 
 
 def _brief(figure: Figure | None) -> str:
