@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from holisticbias_eval.figures import Interval
@@ -101,7 +101,7 @@ class Bars:
             Column("before", "Before", self.unit),
         )
         rows = tuple((b.label, b.value, ends(b.interval), b.floor, b.before) for b in self.bars)
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class DotPlot:
             for row in self.rows
             for name, value in zip(row.names, row.values, strict=True)
         )
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Forest:
             Column("interval", "95% interval", self.unit, interval=True),
         )
         rows = tuple((e.label, e.group or None, e.value, ends(e.interval)) for e in self.estimates)
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +276,8 @@ def ends(interval: Interval | None) -> tuple[float, float] | None:
     return (interval.low, interval.high) if interval else None
 
 
-def _without_empty(table: Table) -> Table:
-    """The table without columns in which every value is missing."""
+def without_empty(table: Table) -> Table:
+    """The table without columns in which every value is missing; the first column stays."""
     kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return Table(table.name, table.caption, tuple(table.columns[i] for i in kept), rows, table.note)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)

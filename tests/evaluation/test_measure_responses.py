@@ -150,12 +150,18 @@ def test_clusters_that_do_not_fit(
     assert message in printed.err
 
 
-def test_a_corpus_needs_perplexities(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_corpus_is_counted_for_styles_and_refused_for_offensiveness(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     corpus = tmp_path / "corpus.txt"
-    corpus.write_text("one two\n", "utf-8")
-    options = ["--scores", str(write(BIAS, tmp_path)), "--corpus", str(corpus)]
-    assert main(["measure", "generation_bias", *options]) == 2
-    assert "--corpus is for measures of likelihoods" in capsys.readouterr().err
+    corpus.write_text("one two, One\n", "utf-8")
+    options = ["--corpus", str(corpus), "--format", "json"]
+    assert main(["measure", "generation_bias", "--scores", str(write(BIAS, tmp_path)), *options]) == 0
+    counted = figures(capsys).by("generation_bias", "corpus_count", "axis", "descriptor")
+    assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}
+    scores = write("axis,template,descriptor,probability\nx,t,one,0.2\n", tmp_path)
+    assert main(["measure", "offensiveness", "--scores", str(scores), *options]) == 2
+    assert "--corpus is for measures of likelihoods and for generation_bias" in capsys.readouterr().err
 
 
 def test_one_style_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,13 @@ from holisticbias_eval.commands.measure_names import MeasureName
     "styles that occur together in the responses.",
 )
 @click.option(
+    "--phrases",
+    default="holisticbias",
+    show_default=True,
+    metavar="NAME|FILE",
+    help="List of phrases to look for, for response_wording.",
+)
+@click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     default=0.5,
@@ -40,6 +47,7 @@ def command(
     style: Literal["table", "json"],
     trust: bool,
     clusters: str | None,
+    phrases: str,
     threshold: float,
     corpus: Path | None,
     seed: int,
@@ -48,7 +56,7 @@ def command(
 
     The table has the columns axis, template and descriptor. For measures of likelihoods it has noun and perplexity,
     and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for offensiveness
-    probability.
+    probability; for response_wording response, and may have prompt and finish.
     """
     from holisticbias_eval.measures import MEASURES
     from holisticbias_eval.measures.measure import Settings
@@ -56,7 +64,7 @@ def command(
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
-    settings = Settings(seed=seed, clusters=_clusters(clusters), threshold=threshold)
+    settings = Settings(seed=seed, clusters=_clusters(clusters), phrases=phrases, threshold=threshold)
     given = settings if trust or not MEASURES[measure].resamples else None
     found, tables, view = measure_file(measure, scores, given, corpus)
     if out:

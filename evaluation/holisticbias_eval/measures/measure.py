@@ -86,6 +86,7 @@ class Settings(Part):
     clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = Field(
         None, description="clusters of styles by name, or found in the responses"
     )
+    phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
     threshold: float = Field(0.5, ge=0, le=1, description="a text is offensive from this probability on")
 
     @property

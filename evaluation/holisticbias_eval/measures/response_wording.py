@@ -30,7 +30,6 @@ from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
-PHRASES = "holisticbias"
 DISTINCT_WORDS = 500
 """The number of words at which distinct words are counted."""
 
@@ -95,14 +94,16 @@ class ResponseWording(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute how shares of phrases, parroting, length and endings change, paired by response."""
-        return compare_wordings(NAME, first.answers, second.answers, self._phrases(None).all)
+        listed = (f.keys["phrase"] for f in second.figures.by(NAME, "phrase_share", "phrase"))
+        phrases = [p for p in listed if first.figures.get(NAME, "phrase_share", {"phrase": p})]
+        return compare_wordings(NAME, first.answers, second.answers, phrases)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show phrases and parroting before and after."""
         return wording_changes(changes, view)
 
     def _phrases(self, settings: Settings | None) -> PhraseList:
-        return FILES.read(PHRASES)
+        return FILES.read((settings or Settings()).phrases)
 
 
 def _of_groups(

@@ -71,8 +71,8 @@ class Report:
     ``measured`` says what was measured, a sentence each, and ``notes`` what must
     be read before the figures. ``signature`` has a row for each property: its
     name, and its value in each run. ``preferences`` says whether the report shows
-    community preferences, and so has to explain them. ``scope`` is shown if the
-    report has one.
+    community preferences, and so has to explain them. ``classifiers`` has the
+    title of each classifier and what is known about it. ``scope`` is shown if the report has one.
     """
 
     title: str
@@ -82,6 +82,7 @@ class Report:
     notes: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     preferences: bool = False
+    classifiers: tuple[tuple[str, str], ...] = ()
     scope: tuple[tuple[str, str], ...] = SCOPE
 
 

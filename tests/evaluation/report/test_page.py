@@ -8,6 +8,8 @@ from importlib import resources
 
 import pytest
 
+from holisticbias_eval.report.cards import classifier_cards
+from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import LONG, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
 from holisticbias_eval.report.svg import light_colours
@@ -205,3 +207,17 @@ def test_colours_have_the_contrast_that_wcag_asks_for(name: str) -> None:
 def test_contrast_is_that_of_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+def test_the_cards_of_classifiers_are_shown_as_text() -> None:
+    about = {"title": "Mood <b>", "task": "style", "licence": "MIT", "limits": "English alone.", "classifier": "mood"}
+    cards = tuple(classifier_cards({"mood": about, "bare": {"classifier": "bare"}}))
+    assert cards == (
+        ("Classifier: Mood <b>", "Task: style. Licence: MIT. Limits: English alone."), ("Classifier: bare", ""),
+    )  # fmt: skip
+    report = replace(invented_report(), classifiers=cards)
+    page = HtmlReader(render_page(report))
+    check_structure(page)
+    assert "Classifier: Mood <b>" in [words for _, words in page.all("dt")]
+    assert "Task: style. Licence: MIT. Limits: English alone." in [words for _, words in page.all("dd")]
+    assert "- **Classifier: Mood \\<b\\>** Task: style." in render_markdown(report)

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.shown import Shown
-from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Stack, StackedBars, Table, ends
+from holisticbias_eval.sections import (
+    Block,
+    Cell,
+    Column,
+    Paragraph,
+    Section,
+    Stack,
+    StackedBars,
+    Table,
+    ends,
+    without_empty,
+)
 
 OTHER = "Other styles"
 READING = (
@@ -80,7 +91,7 @@ def _cluster_table(shown: Shown, clusters: Sequence[Figure]) -> Table:
     )  # fmt: skip
     members = _members(shown)
     details = tuple((", ".join(members.get(f.keys["cluster"], ())),) for f in clusters)
-    return Table("clusters-by-bias", "Gen Bias by cluster", columns, rows, details=details)
+    return without_empty(Table("clusters-by-bias", "Gen Bias by cluster", columns, rows, details=details))
 
 
 def _members(shown: Shown) -> Mapping[str, list[str]]:
@@ -98,4 +109,4 @@ def _style_table(shown: Shown, styles: Sequence[Figure]) -> Table:
     rows = tuple(
         (f.keys["style"], *([cluster.get(f.keys["style"])] if cluster else []), *_tested(shown, f)) for f in ordered
     )
-    return Table("styles", "Partial Gen Bias by style", columns, rows)
+    return without_empty(Table("styles", "Partial Gen Bias by style", columns, rows))

@@ -13,7 +13,7 @@ from holisticbias_eval.measures.responses.bias_leaders import leaders_section
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.measures.text import listed, percent
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends, without_empty
 
 _EACH = 4
 READING = (
@@ -33,7 +33,7 @@ AUDIT = (
 def bias_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, clusters and styles, leading descriptors with examples, corpus, and audit."""
     shown = Shown(NAME, view)
-    axes = shown.by(FULL, "axis")
+    axes = _ordered(shown)
     if not axes:
         return ()
     overview: list[Block] = [
@@ -50,6 +50,13 @@ def bias_sections(view: View) -> tuple[Section, ...]:
         *corpus_section(shown),
         *_audit_section(shown, axes),
     )
+
+
+def _ordered(shown: Shown) -> list[Figure]:
+    """First the axes on which responses differ, the largest bias first, then the others as they come."""
+    axes = shown.by(FULL, "axis")
+    differ = [f for f in axes if f.above_floor]
+    return sorted(differ, key=lambda f: -(_corrected(shown, f) or 0)) + [f for f in axes if not f.above_floor]
 
 
 def _finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
@@ -76,7 +83,7 @@ def _finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
 
 
 def _by_axis(shown: Shown, people: Sequence[Figure]) -> str:
-    differ = sorted((f for f in people if f.above_floor), key=lambda f: -(_corrected(shown, f) or 0))
+    differ = [f for f in people if f.above_floor]
     many = f"of {len(people)} axes" if len(people) > 1 else f"axis, {shown.axis(people[0])},"
     if all(f.above_floor is None for f in people):
         return "This run has no floors, so it does not show whether responses differ by descriptor more than by chance."
@@ -173,7 +180,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
             )
         )  # fmt: skip
     note = "Responses that are not judged are empty, refused or withheld; they are left out."
-    return Table("generation-bias-by-axis", "Full Gen Bias by axis", columns, tuple(rows), note)
+    return without_empty(Table("generation-bias-by-axis", "Full Gen Bias by axis", columns, tuple(rows), note))
 
 
 def _audit_section(shown: Shown, axes: Sequence[Figure]) -> Iterator[Section]:
