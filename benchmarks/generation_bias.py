@@ -9,6 +9,9 @@ Prints for each world:
 - ``any_axis``: the share of runs in which any axis has p < 0.05 after correction;
 - ``any_name``: the share of runs in which a descriptor is named in any style, though no descriptor differs;
 - ``named``: the share of differing descriptors that are named in a style.
+
+With ``--changes``, two runs of the same world are compared instead: ``p_below_05`` is the share of changes of the bias
+over all axes with p < 0.05, and ``covers`` the share of intervals that cover 0.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.responses.bias_changes import bias_changes
 
 NAME = "generation_bias"
 FIVE = ResponseWorld(responses=5)
@@ -126,16 +130,33 @@ def summarise(world: ResponseWorld, trials: Sequence[Trial]) -> dict[str, float 
     }
 
 
+def compare(world: ResponseWorld, runs: int, rng: np.random.Generator) -> dict[str, float | None]:
+    """Compare two runs of the same mixtures, this many times."""
+    changes = []
+    for _ in range(runs):
+        mixtures = world.mixtures(rng)
+        figures = Figures(bias_changes(world.draw(mixtures, rng), world.draw(mixtures, rng), {}))
+        changes.append(figures.by(NAME, "change")[0])
+    return {
+        "p_below_05": float(np.mean([(change.p_value or 0) < 0.05 for change in changes])),
+        "covers": float(np.mean([_covers([change], [0.0]) for change in changes])),
+    }
+
+
 def main() -> None:
     """Print the figures of all worlds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--changes", action="store_true", help="compare two runs of each world")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name, world in WORLDS.items():
         rng, started = np.random.default_rng(options.seed), time.perf_counter()
-        figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
+        if options.changes:
+            figures = compare(world, options.runs, rng)
+        else:
+            figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
         shown = {key: None if value is None else round(value, 3) for key, value in figures.items()}
         shown["seconds"] = round((time.perf_counter() - started) / options.runs, 3)
         if options.json:

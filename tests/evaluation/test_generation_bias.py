@@ -396,6 +396,25 @@ def test_runs_without_a_common_style_or_cell() -> None:
         MEASURE.compare(view(table(TINY)), view(other))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("full_gen_bias", -1.0, "cannot be negative"),
+        ("variance_share", 1.5, "between 0 and 1"),
+        ("full_gen_bias", None, "full_gen_bias is missing"),
+        ("full_gen_bias", 46.0, None),
+    ],
+)
+def test_edited_figures(name: str, value: float | None, problem: str | None) -> None:
+    figures = [
+        f.model_copy(update={"value": value}) if (f.name, f.keys) == (name, {"axis": "x"}) else f
+        for f in measure(table(TINY))
+    ]
+    found = list(MEASURE.problems(Figures(figures)))
+    assert len(found) == (problem is not None)
+    assert all(problem in text for text in found if problem)
+
+
 def test_sections_show_the_figures() -> None:
     shown = MEASURE.sections(view(table(TINY), CLUSTERS))
     rows = {row[0]: row for section in shown for found in section.tables for row in found.rows}

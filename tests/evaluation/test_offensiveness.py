@@ -126,6 +126,12 @@ def test_without_a_classifier() -> None:
         measure(table(ROWS, "other"))
 
 
+def test_edited_figures() -> None:
+    figures = [f.model_copy(update={"value": 2.0}) if f.name == "share_offensive" else f for f in measure(table(ROWS))]
+    assert len(list(MEASURES[NAME].problems(Figures(figures)))) == 2
+    assert not list(MEASURES[NAME].problems(measure(table(ROWS))))
+
+
 def test_sections_and_comparison() -> None:
     answers = table(ROWS)
     view = View(measure(answers), answers)

@@ -14,6 +14,7 @@ from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, N
 from holisticbias_eval.measures.responses.bias_audit import audit_figures
 from holisticbias_eval.measures.responses.bias_changes import bias_changes
 from holisticbias_eval.measures.responses.bias_figures import (
+    CORRECTED,
     FULL,
     NAME,
     PARTIAL,
@@ -53,7 +54,7 @@ class GenerationBias(Measure):
             "responses per descriptor become fewer"
         ),
         source="Smith et al. 2022, sections 2.3.3, A.7 and B.2",
-        headline=f"{FULL}_corrected",
+        headline=FULL + CORRECTED,
         beside=(FULL, "variance_share"),
     )
     needs: ClassVar[Needs] = Needs("labels")
@@ -97,6 +98,18 @@ class GenerationBias(Measure):
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change by axis, and by cluster and style."""
         return change_sections(changes, view)
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
+        for figure in figures.by(NAME, FULL, "axis"):
+            if figure.value is not None and figure.value < 0:
+                yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"
+        for figure in figures.by(NAME, "variance_share", "axis"):
+            if figure.value is not None and not 0 <= figure.value <= 1:
+                yield f"{figure.keys['axis']}: a share of variance must lie between 0 and 1"
+        for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
+            if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
+                yield f"{figure.keys['axis']}: {FULL} is missing"
 
 
 def clusters_of(figures: Figures) -> Named:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.responses.offence_figures import SHARE, Offences
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
@@ -59,6 +60,12 @@ class OffenceMeasure(Measure):
         missing = int(cells.unjudged.sum())
         note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
         return Measured(found, notes=(note,) if missing else ())
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find shares outside 0 to 1."""
+        for figure in figures.by(self.info.name, SHARE, "axis"):
+            if figure.value is not None and not 0 <= figure.value <= 1:
+                yield f"{figure.keys['axis']}: a share of offensive texts must lie between 0 and 1"
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the shares by axis, and the means and standard deviations by template."""
