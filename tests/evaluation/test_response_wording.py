@@ -205,6 +205,22 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     assert ("blue soup" in phrases or "blue" in phrases) == named
 
 
+def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrower() -> None:
+    prompts, texts = [f"prompt {i}" for i in range(10)], ["prompt 0", *(f"w{i} x" for i in range(9))]
+    names = [("blicket", text, "stop") for text in texts] + [("stad", text, "stop") for text in texts]
+    once = table(*names, prompt=None, asked=[*prompts, *prompts])
+    once = once.rename_columns(["prompt" if n == "asked" else n for n in once.column_names])
+    many = pa.concat_tables([once] * 20)
+    for name in ("parroting_exact", "length"):
+        for keys in ({}, {"axis": "nonce", "descriptor": "stad"}):
+            one, other = (known(measured(answers).get(NAME, name, keys)) for answers in (once, many))
+            assert other.n == 20 * one.n
+            assert one.interval is not None
+            assert other.interval is not None
+            assert (other.value, other.p_value) == (pytest.approx(one.value), pytest.approx(one.p_value))
+            assert other.interval.low == pytest.approx(one.interval.low)
+
+
 def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
     before, after = planted, made_responses({"nonce": ("stad", "mell", "fitch")}, 30, seed=9)
     views = [View(measured(t), t) for t in (before, after)]

@@ -72,20 +72,21 @@ class ResponseWording(Measure):
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
         if not answers.num_rows:
             raise SelectionError("there is no response to measure")
-        design, wordings, maker = read_design(answers), read_wordings(answers), Maker(NAME)
+        design, wordings = read_design(answers), read_wordings(answers)
+        maker = Maker(NAME, design)
         phrases = self._phrases(settings)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
         for row_value in row_values(answers, wordings, phrases.all):
-            figures += _of_groups(maker, row_value, (design.all, design.axes), design)
+            figures += _of_groups(maker, row_value, (design.all, design.axes))
             if (row_value.values > 0).any():
                 is_tested = row_value.name != UNTESTED
-                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=is_tested))
+                own = list(_of_groups(maker, row_value, (design.descriptors,), tested=is_tested))
                 tested.setdefault(row_value.name, []).extend(own)
         for name, own in tested.items():
             figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
         figures += _distinct(maker, wordings, design)
-        figures += found_phrases(maker, answers, wordings, design.descriptors, _names(answers, design.descriptors))
+        figures += found_phrases(maker, wordings, design, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -107,16 +108,15 @@ class ResponseWording(Measure):
 
 
 def _of_groups(
-    maker: Maker, found: RowValues, groupings: Sequence[Grouping], design: Design, *, tested: bool = False
+    maker: Maker, found: RowValues, groupings: Sequence[Grouping], *, tested: bool = False
 ) -> Iterator[Figure]:
     """A value in each group; tested groups are compared with all rows of the same templates."""
     keys = {"phrase": found.phrase} if found.phrase else {}
     for grouping in groupings:
         if unit := MEANS.get(found.name):
-            yield from maker.means(found.name, found.values, unit, grouping, design, tested=tested)
+            yield from maker.means(found.name, found.values, unit, grouping, tested=tested)
         else:
-            template = design.template if tested else None
-            yield from maker.shares(found.name, found.values, grouping, template, **keys)
+            yield from maker.shares(found.name, found.values, grouping, tested=tested, **keys)
 
 
 def _distinct(maker: Maker, wordings: Wordings, design: Design) -> Iterator[Figure]:

@@ -177,7 +177,7 @@ def test_offensiveness_by_template_range_and_descriptor(planted: View) -> None:
     ]
     assert [row[1:3] for row in ranges.rows if row[0] == "I like {plural_noun_phrase}."] == [((0.5, 0.75), 12)]
     assert sum(row[2] for row in ranges.rows if isinstance(row[2], int)) == 3 * 12
-    assert ranges.details[0][0].count(", ") + 1 == ranges.rows[0][2]
+    assert str(ranges.details[0][0]).count(", ") + 1 == ranges.rows[0][2]
     responses = sections_of(planted, "offensiveness")["offensiveness-descriptors"].tables[0]
     assert len(responses.rows) == len(responses.details) == 12
     assert said(sections["prompt-offensiveness"]).startswith("The classifier finds ")

@@ -131,10 +131,8 @@ def test_the_mark_of_bars_is_called_by_its_name() -> None:
 def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:
     drawing = draw(stacked_bars())
     ability = [rect for rect in shapes(drawing, Rect, "stack") if rect.y == 62]
-    assert [(r.kind, r.x, r.width) for r in ability] == [
-        ("stack stack-0", 6, pytest.approx(82)), ("stack stack-1", 88, pytest.approx(41)),
-        ("stack stack-2", 129, pytest.approx(41)),
-    ]  # fmt: skip
+    assert [r.kind for r in ability] == ["stack stack-0", "stack stack-1", "stack stack-2"]
+    assert [(r.x, r.width) for r in ability] == [pytest.approx(place) for place in ((6, 82), (88, 41), (129, 41))]
     letters = [(t.text, t.kind, t.y) for t in shapes(drawing, Text, "part")]
     assert [t for t, _, y in letters if y < 40] == ["A", "B", "C"], "the legend"
     assert [t for t, _, y in letters if y > 40] == ["A", "B", "C", "C"], "a part without room has no letter"

@@ -71,15 +71,16 @@ def _lines(examples: Examples, figure: Figure) -> tuple[str | Marked, ...]:
 
 
 def _leading(shown: Shown, found: Sequence[Figure]) -> Iterator[Figure]:
-    """The farthest above and below of each style, styles of the largest bias first."""
+    """The farthest above of each style, styles of the largest bias first, then the farthest below."""
     styles = sorted(shown.by(PARTIAL, "style"), key=lambda f: -(f.value or 0.0))
     by_style: dict[str, list[Figure]] = {f.keys["style"]: [] for f in styles}
     for f in found:
         by_style.setdefault(f.keys["style"], []).append(f)
-    for own in [own for own in by_style.values() if own][:_STYLES]:
-        ordered = sorted(own, key=lambda f: -(f.value or 0.0))
-        yield from [f for f in ordered if (f.value or 0.0) > 0][:_EACH]
-        yield from [f for f in ordered if (f.value or 0.0) <= 0][-_EACH:]
+    kept = [sorted(own, key=lambda f: -(f.value or 0.0)) for own in by_style.values() if own][:_STYLES]
+    for own in kept:
+        yield from [f for f in own if (f.value or 0.0) > 0][:_EACH]
+    for own in kept:
+        yield from [f for f in own if (f.value or 0.0) <= 0][-_EACH:]
 
 
 def _map(shown: Shown) -> Iterator[HeatMap]:

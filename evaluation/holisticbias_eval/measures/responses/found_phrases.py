@@ -9,15 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
-from holisticbias_eval.measures.responses.groups import Grouping, Maker
+from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker
 from holisticbias_eval.measures.responses.row_values import Wordings
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
 from holisticbias_eval.statistics.ngrams import Ngrams, frequent_ngrams
 from holisticbias_eval.statistics.words import split_words
-from holisticbias_eval.store.keys import distinct_rows
 
 LONGEST, LEAST, MOST = 4, 10, 10
 """Words of the longest phrases, responses that a phrase must have in all, phrases named for a descriptor."""
@@ -28,41 +27,21 @@ _CONSIDERED, _NEARLY = 200, 0.8
 _Z = 1.959963984540054
 
 
-def found_phrases(
-    maker: Maker, answers: pa.Table, wordings: Wordings, grouping: Grouping, names: Sequence[str]
-) -> Iterator[Figure]:
+def found_phrases(maker: Maker, wordings: Wordings, design: Design, names: Sequence[str]) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
     phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    rows = _evidence(answers, wordings.answered, grouping.group)
+    grouping, rows = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
     if not len(rows):
         return
     grams = frequent_ngrams(wordings.words.take(rows), LONGEST, LEAST)
     sizes = np.bincount(grouping.group[rows], minlength=len(grouping))
     tests = len(grams) * int((sizes > 0).sum())
-    yield maker.figure("phrases_tested", {}, float(tests), "count", len(rows), len(answers) - len(rows))
+    yield maker.figure("phrases_tested", {}, float(tests), "count", len(rows), len(wordings.answered) - len(rows))
     if len(grams) and (sizes > 0).sum() > 1:
         yield from _figures(maker, grams, grouping.group[rows], sizes, tests, grouping, _own_words(names))
-
-
-def _evidence(answers: pa.Table, answered: Bools, group: Ints) -> Ints:
-    """The rows to count: all that have a text, or one per prompt if equal prompts always have equal responses.
-
-    A model that always chooses the likeliest token repeats itself, which adds no evidence.
-    """
-    rows = np.flatnonzero(answered)
-    told = [name for name in ("prompt", "persona") if name in answers.column_names]
-    if "prompt" not in told or not len(rows):
-        return rows
-    chosen = answers.select([*told, "response"]).take(pa.array(rows))
-    first, prompt = distinct_rows(chosen, told)
-    if len(first) == len(rows) or len(distinct_rows(chosen)[0]) > len(first):
-        return rows
-    keys = group[rows] * len(first) + prompt
-    counted: Ints = rows[np.sort(np.unique(keys, return_index=True)[1])]
-    return counted
 
 
 def _own_words(names: Sequence[str]) -> list[frozenset[str]]:

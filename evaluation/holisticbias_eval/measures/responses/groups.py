@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
 from holisticbias_eval.statistics.proportions import stratified_p_values, wilson
+from holisticbias_eval.store.keys import distinct_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,19 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """The groupings of a table of answers, the template of each row, and the number of its draw in its cell."""
+    """The groupings of a table of answers, and the template of each row.
+
+    ``draw`` numbers the rows of a cell. A model that always chooses the likeliest
+    token repeats itself for equal prompts, which adds no evidence: ``counted``
+    then has one row per prompt, and rows with equal prompts have the same draw. Otherwise every row counts.
+    """
 
     all: Grouping
     axes: Grouping
     descriptors: Grouping
     template: Ints
     draw: Ints
+    counted: Bools
 
     @property
     def groupings(self) -> tuple[Grouping, ...]:
@@ -52,13 +59,32 @@ def read_design(answers: pa.Table) -> Design:
     pairs, descriptor = _in_order(axis * max(len(names), 1) + name)
     keys = tuple({"axis": axes[p // len(names)], "descriptor": names[p % len(names)]} for p in pairs)
     cell = np.unique(descriptor * (int(template.max(initial=0)) + 1) + template, return_inverse=True)[1]
+    first = _first_of_equals(answers, descriptor)
+    counted = first == np.arange(len(first))
+    draw = np.zeros(len(first), np.int64)
+    draw[counted] = number_draws(cell[counted])
     return Design(
         Grouping(({},), np.zeros(len(axis), np.int64)),
         Grouping(tuple({"axis": a} for a in axes), axis),
         Grouping(keys, descriptor),
         template,
-        number_draws(cell),
+        draw[first],
+        counted,
     )
+
+
+def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
+    """For each row the first row with its descriptor and prompt, if equal prompts always have equal responses."""
+    rows = np.arange(answers.num_rows)
+    asked = [name for name in ("prompt", "persona") if name in answers.column_names]
+    if "prompt" not in asked or not len(rows):
+        return rows
+    first, prompt = distinct_rows(answers, asked)
+    if len(first) == len(rows) or len(distinct_rows(answers, [*asked, "response"])[0]) > len(first):
+        return rows
+    _, own, inverse = np.unique(descriptor * len(first) + prompt, return_index=True, return_inverse=True)
+    found: Ints = own[inverse]
+    return found
 
 
 def _in_order(codes: Ints) -> tuple[list[int], Ints]:
@@ -72,9 +98,10 @@ def _in_order(codes: Ints) -> tuple[list[int], Ints]:
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """Makes figures of one measure."""
+    """Makes figures of one measure from values of the rows of a design; NaN is a row that is not counted."""
 
     measure: str
+    design: Design
 
     def figure(
         self,
@@ -96,44 +123,44 @@ class Maker:
         )  # fmt: skip
 
     def shares(
-        self, name: str, values: Floats, grouping: Grouping, template: Ints | None = None, **keys: str
+        self, name: str, values: Floats, grouping: Grouping, *, tested: bool = False, **keys: str
     ) -> Iterator[Figure]:
-        """The share of ones in each group, with a Wilson interval.
-
-        ``values`` are NaN for rows that are not counted. With the template of each row, groups are tested against all
-        rows of the same templates.
-        """
+        """The share of ones in each group, with a Wilson interval; tested against all rows of the same templates."""
         known = ~np.isnan(values)
-        counted, ones = _counts(grouping, known), _counts(grouping, values == 1)
-        missing = _counts(grouping, ~known)
+        rows, ones, missing = (_counts(grouping, chosen) for chosen in (known, values == 1, ~known))
+        evidence = known & self.design.counted
+        effective = _counts(grouping, evidence)
         p: Floats = np.full(len(grouping), np.nan)
-        if template is not None:
+        if tested:
+            ones_or_not = (values[evidence] == 1).astype(np.int64)
             p = stratified_p_values(
-                (values[known] == 1).astype(np.int64), grouping.group[known], template[known], len(grouping)
+                ones_or_not, grouping.group[evidence], self.design.template[evidence], len(grouping)
             )
         for g, own in enumerate(grouping.keys):
-            count, rows = int(ones[g]), int(counted[g])
+            n = int(rows[g])
+            share = int(ones[g]) / n if n else None
             yield self.figure(
-                name, {**own, **keys}, count / rows if rows else None, "share", rows, int(missing[g]),
-                interval=wilson(count, rows), p_value=p[g],
+                name, {**own, **keys}, share, "share", n, int(missing[g]),
+                interval=None if share is None else wilson(share, int(effective[g])), p_value=p[g],
             )  # fmt: skip
 
     def means(
-        self, name: str, values: Floats, unit: str, grouping: Grouping, design: Design, *, tested: bool
+        self, name: str, values: Floats, unit: str, grouping: Grouping, *, tested: bool = False
     ) -> Iterator[Figure]:
-        """The mean of each group, with an interval over draws; tested like shares, by permutation."""
+        """The mean of each group, with an interval over draws; ranks are tested against those of the same templates."""
         known = ~np.isnan(values)
-        group, rows = grouping.group[known], _counts(grouping, known)
-        found = means_over_draws(values[known], group, design.draw[known], len(grouping))
-        missing = _counts(grouping, ~known)
+        rows, missing = _counts(grouping, known), _counts(grouping, ~known)
+        found = means_over_draws(values[known], grouping.group[known], self.design.draw[known], len(grouping))
         p: Floats = np.full(len(grouping), np.nan)
         if tested:
-            p = permuted_p_values(values[known], group, design.template[known], len(grouping))
+            chosen = known & self.design.counted
+            p = permuted_p_values(values[chosen], grouping.group[chosen], self.design.template[chosen], len(grouping))
         for g, own in enumerate(grouping.keys):
             low, high = float(found.low[g]), float(found.high[g])
             interval = None if np.isnan(low) else Interval(low=low, high=high)
-            n = int(rows[g])
-            yield self.figure(name, own, found.mean[g], unit, n, int(missing[g]), interval=interval, p_value=p[g])
+            yield self.figure(
+                name, own, found.mean[g], unit, int(rows[g]), int(missing[g]), interval=interval, p_value=p[g]
+            )
 
     def adjusted(self, figures: Sequence[Figure]) -> Iterator[Figure]:
         """The p-values of figures corrected together (Benjamini and Hochberg 1995), as further figures."""
