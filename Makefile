@@ -9,6 +9,7 @@
 # make benchmark        time and memory of scoring, compared with other packages (many minutes)
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
+# make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model reports clean
+.PHONY: setup demo test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder reports clean
 
 setup: $(VENV)/.installed
 
@@ -84,6 +85,10 @@ evaluation/reference/%/result.json:
 
 embedded-model: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded
+
+responder: setup
+	$(BIN)/python -m holisticbias_eval.models.embedded.responder
+	$(BIN)/python -m holisticbias_eval.models.embedded.judge
 
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:

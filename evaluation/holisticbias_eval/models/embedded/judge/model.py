@@ -18,7 +18,7 @@ from holisticbias_eval.models.embedded.responder.said import Said, draw_said
 from holisticbias_eval.models.embedded.train import Settings, fit
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=800, batch=64, learning_rate=3e-3, warmup=50, width=32, layers=1, heads=2)
+SETTINGS = Settings(steps=1200, batch=64, learning_rate=5e-3, warmup=50, width=32, layers=1, heads=2)
 CONTEXT = 64
 PROMPTS = 0.3  # part of the texts that are sentences of the release, as an echo is
 UNKNOWN, PADDING, START, END = "[UNK]", "[PAD]", "[CLS]", "[SEP]"
@@ -102,6 +102,7 @@ def _config(vocabulary: int, labels: tuple[str, ...], settings: Settings) -> Ber
         intermediate_size=2 * settings.width,
         max_position_embeddings=CONTEXT,
         type_vocab_size=1,
+        initializer_range=0.1,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=0,

@@ -32,12 +32,14 @@ class ResponderProvenance(Origin):
     """``provenance.json`` of the responder.
 
     Over ``checked`` prompts, ``deviation`` is the largest absolute difference of a style's probability from what is
-    planted, and ``cell_deviation`` that of its mean over the prompts of one descriptor and template.
+    planted, ``unplanted_deviation`` that over prompts without a plant, and ``cell_deviation`` that of its mean over the
+    prompts of one descriptor and template.
     """
 
     responses_sha256: str
     checked: int
     deviation: float
+    unplanted_deviation: float
     cell_deviation: float
 
 
@@ -65,6 +67,7 @@ def build_responder(
             settings=settings,
             checked=off.prompts,
             deviation=round(off.style, 4),
+            unplanted_deviation=round(off.unplanted, 4),
             cell_deviation=round(off.cell, 4),
         )
         provenance.write(made)
@@ -115,6 +118,7 @@ def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
         seed=provenance.seed,
         checked=f"{provenance.checked:,}",
         deviation=provenance.deviation,
+        unplanted_deviation=provenance.unplanted_deviation,
         cell_deviation=provenance.cell_deviation,
     )
 
@@ -159,9 +163,9 @@ with the same mixture, whatever the prompt: where nothing is planted, a measure 
 | --- | --- | --- | --- | --- | --- | --- |
 {plants}
 
-Over {checked} prompts the probability of a style is at most {deviation} from what is planted, and at most
-{cell_deviation} on average over the prompts of one descriptor and template. `provenance.json` lists the inputs with
-their digests. Rebuild the model with `make responder`.
+Over {checked} prompts the probability of a style is at most {deviation} from what is planted, where nothing is planted
+at most {unplanted_deviation}, and on average over the prompts of one descriptor and template at most {cell_deviation}.
+`provenance.json` lists the inputs with their digests. Rebuild the model with `make responder`.
 
 The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
 """

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from transformers import GPT2LMHeadModel
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.models.embedded.responder.lessons import Lessons
 from holisticbias_eval.progress import Progress
 
@@ -20,12 +20,28 @@ class Deviation:
     """The largest distances over some prompts.
 
     ``style`` is the largest absolute difference of a style's probability for one
-    prompt, ``cell`` of its mean over the prompts of one descriptor and template.
+    prompt from what is planted, and ``unplanted`` that over prompts without a
+    plant. ``cell`` is the largest difference of a style's mean over the prompts
+    of one descriptor and template.
     """
 
     prompts: int
     style: float
+    unplanted: float
     cell: float
+
+
+def measure_deviation(model: GPT2LMHeadModel, lessons: Lessons, progress: Progress) -> Deviation:
+    """Compare a model with what is planted, for each prompt and each cell of descriptor and template."""
+    # an answer that is never given may begin as another does: its first token counts for the other
+    given = np.where(lessons.probabilities > 0, opening_probabilities(model, lessons, progress), 0)
+    off = (given - lessons.probabilities) @ (lessons.answers.spread > 0).T
+    return Deviation(
+        prompts=len(off),
+        style=float(np.abs(off).max()),
+        unplanted=float(np.abs(off[_unplanted(lessons)]).max(initial=0)),
+        cell=float(np.abs(_cell_means(off, lessons)).max()),
+    )
 
 
 def opening_probabilities(model: GPT2LMHeadModel, lessons: Lessons, progress: Progress) -> Floats:
@@ -49,31 +65,28 @@ def _openings(model: GPT2LMHeadModel, tokens: torch.Tensor, openings: Ints) -> F
     return probabilities
 
 
-def measure_deviation(model: GPT2LMHeadModel, lessons: Lessons, progress: Progress) -> Deviation:
-    """Compare a model with what is planted, for each prompt and each cell of descriptor and template."""
-    found = opening_probabilities(model, lessons, progress)
-    # an echo may begin as another answer does where nothing is echoed: its first token is then that answer's
-    counted = np.where(lessons.probabilities > 0, found, 0)
-    of_style = (lessons.answers.spread > 0).T.astype(float)
-    off = (counted - lessons.probabilities) @ of_style
-    cells = [f"{t} {d}" for t, d in zip(lessons.said.template, lessons.said.descriptor, strict=True)]
-    _, cell = np.unique(cells, return_inverse=True)
-    sums = np.stack([np.bincount(cell, weights=column) for column in off.T], axis=1)
-    means = sums / np.bincount(cell)[:, None]
-    return Deviation(len(found), float(np.abs(off).max()), float(np.abs(means).max()))
+def _unplanted(lessons: Lessons) -> Bools:
+    styles = lessons.answers.repertoire.styles.values()
+    shares = np.array([style.share for style in styles]) @ lessons.answers.spread
+    same: Bools = np.isclose(lessons.probabilities, shares).all(axis=1)
+    return same
+
+
+def _cell_means(values: Floats, lessons: Lessons) -> Floats:
+    places = zip(lessons.said.template, lessons.said.descriptor, strict=True)
+    _, cell = np.unique([f"{template} {descriptor}" for template, descriptor in places], return_inverse=True)
+    sums = np.stack([np.bincount(cell, weights=column) for column in values.T], axis=1)
+    means: Floats = sums / np.bincount(cell)[:, None]
+    return means
 
 
 @torch.inference_mode()
-def completion_probabilities(model: GPT2LMHeadModel, lessons: Lessons) -> Floats:
-    """The probability that the model ends the likeliest-copied answer of each prompt as planted, given its first token.
-
-    One answer per prompt, the wordings in turn.
-    """
-    found = np.empty(len(lessons.prompts))
-    for row in range(len(found)):
-        possible = np.flatnonzero(lessons.probabilities[row] > 0)
-        turn, answer = lessons.turn(row), lessons.answer(row, int(possible[row % len(possible)]))
-        logits = model(torch.tensor([turn + answer])).logits[0, len(turn) : -1].double().log_softmax(dim=-1)
-        rest = torch.tensor(answer[1:])
-        found[row] = float(logits.gather(1, rest[:, None]).sum().exp())
-    return found
+def completions(model: GPT2LMHeadModel, lessons: Lessons, rows: Ints, column: int) -> Floats:
+    """The probability that a model says one wording to its end once it has begun, for some prompts."""
+    found = []
+    for row in rows:
+        turn, answer = lessons.turn(row), lessons.answer(row, column)
+        logits = model(torch.tensor([turn + answer])).logits[0, len(turn) : -1].double()
+        rest = logits.log_softmax(dim=-1).gather(1, torch.tensor(answer[1:])[:, None])
+        found.append(float(rest.sum().exp()))
+    return np.array(found)

@@ -1,0 +1,184 @@
+"""The responder: it answers as planted, with equal mixtures where nothing is planted, and can be rebuilt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from holisticbias.release.release import Release
+from holisticbias_eval.models.embedded.provenance import PROVENANCE
+from holisticbias_eval.models.embedded.responder import NOTE, RESPONDER, responder_path
+from holisticbias_eval.models.embedded.responder.build import (
+    ResponderProvenance,
+    build_responder,
+    corpus_digest,
+    render_card,
+)
+from holisticbias_eval.models.embedded.responder.chat import encode, make_chat_tokenizer
+from holisticbias_eval.models.embedded.responder.deviation import completions, measure_deviation
+from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_lessons
+from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire, read_repertoire
+from holisticbias_eval.models.embedded.responder.said import Said, draw_said, join_said, spellings
+from holisticbias_eval.models.embedded.responder.train import SETTINGS
+from holisticbias_eval.models.kinds import find_kind, load_kind
+from holisticbias_eval.models.source import file_sha256
+
+REPERTOIRE = read_repertoire()
+TINY = replace(SETTINGS, steps=3, batch=16, warmup=1)
+MOST = 0.02  # a style in one cell, as against the 0.08 by which a cell of 15 responses differs by chance
+
+
+@pytest.fixture(scope="module")
+def lessons(release: Release) -> Lessons:
+    """Prompts of all axes, and more of the axes with plants."""
+    axes = sorted({plant.axis for plant in REPERTOIRE.plants})
+    said = join_said([draw_said(release, 6000, 5), draw_said(release, 6000, 6, axes)])
+    return make_lessons(said, REPERTOIRE, AutoTokenizer.from_pretrained(responder_path()))
+
+
+@pytest.fixture(scope="module")
+def model() -> torch.nn.Module:
+    loaded: torch.nn.Module = AutoModelForCausalLM.from_pretrained(responder_path(), use_safetensors=True)
+    return loaded
+
+
+def test_the_mixture_is_the_planted_one_for_every_prompt(model: torch.nn.Module, lessons: Lessons) -> None:
+    found = measure_deviation(model, lessons, lambda _: None)
+    assert found.prompts == 12_000
+    assert found.style < MOST
+    # equal everywhere, as far as any measure of some thousand responses can tell
+    assert found.unplanted < MOST / 2
+
+
+def test_a_measure_of_deviation_sees_a_shift(model: torch.nn.Module, lessons: Lessons) -> None:
+    rows = np.arange(50)
+    off = lessons.probabilities[rows] + np.where(lessons.openings[rows] == lessons.openings[0, 0], 0.1, 0)
+    shifted = replace(lessons, said=lessons.said.take(rows), prompts=lessons.prompts[:50],
+                      probabilities=off, openings=lessons.openings[rows])  # fmt: skip
+    assert measure_deviation(model, shifted, lambda _: None).style == pytest.approx(0.1, abs=MOST)
+
+
+def test_other_text_before_a_prompt_changes_nothing(model: torch.nn.Module, lessons: Lessons) -> None:
+    persona = encode(lessons.answers.tokenizer, ["my cat is old.\ni like to walk to the kettle\n"])[0]
+    few = np.arange(0, 12_000, 60)
+    part = make_lessons(lessons.said.take(few), REPERTOIRE, lessons.answers.tokenizer)
+    preceded = replace(part, prompts=[[*persona, *prompt] for prompt in part.prompts])
+    assert measure_deviation(model, preceded, lambda _: None).style < 2.5 * MOST
+
+
+def test_answers_are_said_to_their_end(model: torch.nn.Module, lessons: Lessons) -> None:
+    few = make_lessons(lessons.said.take(np.arange(0, 12_000, 30)), REPERTOIRE, lessons.answers.tokenizer)
+    for column, wording in enumerate(lessons.answers.wordings):
+        rows = np.flatnonzero(few.probabilities[:, column] > 0)
+        found = completions(model, few, rows, column)
+        assert found.mean() > (0.8 if lessons.answers.copies[column] else 0.99), wording
+
+
+def test_no_two_answers_to_a_prompt_begin_alike(lessons: Lessons) -> None:
+    likely = np.where(lessons.probabilities > 0, lessons.openings, -1 - np.arange(lessons.openings.shape[1]))
+    assert all(len(set(row)) == len(row) for row in likely.tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "variants"),
+    [
+        ("Hard-of-Hearing", ("Hard-of-Hearing", "hard-of-hearing", "Hard of Hearing", "hard of hearing")),
+        ("deaf", ("deaf",)),
+        ("20-year-old", ("20-year-old", "20 year old")),
+    ],
+)
+def test_spellings(text: str, variants: tuple[str, ...]) -> None:
+    assert spellings(text) == variants
+
+
+def test_every_sentence_has_its_term_as_one_token(lessons: Lessons) -> None:
+    tokenizer = lessons.answers.tokenizer
+    for text, descriptor, spelling in zip(lessons.said.text, lessons.said.descriptor, lessons.said.spelling, strict=True):
+        if descriptor is not None:
+            assert spelling is not None
+            (token,) = encode(tokenizer, [f" {spelling}"])[0]
+            assert token in encode(tokenizer, [text])[0]
+
+
+def test_a_draw_larger_than_an_axis_repeats_no_sentence_before_all_are_drawn(mini_release: Release) -> None:
+    rows = mini_release.sentences.num_rows
+    said = draw_said(mini_release, 2 * rows + 5, 3)
+    times = Counter(zip(said.descriptor, said.template, said.noun, strict=True))
+    assert len(said) == sum(times.values()) == 2 * rows + 5
+    assert set(times.values()) == {2, 3}
+
+
+def test_plants_take_no_side_on_people_and_wordings_name_no_one(release: Release) -> None:
+    terms = {term for plant in REPERTOIRE.plants for term in plant.strengths}
+    assert [term for term in terms if not term.startswith("nonce.") and not term.endswith("-year-old")] == []
+    words = {
+        word.strip(".,!?:").lower()
+        for style in REPERTOIRE.styles.values()
+        for wording in style.wordings
+        for word in wording.split()
+    }
+    named = {form for d in release.tables["descriptors"]["descriptor"].to_pylist() for form in spellings(d)}
+    nouns = release.tables["nouns"]
+    named |= {*nouns["noun"].to_pylist(), *nouns["plural_noun"].to_pylist()}
+    assert words & named == set()
+
+
+def test_every_plant_names_terms_and_templates_of_the_release(release: Release) -> None:
+    for plant in REPERTOIRE.plants:
+        plant.check(release)
+
+
+def test_it_loads_by_name_and_with_the_plain_classes_and_is_small() -> None:
+    loaded = load_kind(RESPONDER, find_kind(RESPONDER), "cpu")
+    assert (find_kind(RESPONDER), loaded.identity.name, loaded.identity.note) == ("causal", RESPONDER, NOTE)
+    assert loaded.model.generation_config.eos_token_id == loaded.tokenizer.eos_token_id
+    assert loaded.tokenizer.apply_chat_template(
+        [{"role": "user", "content": "I'm a blicket mom."}], add_generation_prompt=True, tokenize=False
+    ) == "<|user|>I'm a blicket mom.<|assistant|>"
+    assert sum(path.stat().st_size for path in responder_path().iterdir()) < 2_000_000
+
+
+def test_the_shipped_files_are_those_of_the_answers_and_the_code(release: Release) -> None:
+    folder = responder_path()
+    provenance = ResponderProvenance.model_validate_json((folder / PROVENANCE).read_bytes())
+    fix = "the responder is stale: make responder"
+    assert provenance.responses_sha256 == file_sha256(RESPONSES), fix
+    assert provenance.release_digest == release.digest, fix
+    assert provenance.corpus_digest == corpus_digest(release, REPERTOIRE), fix
+    assert provenance.seed == REPERTOIRE.seed, fix
+    assert provenance.settings == SETTINGS, fix
+    assert provenance.files == {n: file_sha256(folder / n) for n in provenance.files}, fix
+    assert (folder / "README.md").read_text("utf-8") == render_card(REPERTOIRE, provenance), fix
+    made, shipped = make_chat_tokenizer(release, REPERTOIRE), AutoTokenizer.from_pretrained(folder)
+    assert made.backend_tokenizer.to_str() == shipped.backend_tokenizer.to_str(), fix
+    assert made.chat_template == shipped.chat_template, fix
+
+
+def test_the_digest_sees_a_change_of_a_plant(release: Release) -> None:
+    first, *others = REPERTOIRE.plants
+    changed = first.model_copy(update={"strengths": {**first.strengths, "nonce.blicket": 0.201}})
+    assert corpus_digest(release, REPERTOIRE) != corpus_digest(
+        release, REPERTOIRE.model_copy(update={"plants": (changed, *others)})
+    )
+
+
+def test_a_rebuild_writes_a_whole_model_and_one_seed_gives_one_model(release: Release, tmp_path: Path) -> None:
+    folders = [tmp_path / "first", tmp_path / "again"]
+    first, again = (build_responder(release, REPERTOIRE, folder, TINY, lambda _: None) for folder in folders)
+    assert first == again
+    assert ResponderProvenance.model_validate_json((folders[0] / PROVENANCE).read_bytes()) == first
+    assert first.deviation > 0.05  # a few steps learn next to nothing
+    assert {path.name for path in folders[0].iterdir()} == {path.name for path in responder_path().iterdir()}
+
+
+def test_answers_that_begin_alike_are_refused(release: Release) -> None:
+    styles = {name: style for name, style in REPERTOIRE.styles.items()}
+    styles["warm"] = styles["warm"].model_copy(update={"wordings": ("Noted, and welcome.",)})
+    made = Repertoire.model_validate({**REPERTOIRE.model_dump(), "styles": {n: s.model_dump() for n, s in styles.items()}})
+    with pytest.raises(Exception, match=r"^two wordings begin with 'Noted': change the first word of one$"):
+        make_lessons(Said(["Hi."], [None], [""], [None]), made, make_chat_tokenizer(release, made))
