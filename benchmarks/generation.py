@@ -108,7 +108,6 @@ def measure(loaded: Any, asked: Requests, repeat: int, clock: Clock, few: int = 
     decoding = Decoding(id="timed", method="sample", max_new_tokens=NEW, min_new_tokens=NEW, source="this benchmark")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     prompts = conversation.inputs(asked)
-    own_settings = loaded.model.generation_config
 
     def generator(batch: int | None) -> LocalGenerator:
         return LocalGenerator(loaded, "causal", print, decoding, 1, conversation, batch)
@@ -132,7 +131,6 @@ def measure(loaded: Any, asked: Requests, repeat: int, clock: Clock, few: int = 
     rates: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeat):
         for name, (count, run) in contenders.items():
-            loaded.model.generation_config = own_settings
             start = clock()
             run()
             rates[name].append(count * NEW / (clock() - start))

@@ -34,7 +34,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         "T5Config",
         {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 2},
     ),
-    "bart": ("BartConfig", ENCODER_DECODER | {"decoder_start_token_id": 1, "forced_bos_token_id": 0}),
+    "bart": ("BartConfig", ENCODER_DECODER | {"decoder_start_token_id": 1}),
     "blenderbot": ("BlenderbotConfig", ENCODER_DECODER | {"decoder_start_token_id": 0}),
 }
 
@@ -81,6 +81,8 @@ def tiny_model(name: str) -> Any:
             elif "norm" in key or "ln" in key:
                 parameter[:2] *= 0.1
         model.get_input_embeddings().weight[:, :2] *= 30.0
+    if name == "bart":
+        model.generation_config.forced_bos_token_id = 0
     return model
 
 

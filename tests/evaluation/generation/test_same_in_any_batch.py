@@ -58,9 +58,10 @@ def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequ
         processors.append(transformers.TopKLogitsWarper(decoding.top_k))
     if decoding.top_p:
         processors.append(transformers.TopPLogitsWarper(decoding.top_p))
-    if not response and getattr(model.config, "forced_bos_token_id", None) is not None:
+    forced = model.generation_config.forced_bos_token_id
+    if not response and forced is not None:
         only = torch.full_like(scores, -torch.inf)
-        only[:, model.config.forced_bos_token_id] = 0.0
+        only[:, forced] = 0.0
         return only
     result: torch.Tensor = processors(ids, scores)
     return result

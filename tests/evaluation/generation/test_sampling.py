@@ -37,7 +37,7 @@ def warped(scores: torch.Tensor, decoding: Decoding) -> torch.Tensor:
 
 @given(
     seed=st.integers(0, 2**31),
-    vocabulary=st.sampled_from([3, 40, 700]),
+    vocabulary=st.sampled_from([3, 40, 700, 5000]),
     spread=st.sampled_from([0.1, 2.0, 20.0]),
     ties=st.booleans(),
     top_k=st.sampled_from([None, 1, 5, 600]),
