@@ -13,6 +13,10 @@ class ModelError(EvaluationError):
     """A model that cannot be loaded, or that gives no usable likelihoods."""
 
 
+class ClassifierError(EvaluationError):
+    """A classifier whose card, phrases or labels are invalid, or that gives no usable probabilities."""
+
+
 class RunError(EvaluationError):
     """A folder that is not a run of an evaluation."""
 
@@ -27,6 +31,10 @@ class SelectionError(EvaluationError):
 
 class EmbeddedModelError(EvaluationError):
     """Planted biases that are invalid, or that do not fit the release."""
+
+
+class ResponsesError(EvaluationError):
+    """A file that is not a table of responses."""
 
 
 class RecipeError(EvaluationError):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.named_files import NamedFiles
 
 Task = Literal["style", "sentiment", "regard", "toxicity", "offensiveness"]
+Label = Annotated[str, Field(min_length=1)]
+_JUDGING = {"engine", "labels", "activation", "prompt"}
 
 
 class Card(BaseModel):
@@ -16,7 +21,8 @@ class Card(BaseModel):
 
     ``engine`` names what reads the texts: a model of transformers, a file of
     phrases (``lexicon``), VADER, or a chat model behind a server. ``model`` is
-    a Hub repository, a folder or a file; a relative path starts at the card's folder.
+    a Hub repository, a folder, a file, or a server's name for its model; a
+    relative path starts at the card's folder.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -25,9 +31,9 @@ class Card(BaseModel):
     title: str = Field(min_length=1)
     task: Task
     engine: Literal["transformers", "lexicon", "vader", "chat"]
-    model: str | None = Field(None, min_length=1, description="a Hub repository, a folder, or a file")
-    revision: str | None = Field(None, min_length=1, description="commit of the repository")
-    labels: tuple[str, ...] = Field(min_length=2, description="names of the labels, in the order of the classifier")
+    model: str | None = Field(None, min_length=1, description="a Hub repository, a folder, a file, or a server's model")
+    revision: str | None = Field(None, min_length=1, description="for transformers: commit of the repository")
+    labels: tuple[Label, ...] = Field(min_length=2, description="names of the labels, in the order of the classifier")
     activation: Literal["softmax", "sigmoid", "none"] = Field(
         description="softmax: the labels exclude each other; sigmoid: each is judged alone; none: already probabilities"
     )
@@ -46,13 +52,32 @@ class Card(BaseModel):
             raise ValueError(f"clusters: there is no label {unknown[0]!r}")
         if self.offensive is not None and self.offensive not in self.labels:
             raise ValueError(f"offensive: there is no label {self.offensive!r}")
-        if (self.model is None) != (self.engine == "vader"):
-            raise ValueError("model is for every engine but vader, and needed there")
-        if (self.prompt is None) == (self.engine == "chat"):
-            raise ValueError("prompt is for the engine chat, which needs it")
         if len(set(self.labels)) < len(self.labels):
             raise ValueError("labels: a label stands twice")
+        self._check_engine()
         return self
 
+    def _check_engine(self) -> None:
+        if (self.model is None) != (self.engine == "vader"):
+            raise ValueError("model: vader has none, and every other engine needs one")
+        if self.revision is not None and self.engine != "transformers":
+            raise ValueError("revision is for the engine transformers")
+        if (self.activation == "none") == (self.engine == "transformers"):
+            raise ValueError("activation: transformers needs softmax or sigmoid; write none for the other engines")
+        if (self.prompt is None) == (self.engine == "chat"):
+            raise ValueError("prompt is for the engine chat, which needs it")
+        if self.prompt is not None and "{text}" not in self.prompt:
+            raise ValueError("prompt: {text} is missing, the place of the text to judge")
 
-FILES = NamedFiles("classifier", "classifiers", Card)
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What probabilities depend on, for a run's signature: name, engine, model, and a digest of the rest.
+
+        Title, licence, source, limits, clusters and threshold change no probability.
+        """
+        digest = hashlib.sha256(self.model_dump_json(include=_JUDGING).encode()).hexdigest()
+        named = {"classifier": self.id, "classifier_engine": self.engine, "classifier_card_sha256": digest}
+        return named if self.model is None else {**named, "classifier_model": self.model}
+
+
+FILES = NamedFiles("classifier", "classifiers", Card, ClassifierError)

@@ -37,13 +37,14 @@ def load_config(name: str) -> Any:
     return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
 
 
-def load_model(name: str, auto_class: str, note: str | None = None) -> LoadedModel:
+def load_model(name: str, auto_class: str, note: str | None = None, revision: str | None = None) -> LoadedModel:
     """Load a folder, a GGUF file or a Hub repository with one of transformers' auto classes, in float32.
 
-    The quantized weights of a GGUF file are converted to float32. Raises
-    ``ModelError`` with the reason if the model cannot be loaded.
+    The quantized weights of a GGUF file are converted to float32. ``revision`` is
+    a commit of a Hub repository. Raises ``ModelError`` with the reason if the model
+    cannot be loaded.
     """
-    source = find_source(name)
+    source = find_source(name, revision)
     import transformers
 
     load = partial(_load_weights, name, auto_class, source)

@@ -39,22 +39,25 @@ class Source:
         return {} if self.file else {"use_safetensors": True}
 
 
-def find_source(name: str) -> Source:
-    """Find the source of the model that a user names.
+def find_source(name: str, revision: str | None = None) -> Source:
+    """Find the source of the model that a user names; ``revision`` is a commit of a Hub repository.
 
-    Raises ``ModelError`` if a folder holds no model, a file is not GGUF, or the
-    packages that read GGUF are missing.
+    Raises ``ModelError`` if a folder holds no model, a file is not GGUF, a
+    revision is given for either, or the packages that read GGUF are missing.
     """
     if not name.strip():
         raise ModelError("no model is named: give a folder, a GGUF file or a Hub repository, or omit --model")
     path = Path(name)
+    if revision is not None and path.exists():
+        raise ModelError(f"{name} is on this machine: a revision is for a Hub repository")
     if path.is_file():
         return _gguf_file(path)
     if path.is_dir():
         _refuse_incomplete(path)
     elif name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(GGUF):
         raise ModelError(f"{name}: no such model {'file' if name.endswith(GGUF) else 'folder'}")
-    return Source(name, {"trust_remote_code": False, "local_files_only": path.is_dir() or not hub_has_address()})
+    options = {"trust_remote_code": False, "local_files_only": path.is_dir() or not hub_has_address()}
+    return Source(name, options if revision is None else {**options, "revision": revision})
 
 
 def _refuse_incomplete(folder: Path) -> None:

@@ -1,0 +1,33 @@
+"""Start the engine of a classifier's card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holisticbias_eval.classifiers.card import FILES, Card
+from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.classifiers.lexicon import load_lexicon
+from holisticbias_eval.classifiers.transformers_engine import load_transformers
+from holisticbias_eval.classifiers.vader import VaderClassifier
+from holisticbias_eval.progress import Notice
+
+
+def start_classifier(name: str, notice: Notice, device: str = "auto") -> Classifier:
+    """Start the classifier of a card, by the card's name or its file.
+
+    Raises ``EvaluationError`` if there is no such card, or its model, phrases or labels do not fit.
+    """
+    card = FILES.read(name)
+    if card.engine == "vader":
+        return VaderClassifier(card)
+    place = model_place(FILES.find(name), card)
+    if card.engine == "lexicon":
+        return load_lexicon(card, place)
+    return load_transformers(card, place, notice, device)
+
+
+def model_place(file: Path, card: Card) -> str:
+    """The model of a card: a path that starts at the card's folder if there is one, else as the card gives it."""
+    model = card.model or ""
+    beside = file.parent / model
+    return str(beside) if beside.exists() else model

@@ -1,0 +1,139 @@
+"""Classify texts with a sequence classifier of transformers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.classifiers.batches import blocks, equal_lengths
+from holisticbias_eval.classifiers.card import Card
+from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.errors import ClassifierError
+from holisticbias_eval.models.kinds import on_device
+from holisticbias_eval.models.loading import LoadedModel, load_model
+from holisticbias_eval.models.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.window import context_length
+from holisticbias_eval.progress import Notice, Progress
+
+_ENCODED = 8192  # texts encoded in one call
+_TOKENS = 8192  # tokens in a batch
+_PLACEHOLDER = re.compile(r"LABEL_\d+")
+_NO_LIMIT = 1_000_000  # tokenizers without a limit state a huge number
+
+
+class TransformersClassifier(Classifier):
+    """Runs a sequence classifier in float32, on batches of texts with equal numbers of tokens.
+
+    Without padding, the probabilities of a text depend on the batch by rounding
+    only. A text longer than the model can read is cut at its end; a notice says
+    how many are. Text that looks like a special token is read
+    as text.
+    """
+
+    def __init__(self, card: Card, loaded: LoadedModel, notice: Notice) -> None:
+        model, tokenizer, identity = loaded.model, loaded.tokenizer, loaded.identity
+        check_labels(card, model.config)
+        config = model.config.get_text_config()
+        if config.pad_token_id is None:
+            config.pad_token_id = -1  # without padding the last token counts, whatever it is
+        self._model, self._tokenizer, self._notice = model, tokenizer, notice
+        self._window = min(context_length(model), tokenizer.model_max_length)
+        found = {
+            "classifier_revision": identity.revision,
+            "classifier_weights_sha256": identity.weights_sha256,
+            "classifier_tokenizer_sha256": _tokenizer_digest(tokenizer),
+            "classifier_window": str(self._window) if self._window < _NO_LIMIT else None,
+        }
+        super().__init__(card, {**card.settings, **{key: value for key, value in found.items() if value is not None}})
+
+    def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
+        """Classify texts, longest first; a text without tokens gets NaN. May raise ``ClassifierError``."""
+        ids = self._encode(texts)
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        for rows in blocks(lengths):
+            values = np.full((len(rows), len(self.card.labels)), np.nan)
+            for group in equal_lengths(lengths[rows]):
+                values[group] = self._judge(np.array([ids[i] for i in rows[group]], np.int64))
+            progress(len(rows))
+            yield rows, values
+
+    def _judge(self, ids: Ints) -> Floats:
+        """Probabilities of sequences of equal length, shape ``[rows, labels]``."""
+        values = np.empty((len(ids), len(self.card.labels)))
+
+        def run(start: int, stop: int) -> None:
+            with one_line_for_errors(self.card.model or self.card.id):
+                values[start:stop] = self._batch(ids[start:stop])
+
+        in_batches(len(ids), _TOKENS // ids.shape[1], run, self._notice)
+        if not np.isfinite(values).all():
+            raise ClassifierError(f"{self.card.id} gives some texts no probabilities: its numbers are not finite")
+        return values
+
+    def _batch(self, ids: Ints) -> Floats:
+        import torch
+
+        with torch.inference_mode():
+            logits = self._model(input_ids=torch.from_numpy(ids).to(self._model.device)).logits.double()
+            chosen = logits.softmax(-1) if self.card.activation == "softmax" else logits.sigmoid()
+        values: Floats = chosen.cpu().numpy()
+        return values
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, special tokens included, cut at the model's window."""
+        ids = [
+            row
+            for start in range(0, len(texts), _ENCODED)
+            for row in self._ids(texts[start : start + _ENCODED], cut=self._window < _NO_LIMIT)
+        ]
+        full = [text for text, row in zip(texts, ids, strict=True) if len(row) == self._window]
+        long = sum(len(row) > self._window for row in self._ids(full, cut=False))
+        if long:
+            self._notice(f"{self.card.id} reads {self._window:,} tokens: {long:,} longer texts are cut at their end")
+        return ids
+
+    def _ids(self, texts: Sequence[str], *, cut: bool) -> list[list[int]]:
+        if not texts:
+            return []
+        limit = {"truncation": True, "max_length": self._window} if cut else {}
+        found: list[list[int]] = self._tokenizer(list(texts), split_special_tokens=True, **limit)["input_ids"]
+        return found
+
+
+def load_transformers(card: Card, place: str, notice: Notice, device: str) -> TransformersClassifier:
+    """Load the classifier of a card from a folder or the Hub: safetensors only, never a repository's own code.
+
+    Raises ``EvaluationError`` if it cannot be loaded or its labels differ from the card's.
+    """
+    loaded = load_model(place, "AutoModelForSequenceClassification", revision=card.revision)
+    return TransformersClassifier(card, on_device(loaded, device), notice)
+
+
+def check_labels(card: Card, config: Any) -> None:
+    """Raise ``ClassifierError`` if the labels of a card differ from the names that the model states, if it does."""
+    stated = [str(config.id2label[i]) for i in sorted(config.id2label)]
+    if len(stated) != len(card.labels):
+        raise ClassifierError(
+            f"the card of {card.id} has {len(card.labels)} labels, "
+            f"the model has {len(stated)}: {', '.join(stated)[:200]}"
+        )
+    if all(map(_PLACEHOLDER.fullmatch, stated)):
+        return
+    for place, (given, found) in enumerate(zip(card.labels, stated, strict=True)):
+        if given.casefold() != found.casefold():
+            raise ClassifierError(
+                f"the card of {card.id} has {given!r} as label {place}, the model has {found!r}: "
+                f"write the model's labels in its order: {', '.join(stated)[:200]}"
+            )
+
+
+def _tokenizer_digest(tokenizer: Any) -> str:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    content = json.dumps(sorted(tokenizer.get_vocab().items())) if backend is None else backend.to_str()
+    return hashlib.sha256(content.encode()).hexdigest()
