@@ -39,7 +39,7 @@ class ApiGenerator(Generator):
         self._options = options or ApiOptions()
         self._client = ChatClient(name, base, decoding, conversation or ConversationOptions(), self._options, endpoint)
         self._seed, self._notice = seed, notice
-        self._fingerprint: str | None = None
+        self._fingerprints: list[str] = []
         if self._client.leaves_out:
             notice(f"{base} takes no value for {self._client.leaves_out}: its own defaults apply")
         identity = ModelIdentity(
@@ -103,8 +103,10 @@ class ApiGenerator(Generator):
         return np.array(list(answers), np.int64), Responses(texts, ends, tokens, [answer.reasoning for answer in found])
 
     def _watch(self, fingerprint: str | None) -> None:
-        """Say so if the server's configuration changes."""
-        if fingerprint and self._fingerprint and fingerprint != self._fingerprint:
-            changed = f"from {one_line(self._fingerprint)} to {one_line(fingerprint)}"
+        """Say so if the server names a configuration that it has not named before."""
+        if fingerprint is None or fingerprint in self._fingerprints:
+            return
+        if self._fingerprints:
+            changed = f"from {one_line(self._fingerprints[-1])} to {one_line(fingerprint)}"
             self._notice(f"the server's configuration has changed {changed}: responses before and after may differ")
-        self._fingerprint = fingerprint or self._fingerprint
+        self._fingerprints.append(fingerprint)

@@ -75,9 +75,9 @@ def is_withheld(content: str) -> bool:
 def read_answer(content: bytes, stops: Sequence[str]) -> Answer:
     """Read the first choice of an answer; raises ``ValueError`` if there is none.
 
-    A refusal in a field of its own leaves the response empty and stands in
-    ``reasoning``, after reasoning in a field of its own or between ``<think>``
-    marks. The response ends before the first of ``stops``, also if the server ignores them.
+    A refusal in a separate field leaves the response empty and stands in ``reasoning``, after
+    reasoning in a separate field or between ``<think>`` marks. The response ends before the
+    first of ``stops``, also if the server ignores them.
     """
     reply = _Completion.model_validate(json.loads(content))
     choice, message = reply.choices[0], reply.choices[0].message

@@ -2,80 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 
-Body = Mapping[str, Any]
-Answering = Callable[[Body, int], tuple[int, Any]]
-CUT = object()  # an answer that breaks off in the middle
-
-
-def message(content: Any, finish: Any = "stop", tokens: Any = 5, **more: Any) -> Mapping[str, Any]:
-    """An answer of a chat server; ``more`` is of the message."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": content, **more}, "finish_reason": finish}
-    return {"choices": [choice], "usage": {"completion_tokens": tokens}}
-
-
-def asked(body: Body) -> str:
-    """What the person says in a request."""
-    return str(body["messages"][-1]["content"] if "messages" in body else body["prompt"])
-
-
-def is_trial(body: Body) -> bool:
-    """Whether a request only tries which settings the server takes."""
-    return "Count from 1 to 100" in asked(body)
-
-
-class ChatServer(ThreadingHTTPServer):
-    """Answers with what ``answering`` returns for a request and its number; keeps the requests."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, answering: Answering) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answering = answering
-        self.bodies: list[Body] = []
-        self.paths: list[str] = []
-        self.lock = threading.Lock()
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    @property
-    def answered(self) -> list[str]:
-        """What persons said in requests, without trials."""
-        return [asked(body) for body in self.bodies if not is_trial(body)]
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: ChatServer
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            self.server.bodies.append(body)
-            self.server.paths.append(self.path)
-            turn = len(self.server.bodies)
-        status, reply = self.server.answering(body, turn)
-        content = reply if isinstance(reply, bytes) else b"" if reply is CUT else json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(1000 if reply is CUT else len(content)))
-        if status == 429:
-            self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(content)
-        self.close_connection = reply is CUT
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        pass
+from .chat_server import Answering, ChatServer
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from holisticbias_eval.generation.stored import StoredGenerator, respond_all, re
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.progress import Progress
 
-from .conftest import Body, asked, is_trial, message
+from .chat_server import Body, asked, is_trial, message
 
 HERE = ModelIdentity("tiny", "Invented", None, "0" * 64, 1, "float32")
 RUN = """
