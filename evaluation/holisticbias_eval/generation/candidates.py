@@ -16,8 +16,8 @@ _ROWS_AT_ONCE = 32  # rows whose exponentials are in memory together
 class Candidates:
     """Tokens to choose from; every field has shape ``[rows, candidates]``.
 
-    ``score`` is in float64. ``kept`` are the tokens that remain, and ``doubtful``
-    those that would remain or not if scores changed by the margin.
+    ``score`` is in float64. ``kept`` marks the tokens that remain, and ``doubtful``
+    the tokens for which a change of scores by the margin could decide that.
     """
 
     token: Tensor
@@ -81,7 +81,7 @@ def _ranked(value: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _within(value: Tensor, share: Tensor, top_p: float, margin: float) -> tuple[Tensor, Tensor]:
-    """Which ranked tokens remain, and which of them a change of scores could let in or out.
+    """Masks of the ranked tokens that remain, and of the tokens that a change of scores could let in or out.
 
     Tokens whose scores differ by less than the margin may change places, so that
     the sum of the likelier ones lies between two bounds.

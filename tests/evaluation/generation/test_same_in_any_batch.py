@@ -16,11 +16,12 @@ from holisticbias_eval.generation.local import LocalGenerator
 from holisticbias_eval.generation.noise import gumbel_noise, step_seeds
 from holisticbias_eval.generation.requests import Requests
 from holisticbias_eval.generation.stored import respond_all
+from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.models.loading import LoadedModel
 from tiny_models import MODELS, TEXTS, tiny_loaded
 
 STEPS = 10
-DECODINGS = {
+DECODINGS: dict[str, dict[str, Any]] = {
     "restricted": {"method": "sample", "temperature": 0.8, "top_k": 30, "top_p": 0.9, "min_new_tokens": 3},
     "unrestricted": {"method": "sample"},
     "greedy": {"method": "greedy", "blocked_ngram": 2},
@@ -35,7 +36,7 @@ def requests(count: int = 64) -> Requests:
 
 
 def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None, notices: list[str]) -> LocalGenerator:
-    kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), kind)
     return LocalGenerator(loaded, kind, notices.append, decoding, 7, conversation, batch)
 
@@ -70,7 +71,7 @@ def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequ
 def plainly(loaded: LoadedModel, decoding: Decoding, asked: Requests) -> list[tuple[str, str]]:
     """Decode each request alone: one forward pass without a cache per token, noise for all tokens, one argmax."""
     model, tokenizer = loaded.model, loaded.tokenizer
-    kind = "seq2seq" if model.config.is_encoder_decoder else "causal"
+    kind: Kind = "seq2seq" if model.config.is_encoder_decoder else "causal"
     conversation = find_conversation(tokenizer, ConversationOptions(), kind)
     seeds = step_seeds(7, asked, STEPS)
     found = []
