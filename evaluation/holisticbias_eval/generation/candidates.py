@@ -16,8 +16,8 @@ _ROWS_AT_ONCE = 32  # rows whose exponentials are in memory together
 class Candidates:
     """Tokens to choose from; every field has shape ``[rows, candidates]``.
 
-    ``score`` is in float64. ``kept`` are the tokens that remain, and ``doubtful``
-    those that would remain or not if scores changed by the margin.
+    ``score`` is in float64. ``kept`` marks the tokens that remain, and ``doubtful``
+    the tokens for which a change of scores by the margin could decide that.
     """
 
     token: Tensor
@@ -30,7 +30,8 @@ def find_candidates(scores: Tensor, top_k: int | None, top_p: float | None, marg
     """Apply top-k and then top-p to float32 scores of shape ``[rows, vocabulary]``, as transformers does.
 
     All tokens that equal the ``top_k``-th remain. A token remains if the likelier
-    ones sum to less than ``top_p``; of equal tokens the larger id counts as likelier.
+    ones sum to less than ``top_p``; of equal tokens the larger id counts as
+    likelier, where transformers leaves the order open.
     """
     import torch
 
@@ -38,7 +39,7 @@ def find_candidates(scores: Tensor, top_k: int | None, top_p: float | None, marg
     if top_p is None or top_p >= 1.0 or not top_k:
         return found
     share = found.score.where(found.kept, -torch.inf).softmax(1)
-    kept, doubtful = _within(share, top_p, margin)
+    kept, doubtful = _within(found.score, share, top_p, margin)
     return Candidates(found.token, found.score, found.kept & kept, found.doubtful | doubtful)
 
 
@@ -63,12 +64,13 @@ def _top_p(scores: Tensor, top_p: float, margin: float) -> Candidates:
     while True:
         value, token = scores.topk(size)
         share = (value - peak).double().exp() / total
-        held = share.where(value > value[:, -1:], 0.0).sum(1)  # some tokens that equal the last one may be missing
+        held = share.where(value > value[:, -1:] + 2 * margin, 0.0).sum(1)  # tokens near the last one may be missing
         if size == scores.shape[1] or bool((held >= top_p + margin).all()):
             break
         size = min(8 * size, scores.shape[1])
     value, token = _ranked(value, token)
-    return Candidates(token, value.double(), *_within((value - peak).double().exp() / total, top_p, margin))
+    share = (value - peak).double().exp() / total
+    return Candidates(token, value.double(), *_within(value.double(), share, top_p, margin))
 
 
 def _ranked(value: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
@@ -78,10 +80,18 @@ def _ranked(value: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:
     return value, token.gather(1, order)
 
 
-def _within(share: Tensor, top_p: float, margin: float) -> tuple[Tensor, Tensor]:
-    """Which ranked tokens remain, and which ones do so by less than the margin; the likeliest always remains."""
-    above = share.cumsum(1) - share
+def _within(value: Tensor, share: Tensor, top_p: float, margin: float) -> tuple[Tensor, Tensor]:
+    """Masks of the ranked tokens that remain, and of the tokens that a change of scores could let in or out.
+
+    Tokens whose scores differ by less than the margin may change places, so that
+    the sum of the likelier ones lies between two bounds.
+    """
+    import torch
+
+    summed = torch.nn.functional.pad(share.cumsum(1), (1, 0))
+    above = summed[:, :-1].clone()
     above[:, 0] = 0.0
-    doubtful = (above - top_p).abs() <= margin
-    doubtful[:, 0] = False
-    return above < top_p, doubtful
+    falling = -value
+    least = summed.gather(1, torch.searchsorted(falling, falling - margin))
+    most = summed.gather(1, torch.searchsorted(falling, falling + margin, right=True)) - share
+    return above < top_p, (least - margin < top_p) & (top_p < most + margin)

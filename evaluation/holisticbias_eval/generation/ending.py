@@ -1,4 +1,4 @@
-"""What ends a response, what it may not contain, and how its tokens become a text."""
+"""The end of a response, the tokens that it may not contain, and the text of its tokens."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Ending:
         return tokens[-1] in self.tokens or bool(self._stops and self._stop(self._decode(tokens)) is not None)
 
     def cut(self, tokens: list[int]) -> list[int]:
-        """New tokens up to the first one that ends the response."""
+        """New tokens up to the first end of the response."""
         count = next((i for i, token in enumerate(tokens, 1) if token in self.tokens), len(tokens))
         if self._stops:
             count = next((i for i in range(1, count) if self._stop(self._decode(tokens[:i])) is not None), count)
@@ -72,7 +72,7 @@ class Ending:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
 
     def _stop(self, text: str) -> int | None:
-        """Where the first stop begins in a text, None without one."""
+        """The position of the first stop in a text; None if there is none."""
         places = [text.find(stop) for stop in self._stops]
         return min((place for place in places if place >= 0), default=None)
 

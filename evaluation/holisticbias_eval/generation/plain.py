@@ -6,6 +6,8 @@ lengths together, and the way of encoder-decoders and of beam search.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,11 +40,10 @@ class Plain:
 
         inputs = torch.tensor(np.array(prompts.ids), device=self._model.device)
         chooser = _Processor(self._chooser, self._model, prompts, is_beam=self._is_beam)
-        with torch.inference_mode():
+        with torch.inference_mode(), _settings_of(self._model, self._settings):
             tokens = self._model.generate(
                 inputs,
                 attention_mask=torch.ones_like(inputs),
-                generation_config=self._settings,
                 logits_processor=[chooser],
             )
         return [row[chooser.start :] for row in tokens.tolist()]
@@ -85,18 +86,14 @@ class _Processor:
 
 
 def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
-    """The settings of ``generate``: those of the decoding, and of the model's own only its tokens.
-
-    They replace the model's settings, because ``generate`` takes what is missing in
-    given settings from there, such as blocked sequences and a number of beams.
-    """
+    """The settings of ``generate``: those of the decoding, and of the model's own only its tokens."""
     from transformers import GenerationConfig
 
     own, config = model.generation_config, model.config.get_text_config(decoder=True)
     start = getattr(config, "decoder_start_token_id", None)
     ends = sorted(ending.tokens)
     pad = own.pad_token_id if own.pad_token_id is not None else next(iter(ends), 0)
-    settings = GenerationConfig(
+    return GenerationConfig(
         do_sample=False,
         num_beams=decoding.beams or 1,
         length_penalty=decoding.length_penalty,
@@ -107,5 +104,16 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         decoder_start_token_id=start if own.decoder_start_token_id is None else own.decoder_start_token_id,
         forced_bos_token_id=own.forced_bos_token_id,
     )
-    model.generation_config = settings
-    return settings
+
+
+@contextmanager
+def _settings_of(model: Any, settings: Any) -> Iterator[None]:
+    """Give a model these settings within the block.
+
+    Settings that are passed to ``generate`` would be filled up with the model's own, such as a number of beams.
+    """
+    own, model.generation_config = model.generation_config, settings
+    try:
+        yield
+    finally:
+        model.generation_config = own

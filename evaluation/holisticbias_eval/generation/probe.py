@@ -28,7 +28,7 @@ def spread_rows(prompts: Prompts, count: int) -> Ints:
 
 
 def why_not_together(together: Together, model: Any, prompts: Prompts, name: str) -> str | None:
-    """Why these prompts cannot be written in one batch; None if they can.
+    """The reason not to write these prompts in one batch; None if the model can do it.
 
     The likelihood of every response, as computed while it is written in the
     batch, is compared with one forward pass over prompt and response alone: the

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+_SMALL = 4096  # tokens of a vocabulary for which all noise is computed
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The chosen token of each row, shape ``[rows]``, and whether no change of scores within the margin changes it."""
@@ -63,6 +66,10 @@ def _largest(summed: Floats, rivals: Floats) -> tuple[Ints, Floats]:
 def _draw_from_all(scores: Tensor, seeds: Words, margin: float) -> Choice:
     """Draw from all tokens: a token outside the likeliest ones needs much noise, and few tokens have it."""
     vocabulary = scores.shape[1]
+    if vocabulary <= _SMALL:
+        summed = scores.double().cpu().numpy() + gumbel_noise(seeds, np.arange(vocabulary)[None])
+        token, gap = _largest(summed, summed)
+        return Choice(token, gap > margin)
     head = scores.topk(min(FIRST, vocabulary))
     value, token = head.values.double().cpu().numpy(), head.indices.cpu().numpy()
     first = (value + gumbel_noise(seeds, token)).max(1)

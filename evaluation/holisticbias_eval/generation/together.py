@@ -14,10 +14,11 @@ from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
 from holisticbias_eval.generation.noise import Words
 from holisticbias_eval.generation.prompt_tree import read_prompts
-from holisticbias_eval.generation.slots import SlotCache, hidden_slots, layer_count
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from holisticbias_eval.generation.slots import SlotCache
 
 _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken out of the cache
 
@@ -61,6 +62,8 @@ class Together:
     def _rows(self, prompts: Prompts, *, measure: bool) -> list[Row]:
         import torch
 
+        from holisticbias_eval.generation.slots import SlotCache, layer_count
+
         device = self._model.device
         cache = SlotCache(layer_count(self._model), max(map(len, prompts.ids)) + self._steps)
         read_prompts(self._model, prompts.ids, cache)
@@ -87,6 +90,8 @@ class Together:
     def _scores(self, token: Tensor, slot: Tensor, cache: SlotCache) -> Tensor:
         """The scores of every row's next token, after it reads ``token`` at position ``slot``."""
         import torch
+
+        from holisticbias_eval.generation.slots import hidden_slots
 
         width = int(slot.max()) + 1
         cache.aim(torch.arange(len(slot), device=slot.device), slot, width)
