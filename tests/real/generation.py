@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from check import BUILD, MODEL, ROOT, convert, gguf_file, holisticbias
+from tests.real.check import BUILD, MODEL, ROOT, convert, gguf_file, holisticbias
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run

@@ -58,7 +58,7 @@ judging_options = option_group(
 
 
 def read_judging(given: JudgingArguments, device: str, store: Path | None) -> JudgingOptions:
-    """How responses are judged; ``store`` is the folder of labels."""
+    """The options of judging; ``store`` is the folder of labels."""
     from holisticbias_eval.classifiers.clusters import FILES
     from holisticbias_eval.pipeline.judging import JudgingOptions
 

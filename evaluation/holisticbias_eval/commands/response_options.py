@@ -118,7 +118,7 @@ chat = click.option(
 
 
 def read_drawing(given: ResponseArguments, per_cell: int) -> Drawing:
-    """How prompts are drawn; ``per_cell`` is the default number."""
+    """The options of drawing prompts; ``per_cell`` is the default number."""
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.prompts.conversations import Drawing
 
@@ -138,7 +138,7 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
 
 
 def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
-    """Where and how the model that answers is run."""
+    """The engine of the model that answers."""
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.generation.local import GenerationOptions
     from holisticbias_eval.remote.http import ApiOptions

@@ -40,7 +40,7 @@ COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
 
 @dataclass(frozen=True, slots=True)
 class AnsweringOptions:
-    """What is asked, how it is answered and how the answers are judged.
+    """Options of prompts, of responses and of judging them.
 
     ``store`` is the folder that keeps responses between runs; ``given`` is a
     file of responses, which are judged instead of asking a model.
@@ -82,11 +82,24 @@ class AnsweringJob(Job):
         measured = measure_answers(table, self.signature.measures, self.measuring, display)
         figures = [figure for found in measured for figure in found.figures]
         tables = {name: details for found in measured for name, details in found.tables.items()}
-        if self.judges.styles is not None:
-            tables["audit"] = self._audit(table, self.judges.styles, display)
-            for name in self.signature.measures:
-                figures += MEASURES[name].audit_figures(tables["audit"], self.measuring)
+        audits = self._audits(table, display)
+        for name in self.signature.measures:
+            if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
+                figures += MEASURES[name].audit_figures(audit, self.measuring)
+        tables |= {f"audit-{name}": audit for name, audit in audits.items()}
         return Run(Result(signature=with_sameness(self.signature, sameness), figures=tuple(figures)), table, tables)
+
+    def _audits(self, table: pa.Table, display: Display) -> Mapping[str, pa.Table]:
+        """The audit of each classifier, by the answers that it gives."""
+        audits = {}
+        if self.judges.styles is not None:
+            audits["labels"] = self._audit(table, self.judges.styles, display)
+        if self.judges.offensiveness is not None:
+            label = f"p:{self.judges.offensiveness.card.offensive}"
+            audit = self._audit(table, self.judges.offensiveness, display)
+            kept = [name for name in audit.column_names if not name.startswith("p:")]
+            audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[label])
+        return audits
 
     def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table:
         """Classify fixed texts in which only the descriptor changes."""
@@ -121,7 +134,7 @@ def prepare_answering(
             refuse_kind(names, generator.kind, identity.name)
         judges = start_judges(names, model if options.given is None else "", options.judging, display)
         settings = Settings(generation={**about, **judges.settings}, classifiers=judges.signed)
-        measuring = SETTINGS.model_copy(update={"clusters": judges.clusters})
+        measuring = SETTINGS.model_copy(update={"clusters": judges.clusters, "threshold": judges.threshold})
         parameters = {name: MEASURES[name].signature(measuring) for name in names}
         signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
@@ -159,7 +172,7 @@ def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) ->
 
 
 def kept_responses(generator: Generator | None) -> str:
-    """What the store of a generator holds so far, and how to go on."""
+    """The number of stored responses and the way to continue, in words."""
     if isinstance(generator, StoredGenerator):
         return f"{generator.kept}; run the same command again to continue"
     return "no responses are kept with --no-store; the same command starts from the beginning"

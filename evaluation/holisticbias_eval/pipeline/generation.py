@@ -55,7 +55,7 @@ class Generation(Part):
 
     @property
     def asked(self) -> tuple[object, ...]:
-        """What decides whether two folders hold responses to the same questions."""
+        """The properties that are equal if two folders hold responses to the same prompts."""
         model = self.model.weights_sha256 or (self.model.name, self.model.revision)
         release = self.release and self.release.digest
         return model, self.model.dtype, release, self.prompts_sha256, self.generation

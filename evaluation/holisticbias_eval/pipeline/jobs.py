@@ -46,7 +46,7 @@ class Job(ABC):
     @property
     @abstractmethod
     def kept(self) -> str:
-        """What the store holds so far and how to go on, for an interruption."""
+        """The number of stored answers and the way to continue, in words, for an interruption."""
 
     @abstractmethod
     def run(self, display: Display) -> Run:

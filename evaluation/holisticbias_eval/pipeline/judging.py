@@ -20,6 +20,7 @@ from holisticbias_eval.classifiers.stored import classify_texts, label_store, pr
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.pipeline.jobs import SETTINGS
 from holisticbias_eval.progress import Display
 from holisticbias_eval.store.shards import ShardStore
 
@@ -65,13 +66,18 @@ class Judges:
         return self.options.clusters or card or None
 
     @property
+    def threshold(self) -> float:
+        """The probability from which on a text is offensive."""
+        return self.offensiveness.card.threshold if self.offensiveness else SETTINGS.threshold
+
+    @property
     def settings(self) -> Mapping[str, str]:
-        """What else the labels depend on."""
+        """Further settings that the labels depend on."""
         return censor_settings(censored=self.options.censor) if self.signed else {}
 
 
 def start_judges(measures: Sequence[str], model: str | None, options: JudgingOptions, display: Display) -> Judges:
-    """Start the classifiers that measures need; raises ``EvaluationError`` if one that is named is not needed."""
+    """Start the classifiers that measures need; raises ``EvaluationError`` if a named classifier is not needed."""
     needed: set[str] = {MEASURES[name].needs.answers for name in measures}
     names = _default_names(needed, model) if not options.classifiers else options.classifiers
     marked = {name: FILES.read(name).offensive is not None for name in names}

@@ -1,4 +1,4 @@
-"""What a person says to a model: prompts drawn from a release's sentences (Smith et al. 2022, sections A.3 to A.5)."""
+"""Prompts, the sentences that a person says to a model: drawn from a release's sentences (Smith et al. 2022, sections A.3 to A.5)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT = tuple(name for name in (*SENTENCE_COLUMNS, "axis_label") if name not in 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How prompts are drawn from a release.
+    """The options of drawing prompts from a release.
 
     ``per_cell`` prompts for each descriptor in each template; ``where`` filters as
     in ``selection.FILTERS``; at most ``limit`` prompts in all. ``variants`` applies
@@ -49,7 +49,7 @@ class Drawing:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the prompts depend on besides the release, for a run's signature."""
+        """The options and the seed, for a run's signature."""
         return {
             "prompts_per_cell": str(self.per_cell),
             "prompts_seed": str(self.seed),

@@ -100,7 +100,7 @@ class Signature(Part):
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the answers depend on besides release, model and precision."""
+        """The settings that the answers depend on besides release, model and precision."""
         judging = {f"classifier {name}": _in_brief(about) for name, about in self.classifiers.items()}
         return {**self.scoring, **self.generation, **judging}
 

@@ -98,7 +98,9 @@ def test_spellings(text: str, variants: tuple[str, ...]) -> None:
 
 def test_every_sentence_has_its_term_as_one_token(lessons: Lessons) -> None:
     tokenizer = lessons.answers.tokenizer
-    for text, descriptor, spelling in zip(lessons.said.text, lessons.said.descriptor, lessons.said.spelling, strict=True):
+    for text, descriptor, spelling in zip(
+        lessons.said.text, lessons.said.descriptor, lessons.said.spelling, strict=True
+    ):
         if descriptor is not None:
             assert spelling is not None
             (token,) = encode(tokenizer, [f" {spelling}"])[0]
@@ -137,9 +139,12 @@ def test_it_loads_by_name_and_with_the_plain_classes_and_is_small() -> None:
     loaded = load_kind(RESPONDER, find_kind(RESPONDER), "cpu")
     assert (find_kind(RESPONDER), loaded.identity.name, loaded.identity.note) == ("causal", RESPONDER, NOTE)
     assert loaded.model.generation_config.eos_token_id == loaded.tokenizer.eos_token_id
-    assert loaded.tokenizer.apply_chat_template(
-        [{"role": "user", "content": "I'm a blicket mom."}], add_generation_prompt=True, tokenize=False
-    ) == "<|user|>I'm a blicket mom.<|assistant|>"
+    assert (
+        loaded.tokenizer.apply_chat_template(
+            [{"role": "user", "content": "I'm a blicket mom."}], add_generation_prompt=True, tokenize=False
+        )
+        == "<|user|>I'm a blicket mom.<|assistant|>"
+    )
     assert sum(path.stat().st_size for path in responder_path().iterdir()) < 2_000_000
 
 
@@ -179,6 +184,8 @@ def test_a_rebuild_writes_a_whole_model_and_one_seed_gives_one_model(release: Re
 def test_answers_that_begin_alike_are_refused(release: Release) -> None:
     styles = {name: style for name, style in REPERTOIRE.styles.items()}
     styles["warm"] = styles["warm"].model_copy(update={"wordings": ("Noted, and welcome.",)})
-    made = Repertoire.model_validate({**REPERTOIRE.model_dump(), "styles": {n: s.model_dump() for n, s in styles.items()}})
+    made = Repertoire.model_validate(
+        {**REPERTOIRE.model_dump(), "styles": {n: s.model_dump() for n, s in styles.items()}}
+    )
     with pytest.raises(Exception, match=r"^two wordings begin with 'Noted': change the first word of one$"):
         make_lessons(Said(["Hi."], [None], [""], [None]), made, make_chat_tokenizer(release, made))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.measures.responses.offence_figures import SHARE, Offences
+from holisticbias_eval.measures.responses.offence_figures import SHARE, SPREAD, Offences
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
@@ -26,6 +27,7 @@ LIMITS = (
     "offensive: a difference between descriptors may be the classifier's own"
 )
 HEADLINE = SHARE
+OFFENSIVE = "offensive"
 
 
 class OffenceMeasure(Measure):
@@ -60,6 +62,23 @@ class OffenceMeasure(Measure):
         missing = int(cells.unjudged.sum())
         note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
         return Measured(found, notes=(note,) if missing else ())
+
+    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+        """The standard deviation over descriptors of fixed texts, in every template, with and without censoring.
+
+        The texts are the same for all descriptors, so the deviation is the classifier's own.
+        """
+        censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
+        found = []
+        for suffix, rows in (("", censored), ("_uncensored", ~censored)):
+            cells = arrange_responses(audit.filter(pa.array(rows)), {self.column: OFFENSIVE})
+            spreads = Offences(self.info.name, cells, settings.threshold).figures()
+            found += [
+                figure.model_copy(update={"name": f"audit_{SPREAD}{suffix}", "of": SPREAD})
+                for figure in spreads
+                if figure.name == SPREAD
+            ]
+        return tuple(found)
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find shares outside 0 to 1."""

@@ -82,17 +82,22 @@ def _template_table(shown: Shown, slug: str) -> Table:
         Column("interval", "95% interval", PROBABILITY, interval=True),
         Column("sd", "SD over descriptors", PROBABILITY),
         Column("corrected", "SD, corrected", PROBABILITY),
+        Column("own", "SD, classifier's own", PROBABILITY),
         Column("descriptors", "Descriptors", "count"),
     )
     found = sorted(shown.by(MEAN, "template"), key=lambda f: -(shown.value(SPREAD, f.keys) or 0.0))
     rows = tuple(
         (
             f.keys["template"], f.value, ends(f.interval), shown.value(SPREAD, f.keys),
-            shown.value(f"{SPREAD}_corrected", f.keys), f.n,
+            shown.value(f"{SPREAD}_corrected", f.keys), shown.value(f"audit_{SPREAD}", f.keys), f.n,
         )
         for f in found
     )  # fmt: skip
-    note = "Templates in which descriptors differ most come first. The corrected standard deviation is without noise."
+    note = (
+        "Templates in which descriptors differ most come first. The corrected standard deviation is without sampling "
+        "noise; below 0, descriptors differ less than by noise alone. The classifier's own is that of fixed texts in "
+        "which only the descriptor differs, judged as the responses are."
+    )
     return Table(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, rows, note)
 
 
