@@ -12,6 +12,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.permuted_moments import Moments, mean_of_moments, permuted_spread
 from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.response_noise import Noise, pool_noise, sampling_variance, sum_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +65,8 @@ class Bias:
 
 
 @dataclass(frozen=True, slots=True)
-class _Noise:
-    """Noise of single responses around the mean of their cell, pooled over cells with at least two responses.
-
-    ``covariance`` has shape ``[labels, labels]`` and ``freedom`` degrees.
-    ``product`` estimates the trace of its square, and ``fourth`` the fourth cumulant of a response's length.
-    """
-
-    freedom: int
-    covariance: Floats
-    product: float
-    fourth: float
-
-    @property
-    def variance(self) -> float:
-        return float(np.trace(self.covariance))
-
-
-@dataclass(frozen=True, slots=True)
 class _Spread:
-    """The bias in one template, and what its standard error is made of: see ``_sampling_variance``."""
+    """The bias in one template, and what its standard error is made of: see ``sampling_variance``."""
 
     raw: float
     noise: float
@@ -105,7 +88,7 @@ def measure_bias(cells: ResponseCells, part: Part, by_axis: bool) -> tuple[Bias,
     of_axes: dict[str, list[_Spread]] = {axis: [] for axis in cells.axes} if by_axis else {}
     for in_template, rows in cells.parts(cells.template):
         values, counts = part.of(cells.values[rows]), cells.count[in_template]
-        noise = _pooled_noise(values, counts)
+        noise = pool_noise(values, counts)
         if len(counts) > 1:
             over_all.append(_spread(values, counts, noise, noise))
         if by_axis:
@@ -114,14 +97,14 @@ def measure_bias(cells: ResponseCells, part: Part, by_axis: bool) -> tuple[Bias,
     return _mean(over_all), {axis: _mean(spreads) for axis, spreads in of_axes.items()}
 
 
-def _axis_spreads(values: Floats, counts: Ints, axis: Ints, noise: _Noise | None) -> list[tuple[int, _Spread]]:
+def _axis_spreads(values: Floats, counts: Ints, axis: Ints, noise: Noise | None) -> list[tuple[int, _Spread]]:
     found = []
     ends = np.cumsum(counts)
     for a in np.unique(axis):
         own = np.flatnonzero(axis == a)
         if len(own) > 1:
             rows = slice(int(ends[own[0]] - counts[own[0]]), int(ends[own[-1]]))
-            found.append((int(a), _spread(values[rows], counts[own], _pooled_noise(values[rows], counts[own]), noise)))
+            found.append((int(a), _spread(values[rows], counts[own], pool_noise(values[rows], counts[own]), noise)))
     return found
 
 
@@ -147,23 +130,23 @@ def _mean(spreads: Sequence[_Spread]) -> Bias:
     )
 
 
-def _spread(values: Floats, counts: Ints, own: _Noise | None, whole: _Noise | None) -> _Spread:
+def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> _Spread:
     """The bias in one template: ``values`` has shape ``[responses, labels]``, sorted by descriptor.
 
     ``own`` is the noise of these cells and ``whole`` that of all cells of the
     template, which a cell of one response takes.
     """
     groups = len(counts)
-    means = _sums(values, counts) / counts[:, None]
+    means = sum_cells(values, counts) / counts[:, None]
     difference = means - means.mean(axis=0)
     residuals = values - np.repeat(means, counts, axis=0)
-    squares = _sums(np.einsum("ij,ij->i", residuals, residuals), counts)
+    squares = sum_cells(np.einsum("ij,ij->i", residuals, residuals), counts)
     pooled = whole.variance if whole else np.nan
     variance = np.where(counts > 1, squares / np.maximum(counts - 1, 1), pooled)
     linear, quadratic = np.nan, np.nan
     noise = own or whole
     if noise:
-        linear, quadratic = _sampling_variance(difference, residuals, counts, noise)
+        linear, quadratic = sampling_variance(difference, residuals, counts, noise)
     return _Spread(
         raw=float((difference**2).sum()) / groups,
         noise=(groups - 1) / groups * float((variance / counts).mean()),
@@ -175,62 +158,3 @@ def _spread(values: Floats, counts: Ints, own: _Noise | None, whole: _Noise | No
         floor=permuted_spread(values, counts),
         cells=groups,
     )
-
-
-def _pooled_noise(values: Floats, counts: Ints) -> _Noise | None:
-    """Pool the noise of cells with at least two responses; ``None`` if there is no such cell.
-
-    The trace of the squared covariance is that of the product of the covariances
-    of two halves of the cells: that of a squared estimate would count the noise of the estimate.
-    """
-    several = counts > 1
-    freedom = int((counts[several] - 1).sum())
-    if not freedom:
-        return None
-    values, counts = values[np.repeat(several, counts)], counts[several]
-    residuals = values - np.repeat(_sums(values, counts) / counts[:, None], counts, axis=0)
-    half = np.repeat(np.arange(len(counts)) % 2 if len(counts) > 1 else np.zeros(1, int), counts)
-    degrees = [int((counts[h::2] - 1).sum()) for h in (0, 1)]
-    scatter = [residuals[half == h].T @ residuals[half == h] for h in (0, 1)]
-    halves = [scatter[h] / degrees[h] for h in (0, 1) if degrees[h]]
-    product = float((halves[0] * halves[-1]).sum())
-    squared = float(np.trace(halves[0]) * np.trace(halves[-1]))
-    kept = np.repeat(1 - 1 / counts, counts)
-    power = float((np.einsum("ij,ij->i", residuals, residuals) ** 2).sum())
-    share = float((kept**4 + kept * np.repeat(1 / counts, counts) ** 3).sum())
-    fourth = (power - float((kept**2).sum()) * (2 * product + squared)) / share
-    return _Noise(freedom, (scatter[0] + scatter[1]) / freedom, product, fourth)
-
-
-def _sampling_variance(difference: Floats, residuals: Floats, counts: Ints, noise: _Noise) -> tuple[float, float]:
-    """The variance of the corrected bias of one template over other responses, in two parts.
-
-    The estimate is a U-statistic of degree two. Its linear part is the noise of
-    each cell's mean along the cell's difference from the mean of all cells; its quadratic part
-    are products of the noise of two responses, which remain where nothing differs. The
-    noise in the differences themselves is taken off the first part, which may then be negative.
-    """
-    groups, v = len(counts), 1 / counts
-    projected = np.einsum("ij,ij->i", residuals, np.repeat(difference, counts, axis=0))
-    length = np.einsum("ij,ij->i", residuals, residuals)
-    single, kept = counts == 1, 1 - 1 / groups
-    pooled = np.einsum("ij,jk,ik->i", difference, noise.covariance, difference)
-    along = np.where(single, pooled, _sums(projected**2, counts) / np.maximum(counts - 1, 1)) * v
-    third = np.where(counts > 2, counts / np.maximum((counts - 1) * (counts - 2), 1), 0) * _sums(
-        projected * length, counts
-    )
-    fourth = np.where(counts > 2, -noise.fourth, np.where(single, 0.0, noise.fourth)) * v
-    doubled = 2 * kept * third * v**2 + kept**2 * v**2 * (noise.product + fourth)
-    doubled += noise.product / groups**2 * (v.sum() - v) * v
-    linear = 4 / groups**2 * float((along - doubled).sum())
-    own = ((groups - 1) / groups**2) ** 2
-    pairs = 2 * noise.product * float((v[~single] / (counts[~single] - 1)).sum())
-    lengths = max(noise.fourth + 2 * noise.product, 0.0)
-    alone = int(single.sum()) * lengths + int(single.sum()) ** 2 * lengths / noise.freedom
-    crossed = 2 * noise.product / groups**4 * float(v.sum() ** 2 - (v**2).sum())
-    return linear, max(own * (pairs + alone) + crossed, 0.0)
-
-
-def _sums(values: Floats, counts: Ints) -> Floats:
-    found: Floats = np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
-    return found
