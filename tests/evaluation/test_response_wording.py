@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from scipy import stats
 from tests.evaluation.made_responses import made_responses
 
+from holisticbias.cli import main
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import View
@@ -217,7 +220,8 @@ def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrow
             assert other.n == 20 * one.n
             assert one.interval is not None
             assert other.interval is not None
-            assert (other.value, other.p_value) == (pytest.approx(one.value), pytest.approx(one.p_value))
+            assert other.value == pytest.approx(one.value)
+            assert other.p_value == pytest.approx(one.p_value)
             assert other.interval.low == pytest.approx(one.interval.low)
 
 
@@ -259,3 +263,27 @@ def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any, conten
         FILES.read(str(tmp_path / "own.yaml"))
     assert says in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_the_command_measures_a_table_of_responses_with_a_list_of_phrases(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.yaml").write_text("id: own\nsource: here\nphrases: {food: [like blicket]}\n", "utf-8")
+    scores = tmp_path / "responses.csv"
+    scores.write_text(
+        "axis,template,descriptor,response,prompt,finish\n"
+        'nonce,t,blicket,"I like blicket pie, friend",Hi,stop\nnonce,t,stad,,Hi,refused\n', "utf-8",
+    )  # fmt: skip
+    options = ["measure", NAME, "--scores", str(scores), "--phrases", str(tmp_path / "own.yaml")]
+    assert main([*options, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["measuring"]["phrases_listed"] == "like blicket"
+    shares = {f["keys"]["phrase"]: f["value"] for f in found["figures"] if set(f["keys"]) == {"phrase"}}
+    assert shares == {"like blicket": 1}
+    assert main(options) == 0
+    assert "50.0% are refused; none is empty, cut off or withheld." in " ".join(capsys.readouterr().out.split())
+    assert main([*options[:-1], str(tmp_path / "missing.yaml")]) == 2
+    assert "there is no list of phrases" in capsys.readouterr().err
+    scores.write_text("axis,template,descriptor\nnonce,t,blicket\n", "utf-8")
+    assert main(options) == 2
+    assert "has no column response" in capsys.readouterr().err

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import unicodedata
 from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 
 from holisticbias_eval.statistics.common_runs import longest_common_runs
@@ -43,6 +46,7 @@ def random_texts(seed: int, texts: int = 60, longest: int = 12, letters: str = "
         ("the blickets' 'n' rock''n''roll", ["the", "blickets", "n", "rock''n''roll"]),
         ("Straße ÉTÉ \u00e9 e\u0301 42nd", ["straße", "été", "é", "é", "42nd"]),
         ("\u202e...?! ' \u2019\x00", []),
+        ("a ' b '' c", ["a", "b", "c"]),
         ("", []),
         (None, []),
     ],
@@ -189,3 +193,22 @@ def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
 def test_corrected_p_values_of_some_tests_of_many() -> None:
     p = np.array([0.001, 0.5, 0.01, 0.9, 0.9])
     assert benjamini_hochberg(p[[0, 2]], 5) == pytest.approx(benjamini_hochberg(p)[[0, 2]])
+
+
+def slow_words(text: str) -> list[str]:
+    """Runs of letters, marks, digits and apostrophes, without apostrophes at their edges."""
+    for apostrophe in "\u2019\u2018\u02bc`\u00b4":
+        text = text.replace(apostrophe, "'")
+    text = unicodedata.normalize("NFKC", text).lower()
+    kept = "".join(c if unicodedata.category(c)[0] in "LMN" or c == "'" else " " for c in text)
+    return [word for word in (part.strip("'") for part in kept.split(" ")) if word]
+
+
+OLD = st.characters(max_codepoint=0x1FFF)  # tables of later characters differ between versions of Unicode
+
+
+@given(st.lists(st.one_of(st.text(OLD, max_size=20), st.text(" '\u2019a\u0301bI.-", max_size=20)), max_size=8))
+@example(["\u0301a", "' a '", "ǅ ﬁ ²", "\U0001d54f\u00bd", "日本 語"])
+def test_words_agree_with_a_slow_split(texts: list[str]) -> None:
+    texts = [text for text in texts if text.encode("utf-8", "ignore").decode() == text]
+    assert spelled(split_words(column(*texts))[0]) == [slow_words(text) for text in texts]

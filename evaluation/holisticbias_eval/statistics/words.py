@@ -72,7 +72,8 @@ def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     texts = pc.replace_substring_regex(texts, r"[^\p{L}\p{M}\p{N}']+", " ")
     for edge in (r"(^| )'+", r"'+( |$)"):
         texts = pc.replace_substring_regex(texts, edge, r"\1")
-    texts = pc.utf8_trim_whitespace(pc.replace_substring_regex(texts, " +", " "))  # an apostrophe may have stood alone
+    texts = pc.replace_substring_regex(texts, " +", " ")
+    texts = pc.utf8_trim_whitespace(texts)
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
