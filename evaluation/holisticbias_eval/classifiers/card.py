@@ -79,5 +79,10 @@ class Card(BaseModel):
         named = {"classifier": self.id, "classifier_engine": self.engine, "classifier_card_sha256": digest}
         return named if self.model is None else {**named, "classifier_model": self.model}
 
+    @property
+    def about(self) -> Mapping[str, str]:
+        """The description of the classifier: title, task, licence, source and limits."""
+        return {name: str(getattr(self, name)) for name in ("title", "task", "licence", "source", "limits")}
+
 
 FILES = NamedFiles("classifier", "classifiers", Card, ClassifierError)

@@ -14,36 +14,43 @@ _ROWS_AT_ONCE = 32  # rows whose exponentials are in memory together
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Tokens to choose from; every field has shape ``[rows, candidates]``.
+    """Tokens to choose from; the fields have shape ``[rows, candidates]``.
 
     ``score`` is in float64. ``kept`` marks the tokens that remain, and ``doubtful``
-    the tokens for which a change of scores by the margin could decide that.
+    the tokens for which a change of scores by the margin could decide that. ``complete``, shape
+    ``[rows]``, marks the rows in which no token is missing.
     """
 
     token: Tensor
     score: Tensor
     kept: Tensor
     doubtful: Tensor
+    complete: Tensor
 
 
-def find_candidates(scores: Tensor, top_k: int | None, top_p: float | None, margin: float) -> Candidates:
+def find_candidates(
+    scores: Tensor, top_k: int | None, top_p: float | None, margin: float, size: int = FIRST
+) -> Candidates:
     """Apply top-k and then top-p to float32 scores of shape ``[rows, vocabulary]``, as transformers does.
 
     All tokens that equal the ``top_k``-th remain. A token remains if the likelier
     ones sum to less than ``top_p``; of equal tokens the larger id counts as
-    likelier, where transformers leaves the order open.
+    likelier, where transformers leaves the order open. Without ``top_k`` only the
+    ``size`` likeliest tokens are looked at.
     """
     import torch
 
-    found = _top_k(scores, top_k, margin) if top_k else _top_p(scores, top_p or 1.0, margin)
+    found = _top_k(scores, top_k, margin) if top_k else _top_p(scores, top_p or 1.0, margin, size)
     if top_p is None or top_p >= 1.0 or not top_k:
         return found
     share = found.score.where(found.kept, -torch.inf).softmax(1)
     kept, doubtful = _within(found.score, share, top_p, margin)
-    return Candidates(found.token, found.score, found.kept & kept, found.doubtful | doubtful)
+    return Candidates(found.token, found.score, found.kept & kept, found.doubtful | doubtful, found.complete)
 
 
 def _top_k(scores: Tensor, top_k: int, margin: float) -> Candidates:
+    import torch
+
     top_k = min(top_k, scores.shape[1])
     value, token = scores.topk(min(top_k + 1, scores.shape[1]))
     last = value[:, top_k - 1 : top_k]
@@ -51,26 +58,26 @@ def _top_k(scores: Tensor, top_k: int, margin: float) -> Candidates:
         value, token = scores.topk(int((scores >= last - margin).sum(1).max()))
     value, token = _ranked(value, token)
     near = (value - last).abs() <= margin
-    return Candidates(token, value.double(), value >= last, near & (near.sum(1, keepdim=True) > 1))
+    return Candidates(
+        token,
+        value.double(),
+        value >= last,
+        near & (near.sum(1, keepdim=True) > 1),
+        torch.ones_like(last[:, 0], dtype=torch.bool),
+    )
 
 
-def _top_p(scores: Tensor, top_p: float, margin: float) -> Candidates:
+def _top_p(scores: Tensor, top_p: float, margin: float, size: int) -> Candidates:
     import torch
 
     peak = scores.amax(1, keepdim=True)
     parts = zip(torch.split(scores, _ROWS_AT_ONCE), torch.split(peak, _ROWS_AT_ONCE), strict=True)
     total = torch.cat([(part - largest).exp_().sum(1, keepdim=True, dtype=torch.float64) for part, largest in parts])
-    size = min(FIRST, scores.shape[1])
-    while True:
-        value, token = scores.topk(size)
-        share = (value - peak).double().exp() / total
-        held = share.where(value > value[:, -1:] + 2 * margin, 0.0).sum(1)  # tokens near the last one may be missing
-        if size == scores.shape[1] or bool((held >= top_p + margin).all()):
-            break
-        size = min(8 * size, scores.shape[1])
-    value, token = _ranked(value, token)
+    value, token = _ranked(*scores.topk(min(size, scores.shape[1])))
     share = (value - peak).double().exp() / total
-    return Candidates(token, value.double(), *_within(value.double(), share, top_p, margin))
+    held = share.where(value > value[:, -1:] + 2 * margin, 0.0).sum(1)  # tokens near the last one may be missing
+    complete = (held >= top_p + margin) | (size >= scores.shape[1])
+    return Candidates(token, value.double(), *_within(value.double(), share, top_p, margin), complete)
 
 
 def _ranked(value: Tensor, token: Tensor) -> tuple[Tensor, Tensor]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+_MORE = 8
 _SMALL = 4096  # tokens of a vocabulary for which all noise is computed
 
 
@@ -46,12 +47,22 @@ def choose_tokens(scores: Tensor, decoding: Decoding, seeds: Words, margin: floa
         scores, margin = scores / decoding.temperature, margin / decoding.temperature
     if decoding.top_k is None and (decoding.top_p is None or decoding.top_p >= 1.0):
         return _draw_from_all(scores, seeds, margin)
-    found = find_candidates(scores, decoding.top_k, decoding.top_p, margin)
+    return _draw_among_candidates(scores, decoding, seeds, margin, FIRST)
+
+
+def _draw_among_candidates(scores: Tensor, decoding: Decoding, seeds: Words, margin: float, size: int) -> Choice:
+    """Draw from what top-k and top-p leave; rows with more candidates than ``size`` are drawn again among more."""
+    found = find_candidates(scores, decoding.top_k, decoding.top_p, margin, size)
     token, kept, doubtful = (part.cpu().numpy() for part in (found.token, found.kept, found.doubtful))
     summed = found.score.cpu().numpy() + gumbel_noise(seeds, token)
     best, gap = _largest(np.where(kept, summed, -np.inf), np.where(kept | doubtful, summed, -np.inf))
     row = np.arange(len(best))
-    return Choice(token[row, best], (gap > margin) & ~doubtful[row, best])
+    choice = Choice(token[row, best], (gap > margin) & ~doubtful[row, best])
+    rest = np.flatnonzero(~found.complete.cpu().numpy())
+    if len(rest):
+        again = _draw_among_candidates(scores[rest], decoding, seeds[rest], margin, _MORE * size)
+        choice.token[rest], choice.sure[rest] = again.token, again.sure
+    return choice
 
 
 def _largest(summed: Floats, rivals: Floats) -> tuple[Ints, Floats]:

@@ -56,8 +56,8 @@ class Judges:
 
     @property
     def signed(self) -> Mapping[str, Mapping[str, str]]:
-        """The settings of each classifier, by its id."""
-        return {judge.card.id: judge.settings for judge in (self.styles, self.offensiveness) if judge}
+        """The description and the settings of each classifier, by its id."""
+        return {judge.card.id: {**judge.card.about, **judge.settings} for judge in (self.styles, self.offensiveness) if judge}
 
     @property
     def clusters(self) -> dict[str, tuple[str, ...]] | Literal["found"] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
 from holisticbias_eval.results.compare import ComparedRuns
@@ -26,6 +27,7 @@ def run_report(run: Run) -> Report:
         title=run_title(signature),
         chapters=tuple(Chapter(measure.info, measure.sections(view)) for measure in measures),
         signature=tuple(signature_rows(signature)),
+        classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
         notes=(signature.model.note,) if signature.model.note else (),
         preferences=True,

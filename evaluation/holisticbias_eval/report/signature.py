@@ -53,7 +53,8 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
     for classifier, about in signature.classifiers.items():
-        yield f"Classifier {classifier}", "; ".join(f"{name.replace('_', ' ')}: {v}" for name, v in about.items())
+        settings = {name: value for name, value in about.items() if name.startswith("classifier_")}
+        yield f"Classifier {classifier}", "; ".join(f"{name.replace('_', ' ')}: {v}" for name, v in settings.items())
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
         yield title(measure), "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in parameters.items())

@@ -124,8 +124,8 @@ class Settings:
 
 
 def _in_brief(settings: Mapping[str, str]) -> str:
-    """Settings in one line, for comparing."""
-    return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()))
+    """What probabilities depend on, in one line, for comparing."""
+    return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()) if name.startswith("classifier_"))
 
 
 def sign(

@@ -60,7 +60,7 @@ def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
 def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
-    prompts = asked([text + end for text in TEXTS for end in ("", " Yes.", "!")])
+    prompts = asked([text + end for text in TEXTS for end in ("", "!")])
     made = [respond_all(prompts, generator(loaded, beam(), batch), lambda _: None) for batch in (1, 7, 64)]
     assert list(made[0].text) == list(made[1].text) == list(made[2].text)
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(separator="</s>"), kind_of(loaded))

@@ -85,7 +85,7 @@ def test_probabilities_and_support_are_those_of_transformers() -> None:
     scores = torch.randn((20, 500), generator=torch.Generator().manual_seed(3)) * 3
     for settings in ({"top_k": 7}, {"top_p": 0.8}, {"top_k": 40, "top_p": 0.5}):
         decoding = sampling(**settings)
-        found = find_candidates(scores, decoding.top_k, decoding.top_p, 0.0)
+        found = find_candidates(scores, decoding.top_k, decoding.top_p, 0.0, size=500)
         mine = torch.full(scores.shape, -torch.inf, dtype=torch.float64)
         mine.scatter_(1, found.token, found.score.where(found.kept, -torch.inf))
         expected = warped(scores, decoding).double()
