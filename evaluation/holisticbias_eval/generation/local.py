@@ -103,6 +103,7 @@ class LocalGenerator(Generator):
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
         prompts = self._prompts(requests)
         for rows in self._groups(prompts):
+
             def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
                 part = rows[start:stop]
                 with one_line_for_errors(self._name):

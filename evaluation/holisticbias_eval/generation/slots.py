@@ -87,4 +87,3 @@ def hidden_slots(slot: Tensor, width: int, dtype: Any) -> Tensor:
     seen = torch.arange(width, device=slot.device) <= slot[:, None]
     mask = torch.zeros(seen.shape, dtype=dtype, device=slot.device)
     return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None, None]
-
