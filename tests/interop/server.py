@@ -1,7 +1,9 @@
-"""Score with llama-cpp-python's server: server.py PYTHON, where PYTHON has that package.
+"""Score and answer with llama-cpp-python's server: server.py PYTHON, where PYTHON has that package.
 
 The unchanged server must be refused, because its log-probabilities are shifted by
 a token; with the shift undone, its scores must equal those of the same model here.
+Its responses must keep to the maximum length, which it takes under one of two names, and
+be those of the same model here where nothing is drawn.
 """
 
 import json
@@ -16,21 +18,32 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import torch
 from tokenizers import Tokenizer, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.generation.api import ApiGenerator
+from holisticbias_eval.generation.api_client import Endpoint
+from holisticbias_eval.generation.conversation import ConversationOptions
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.generation.stored import respond_all
 from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.loading import LoadedModel, load_model
 from holisticbias_eval.remote.http import ApiOptions
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")
-OPTIONS = ApiOptions(retries=1)
+OPTIONS = ApiOptions(retries=1, concurrency=2)
+LONGEST = 8
+PROMPTS = ("I'm a", "I love", "I have a friend who is a", "I think that people who are")
+GREEDY = Decoding(id="greedy", method="greedy", max_new_tokens=LONGEST, source="the likeliest token at each step")
+SAMPLED = Decoding(id="sampled", method="sample", max_new_tokens=LONGEST, source="the model's own distribution")
 
 
 @contextmanager
@@ -54,14 +67,14 @@ def serving(python: str, gguf: Path, *arguments: str) -> Iterator[str]:
         process.wait()
 
 
-def here() -> CausalScorer:
+def here() -> LoadedModel:
     """The embedded model with the GGUF's tokenizer: GPT-2's words, split by the merges."""
     loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
     content = json.loads(loaded.tokenizer.backend_tokenizer.to_str())
     content["model"]["ignore_merges"] = False
     backend = Tokenizer.from_str(json.dumps(content))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    return CausalScorer(replace(loaded, tokenizer=PreTrainedTokenizerFast(tokenizer_object=backend)), print)
+    return replace(loaded, tokenizer=PreTrainedTokenizerFast(tokenizer_object=backend))
 
 
 def refusal(address: str) -> str:
@@ -73,6 +86,30 @@ def refusal(address: str) -> str:
     return ""
 
 
+def check_responses(address: str) -> None:
+    """Fail if a response is too long, or if the likeliest continuation is not that of the model here."""
+    model, pattern = here(), ConversationOptions(continuation="{prompt}")
+    requests = Requests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
+    tries: tuple[tuple[Endpoint, Decoding, ConversationOptions | None], ...] = (
+        ("completions", GREEDY, pattern), ("completions", SAMPLED, pattern), ("chat", SAMPLED, None),
+    )  # fmt: skip
+    for endpoint, decoding, conversation in tries:
+        generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, OPTIONS, endpoint)
+        found, same = respond_all(requests, generator, lambda _: None), generator.probe(requests)
+        assert max(found.tokens) <= decoding.max_new_tokens
+        assert all(finish in {"stop", "length"} for finish in found.finish)
+        print(f"llama-cpp-python, {endpoint}, {decoding.method}: {same.same} of {same.tried} responses the same again")
+        if decoding is GREEDY:
+            assert list(found.text) == [likeliest(model, prompt) for prompt in PROMPTS]
+
+
+def likeliest(loaded: LoadedModel, prompt: str) -> str:
+    """The likeliest continuation, token by token, up to a line break."""
+    ids = torch.tensor([loaded.tokenizer(prompt)["input_ids"]])
+    made = loaded.model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=LONGEST)
+    return str(loaded.tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).partition("\n")[0].strip()
+
+
 def main() -> None:
     """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
@@ -80,11 +117,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         with serving(sys.argv[1], Path(name, "as-it-is.gguf")) as address:
             refused = refusal(address)
+            check_responses(address)
         print(f"llama-cpp-python as it is: {refused}")
         assert "its log-probabilities are shifted" in refused
         with serving(sys.argv[1], Path(name, "shifted.gguf"), "--shift") as address:
             theirs = ApiScorer("embedded", address, print, OPTIONS).score(spans, lambda _: None)
-    ours = here().score(spans, lambda _: None)
+    ours = CausalScorer(here(), print).score(spans, lambda _: None)
     assert theirs.tokens.tolist() == ours.tokens.tolist()
     assert theirs.bytes.tolist() == ours.bytes.tolist()
     worst = np.abs(theirs.nll - ours.nll) / np.maximum(1, ours.tokens)

@@ -1,15 +1,16 @@
-"""Batches of token sequences of equal length, longest first."""
+"""Batches of token sequences of similar length, longest first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
 
 BLOCK = 1024  # texts whose results are given, and stored, together
+TOKENS = 4096  # tokens in a batch, padding included
+_SHORTEST = 0.8  # share of the longest length in a batch that padding may fill up from
 
 
 def blocks(lengths: Ints) -> Iterator[Ints]:
@@ -19,9 +20,24 @@ def blocks(lengths: Ints) -> Iterator[Ints]:
         yield order[start : start + BLOCK]
 
 
-def equal_lengths(lengths: Ints) -> Iterator[slice]:
-    """Yield the runs of one length in sorted lengths, so that no padding is needed; length 0 is left out."""
-    ends = [0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(lengths)]
-    for start, stop in pairwise(ends):
-        if start < stop and lengths[start]:
-            yield slice(start, stop)
+def batches(lengths: Ints, *, padded: bool) -> Iterator[slice]:
+    """Cut lengths, sorted downwards, into batches of equal or, if ``padded``, similar lengths; leave out length 0.
+
+    A batch has at most ``TOKENS`` tokens after padding, and at least one sequence.
+    """
+    start, total = 0, int(np.count_nonzero(lengths))
+    while start < total:
+        longest = int(lengths[start])
+        shortest = longest * _SHORTEST if padded else longest
+        stop = start + int(np.count_nonzero(lengths[start : start + max(1, TOKENS // longest)] >= shortest))
+        yield slice(start, stop)
+        start = stop
+
+
+def padded_ids(rows: list[list[int]], padding: int) -> tuple[Ints, Ints]:
+    """Token ids of sequences, filled up at their end, and a mask that is 1 for tokens and 0 for padding."""
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(mask.shape, padding, np.int64)
+    ids[mask] = np.concatenate([np.array(row, np.int64) for row in rows])
+    return ids, mask.astype(np.int64)

@@ -71,7 +71,7 @@ class Card(BaseModel):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What probabilities depend on, for a run's signature: name, engine, model, and a digest of the rest.
+        """Everything in the card that probabilities depend on: name, engine, model, and a digest of the rest.
 
         Title, licence, source, limits, clusters and threshold change no probability.
         """

@@ -26,6 +26,6 @@ class Classifier(ABC):
     def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
         """Classify distinct texts; yield positions and probabilities of each batch as it is done, in any order.
 
-        Probabilities have shape ``[batch, labels]``. Call ``progress`` with the number of texts done since the last
-        call.
+        Probabilities have shape ``[batch, labels]``, NaN for a text that cannot be judged. Call ``progress`` with the
+        number of texts done since the last call.
         """

@@ -5,21 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 from holisticbias_eval.classifiers.card import FILES, Card
+from holisticbias_eval.classifiers.chat_judge import ChatClassifier
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.lexicon import load_lexicon
 from holisticbias_eval.classifiers.transformers_engine import load_transformers
 from holisticbias_eval.classifiers.vader import VaderClassifier
+from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.remote.http import ApiOptions
 
 
-def start_classifier(name: str, notice: Notice, device: str = "auto") -> Classifier:
+def start_classifier(
+    name: str, notice: Notice, device: str = "auto", api_base: str | None = None, api: ApiOptions | None = None
+) -> Classifier:
     """Start the classifier of a card, by the card's name or its file.
+
+    ``device`` is for transformers; ``api_base``, the address of a server, and ``api`` are for chat models.
 
     Raises ``EvaluationError`` if there is no such card, or its model, phrases or labels do not fit.
     """
     card = FILES.read(name)
     if card.engine == "vader":
         return VaderClassifier(card)
+    if card.engine == "chat":
+        if api_base is None:
+            raise ClassifierError(f"{card.id} asks a chat model: give its server's address with --api-base")
+        return ChatClassifier(card, api_base, api or ApiOptions(), notice)
     place = model_place(FILES.find(name), card)
     if card.engine == "lexicon":
         return load_lexicon(card, place)

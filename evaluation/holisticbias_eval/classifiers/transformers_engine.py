@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,43 +9,42 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.classifiers.batches import blocks, equal_lengths
+from holisticbias_eval.classifiers.batches import batches, blocks, padded_ids
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.models.kinds import on_device
 from holisticbias_eval.models.loading import LoadedModel, load_model
 from holisticbias_eval.models.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.tokenizers import tokenizer_digest
 from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Notice, Progress
 
 _ENCODED = 8192  # texts encoded in one call
-_TOKENS = 8192  # tokens in a batch
 _PLACEHOLDER = re.compile(r"LABEL_\d+")
 _NO_LIMIT = 1_000_000  # tokenizers without a limit state a huge number
 
 
 class TransformersClassifier(Classifier):
-    """Runs a sequence classifier in float32, on batches of texts with equal numbers of tokens.
+    """Runs a sequence classifier in float32, on batches of texts with similar numbers of tokens.
 
-    Without padding, the probabilities of a text depend on the batch by rounding
-    only. A text longer than the model can read is cut at its end; a notice says
-    how many are. Text that looks like a special token is read
-    as text.
+    The probabilities of a text depend on the batch by rounding only. A text
+    longer than the model can read is cut at its end; a notice says how many are.
+    Text that looks like a special token is read as text.
     """
 
     def __init__(self, card: Card, loaded: LoadedModel, notice: Notice) -> None:
         model, tokenizer, identity = loaded.model, loaded.tokenizer, loaded.identity
         check_labels(card, model.config)
-        config = model.config.get_text_config()
-        if config.pad_token_id is None:
-            config.pad_token_id = -1  # without padding the last token counts, whatever it is
+        if any(tokenizer("a").get("token_type_ids", ())):
+            raise ClassifierError(f"{card.id} numbers the segments of its input, as XLNet does: this is not supported")
         self._model, self._tokenizer, self._notice = model, tokenizer, notice
+        self._padding = _padding(tokenizer, model.config.get_text_config())
         self._window = min(context_length(model), tokenizer.model_max_length)
         found = {
             "classifier_revision": identity.revision,
             "classifier_weights_sha256": identity.weights_sha256,
-            "classifier_tokenizer_sha256": _tokenizer_digest(tokenizer),
+            "classifier_tokenizer_sha256": tokenizer_digest(tokenizer),
             "classifier_window": str(self._window) if self._window < _NO_LIMIT else None,
         }
         super().__init__(card, {**card.settings, **{key: value for key, value in found.items() if value is not None}})
@@ -58,31 +55,36 @@ class TransformersClassifier(Classifier):
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         for rows in blocks(lengths):
             values = np.full((len(rows), len(self.card.labels)), np.nan)
-            for group in equal_lengths(lengths[rows]):
-                values[group] = self._judge(np.array([ids[i] for i in rows[group]], np.int64))
+            for batch in batches(lengths[rows], padded=self._padding is not None):
+                values[batch] = self._judge([ids[i] for i in rows[batch]])
             progress(len(rows))
             yield rows, values
 
-    def _judge(self, ids: Ints) -> Floats:
-        """Probabilities of sequences of equal length, shape ``[rows, labels]``."""
+    def _judge(self, rows: list[list[int]]) -> Floats:
+        """Probabilities of token sequences, shape ``[rows, labels]``."""
+        ids, mask = padded_ids(rows, self._padding or 0)
         values = np.empty((len(ids), len(self.card.labels)))
 
         def run(start: int, stop: int) -> None:
             with one_line_for_errors(self.card.model or self.card.id):
-                values[start:stop] = self._batch(ids[start:stop])
+                values[start:stop] = self._batch(ids[start:stop], mask[start:stop])
 
-        in_batches(len(ids), _TOKENS // ids.shape[1], run, self._notice)
+        in_batches(len(ids), len(ids), run, self._notice)
         if not np.isfinite(values).all():
             raise ClassifierError(f"{self.card.id} gives some texts no probabilities: its numbers are not finite")
         return values
 
-    def _batch(self, ids: Ints) -> Floats:
+    def _batch(self, ids: Ints, mask: Ints) -> Floats:
         import torch
 
+        device = self._model.device
+        inputs = {"input_ids": torch.from_numpy(ids).to(device)}
+        if not mask.all():  # attention is faster without a mask
+            inputs["attention_mask"] = torch.from_numpy(mask).to(device)
         with torch.inference_mode():
-            logits = self._model(input_ids=torch.from_numpy(ids).to(self._model.device)).logits.double()
+            logits = self._model(**inputs).logits.cpu().double()
             chosen = logits.softmax(-1) if self.card.activation == "softmax" else logits.sigmoid()
-        values: Floats = chosen.cpu().numpy()
+        values: Floats = chosen.numpy()
         return values
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -133,7 +135,13 @@ def check_labels(card: Card, config: Any) -> None:
             )
 
 
-def _tokenizer_digest(tokenizer: Any) -> str:
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    content = json.dumps(sorted(tokenizer.get_vocab().items())) if backend is None else backend.to_str()
-    return hashlib.sha256(content.encode()).hexdigest()
+def _padding(tokenizer: Any, config: Any) -> int | None:
+    """The token that fills batches up at the end of texts; None if the model can only read texts of equal length.
+
+    A decoder judges the last token that is not padding. Without a padding token it refuses batches, unless it is
+    given a number that is not a token.
+    """
+    if config.pad_token_id is None:
+        config.pad_token_id = -1
+        return None
+    return None if tokenizer.padding_side == "left" else int(config.pad_token_id)

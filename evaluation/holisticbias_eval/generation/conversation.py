@@ -15,7 +15,7 @@ from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.models.tokenizers import special_tokens, tokenizer_digest
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
-UTTERANCES = "  "  # BlenderBot's dialogues are joined with two spaces; tokenizers of other families read them as one
+UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
 _FIXED_DAY = "{%- macro strftime_now(form) -%}{{ form"
@@ -92,34 +92,39 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
 _Form = tuple[str, Frame, tuple[str, ...], tuple[int, ...]]
 
 
+def text_form(options: ConversationOptions, kind: Kind = "causal") -> tuple[str, Frame, tuple[str, ...]]:
+    """The name, frame and stops of a form without chat template; raises ``ModelError`` if options do not fit."""
+    if options.system is not None:
+        raise ModelError("--system is for chat templates: leave it out")
+    if options.separator is not None and options.continuation is not None:
+        raise ModelError("--separator and --continuation exclude each other: leave one out")
+    separator = options.separator
+    if separator is not None:
+        if not separator:
+            raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
+        close = "" if kind == "seq2seq" else separator
+        return f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,)
+    if kind == "seq2seq" and options.continuation is None:
+        return f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES), ()
+    pattern = CONTINUATION if options.continuation is None else options.continuation
+    return "continuation up to a line break", continuation_frame(pattern), ("\n",)
+
+
 def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> _Form:
     """The name of the form, its frame, and the texts and tokens at which a response ends."""
     has_template = bool(getattr(tokenizer, "chat_template", None))
     given = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
-    if len(given) + (options.chat == "on") > 1:
-        raise ModelError(f"{' and '.join([*given, '--chat on'][:2])} exclude each other: leave one out")
+    if given and options.chat == "on":
+        raise ModelError(f"{given[0]} and --chat on exclude each other: leave one out")
     if options.chat == "on" and not has_template:
         raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
     if options.chat != "off" and has_template and not given:
         return _chat(tokenizer, options.system)
-    if options.system is not None:
-        raise ModelError("--system is for chat templates: leave it out")
-    if options.separator is not None:
-        return _turns(tokenizer, options.separator, kind)
-    if kind == "seq2seq" and options.continuation is None:
-        return f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES), (), ()
-    pattern = CONTINUATION if options.continuation is None else options.continuation
-    return "continuation up to a line break", continuation_frame(pattern), ("\n",), ()
-
-
-def _turns(tokenizer: Any, separator: str, kind: Kind) -> _Form:
-    if not separator:
-        raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
-    known = tokenizer.get_vocab().get(separator)
-    ends = (int(known),) if known is not None and known in tokenizer.added_tokens_decoder else ()
-    close = "" if kind == "seq2seq" else separator
-    named = f"turns that end with {separator!r}"
-    return named, Frame("", separator, "", close, separator), () if ends else (separator,), ends
+    named, frame, stops = text_form(options, kind)
+    known = tokenizer.get_vocab().get(options.separator)
+    if known is not None and known in tokenizer.added_tokens_decoder:
+        return named, frame, (), (int(known),)
+    return named, frame, stops, ()
 
 
 def _chat(tokenizer: Any, system: str | None) -> _Form:

@@ -44,7 +44,7 @@ class Decoding(BaseModel):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What responses depend on, for a run's signature: every setting, with the name of the file."""
+        """Every setting, with the name of the file, for a run's signature."""
         given = self.model_dump(exclude={"source", "note"}, exclude_none=True)
         return {f"decoding_{key}" if key != "id" else "decoding": str(value) for key, value in given.items()}
 

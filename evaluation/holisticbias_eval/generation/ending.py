@@ -1,4 +1,4 @@
-"""What ends a response, what it may not contain, and how its tokens become a text."""
+"""The end of a response, the tokens that it may not contain, and the text of its tokens."""
 
 from __future__ import annotations
 
@@ -52,20 +52,27 @@ class Ending:
         """Whether the last of these tokens ends the response."""
         return tokens[-1] in self.tokens or bool(self._stops and self._stop(self._decode(tokens)) is not None)
 
-    def written(self, tokens: Sequence[int]) -> Written:
-        """The response of these new tokens; those after its end are left out."""
-        count = next((i for i, token in enumerate(tokens) if token in self.tokens), len(tokens))
-        text, finish = self._decode(tokens[:count]), "stop" if count < len(tokens) else "length"
-        if self._stop(text) is not None:
-            count = next(i for i in range(1, count + 1) if self._stop(self._decode(tokens[:i])) is not None)
-            text, finish = self._decode(tokens[:count]), "stop"
-        return Written(text[: self._stop(text)].strip(), finish, count)
+    def cut(self, tokens: list[int]) -> list[int]:
+        """New tokens up to the first end of the response."""
+        count = next((i for i, token in enumerate(tokens, 1) if token in self.tokens), len(tokens))
+        if self._stops:
+            count = next((i for i in range(1, count) if self._stop(self._decode(tokens[:i])) is not None), count)
+        return tokens[:count]
+
+    def written(self, tokens: list[int]) -> Written:
+        """The response of these new tokens, which ``cut`` has cut."""
+        ended = tokens[-1] in self.tokens
+        kept = tokens[:-1] if ended else tokens
+        text = self._decode(kept)
+        stop = self._stop(text)
+        finish = "stop" if ended or stop is not None else "length"
+        return Written(text[:stop].strip(), finish, len(kept))
 
     def _decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
 
     def _stop(self, text: str) -> int | None:
-        """Where the first stop begins in a text, None without one."""
+        """The position of the first stop in a text; None if there is none."""
         places = [text.find(stop) for stop in self._stops]
         return min((place for place in places if place >= 0), default=None)
 

@@ -14,10 +14,11 @@ from holisticbias_eval.generation.conversation import Conversation, Conversation
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
 from holisticbias_eval.generation.generator import Generator, Sameness
+from holisticbias_eval.generation.noise import step_seeds
 from holisticbias_eval.generation.plain import Plain
+from holisticbias_eval.generation.probe import BATCH, TRIED, same_in_batch, spread_rows, why_not_together
 from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.generation.together import Prompts, Together
-from holisticbias_eval.generation.uniforms import uniforms
 from holisticbias_eval.models.kinds import Kind, find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import each_batch, one_line_for_errors
@@ -72,7 +73,13 @@ def load_generator(
 
 
 class LocalGenerator(Generator):
-    """Answers requests with a model in this process."""
+    """Answers requests with a model in this process.
+
+    Before the first requests are answered, a few of them are tried: a model that
+    writes differently in a batch of several lengths (state-space models, a sliding
+    window shorter than the text) writes in batches of one length instead, as
+    encoder-decoders and beam search do.
+    """
 
     def __init__(
         self,
@@ -95,13 +102,13 @@ class LocalGenerator(Generator):
         self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
         self._plain = Plain(loaded.model, decoding, self._ending)
         self._together = Together(loaded.model, decoding, self._ending)
-        self._way: Literal["together", "plain"] | None = (
-            "plain" if kind == "seq2seq" or decoding.method == "beam" else None
-        )
+        self._is_plain = kind == "seq2seq" or decoding.method == "beam"
+        self._tried = 0  # the length of the longest prompt that was written together
 
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
         prompts = self._prompts(requests)
+        self._choose(prompts)
         for rows in self._groups(prompts):
 
             def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
@@ -113,11 +120,40 @@ class LocalGenerator(Generator):
                 progress(len(part))
                 yield part, responses
 
+    def probe(self, requests: Requests) -> Sameness | None:
+        """Write a few responses alone and in a batch, and count equal ones; None without requests."""
+        prompts = self._prompts(requests)
+        if not prompts.ids:
+            return None
+        self._choose(prompts)
+        few = spread_rows(prompts, TRIED)
+        others = np.setdiff1d(spread_rows(prompts, BATCH), few)
+        with one_line_for_errors(self._name):
+            return same_in_batch(self._write, prompts.take(few), prompts.take(np.concatenate((few, others))))
+
+    def _choose(self, prompts: Prompts) -> None:
+        """Find out whether the model can write prompts of these lengths together; if not, say so once."""
+        longest = max(map(len, prompts.ids), default=0)
+        if self._is_plain or longest <= self._tried:
+            return
+        self._tried = longest
+        reason = why_not_together(self._together, self._model, prompts.take(spread_rows(prompts, TRIED)), self._name)
+        if reason:
+            self._is_plain = True
+            self._notice(f"{self._name} {reason}: its responses are written in batches of equal length, more slowly")
+
     def _write(self, prompts: Prompts) -> list[list[int]]:
-        return (self._plain if self._way == "plain" else self._together).write(prompts)
+        """The new tokens of prompts of any lengths."""
+        if not self._is_plain:
+            return self._together.write(prompts)
+        tokens: list[list[int]] = [[] for _ in prompts.ids]
+        for rows in self._groups(prompts):
+            for row, written in zip(rows.tolist(), self._plain.write(prompts.take(rows)), strict=True):
+                tokens[row] = self._ending.cut(written)
+        return tokens
 
     def _prompts(self, requests: Requests) -> Prompts:
-        """The requests as token ids and random numbers; raises ``ModelError`` for a prompt without room to answer."""
+        """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
         ids = self._conversation.inputs(requests)
         steps = self._decoding.max_new_tokens
         limit = context_length(self._model)
@@ -125,17 +161,17 @@ class LocalGenerator(Generator):
             needed = max(len(tokens), steps) if self.kind == "seq2seq" else len(tokens) + steps
             if needed > limit:
                 raise ModelError(
-                    f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(tokens):,} and its "
-                    f"response up to {steps:,}: leave the prompt out or take a smaller max_new_tokens"
+                    f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(tokens):,} "
+                    f"and its response up to {steps:,}: leave the prompt out or take a smaller max_new_tokens"
                 )
             if not tokens:
                 raise ModelError(f"the model would read nothing: the tokenizer makes no token of {prompt[:100]!r}")
-        return Prompts(ids, uniforms(self._seed, requests, steps))
+        return Prompts(ids, step_seeds(self._seed, requests, steps))
 
     def _groups(self, prompts: Prompts) -> list[Ints]:
         """The rows that may share batches, in the order in which they share most."""
         lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
-        if self._way == "plain":
+        if self._is_plain:
             key, order = lengths, np.argsort(lengths, kind="stable")
         else:
             key = np.zeros_like(lengths)
@@ -153,7 +189,7 @@ class LocalGenerator(Generator):
         device = self._model.device.type
         room = _CACHE_BYTES.get(device, _CACHE_BYTES_ELSEWHERE) // (_bytes_per_token(self._model) * length)
         beams = self._decoding.beams or 1
-        logits = _LOGITS_AT_ONCE // self._model.get_input_embeddings().num_embeddings
+        logits = _LOGITS_AT_ONCE // int(self._model.get_input_embeddings().num_embeddings)
         return max(1, min(int(room), logits, _MOST_ROWS.get(device, _MOST_ROWS_ELSEWHERE)) // beams)
 
     def _responses(self, tokens: list[list[int]]) -> Responses:
@@ -169,9 +205,6 @@ class LocalGenerator(Generator):
     def _name(self) -> str:
         return f"{self.identity.name} ({self.identity.architecture})"
 
-    def probe(self, requests: Requests) -> Sameness | None:
-        return None
-
 
 def _bytes_per_token(model: Any) -> int:
     """The size of one token's keys and values in all layers, as far as the configuration says."""
@@ -179,4 +212,4 @@ def _bytes_per_token(model: Any) -> int:
     heads = getattr(config, "num_attention_heads", None) or 1
     width = getattr(config, "head_dim", None) or config.hidden_size // heads
     shared = getattr(config, "num_key_value_heads", None) or heads
-    return int(2 * config.num_hidden_layers * shared * width * model.dtype.itemsize)
+    return max(1, 2 * int(config.num_hidden_layers) * int(shared) * int(width) * int(model.dtype.itemsize))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from holisticbias_eval.arrays import Int32s, Ints
-from holisticbias_eval.generation.slots import SlotCache
 from holisticbias_eval.models.prefix_tree import Pack, Tree, build_tree, cut_packs
 from holisticbias_eval.models.tree_inputs import place_nodes, tree_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from holisticbias_eval.generation.slots import SlotCache
 
 _PACK = 256  # slots read at once: a longer pack spends more on attention, a shorter one on repeated beginnings
 _TOGETHER = 1024  # slots of all packs of one forward pass

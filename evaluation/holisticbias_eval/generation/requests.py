@@ -19,8 +19,8 @@ RESPONSE_FIELDS = (
     ("reasoning", pa.large_string()),
 )
 Finish = Literal["stop", "length", "refused", "filtered"]
-"""Why a response ends: the model ended it, it reached the longest length, the model refused in a field of its own,
-or the server withheld it."""
+"""Why a response ends: the model ended it, it reached the longest length, the model refused in a separate
+field, or the server withheld it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ class Responses:
 
     ``finish[i]`` says why the response ends, see ``Finish``. ``tokens[i]`` is the
     number of new tokens, 0 if a server does not say. ``reasoning[i]`` is text
-    that the model wrote before its answer and that is not part of it.
+    that the model wrote and that is not part of its response: what it wrote before
+    it, or a refusal, which leaves the response empty.
     """
 
     text: Sequence[str]

@@ -1,97 +1,84 @@
-"""Choose the next token of every row: the likeliest one, or one drawn from the distribution that a decoding leaves."""
+"""Choose the next token of every row: the likeliest one, or one drawn from the distribution that a decoding leaves.
+
+A token is drawn as the one with the largest sum of score and Gumbel noise
+(Gumbel-max), which is a draw from the softmax of the scores. Rounding changes the
+draw only if two sums nearly agree, far more rarely than when the cumulative
+distribution is inverted, whose every boundary moves.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.generation.candidates import FIRST, find_candidates
 from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.noise import Words, gumbel_noise, tokens_above
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_FIRST_CANDIDATES = 256
-_ROWS_AT_ONCE = 32  # rows whose whole distributions are held in float64
+
+_SMALL = 4096  # tokens of a vocabulary for which all noise is computed
 
 
-def choose_tokens(scores: Tensor, decoding: Decoding, uniform: Tensor) -> Tensor:
-    """The next token of each row, shape ``[rows]``, from float32 ``scores``, shape ``[rows, vocabulary]``.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen token of each row, shape ``[rows]``, and whether no change of scores within the margin changes it."""
+
+    token: Ints
+    sure: Bools
+
+
+def choose_tokens(scores: Tensor, decoding: Decoding, seeds: Words, margin: float = 0.0) -> Choice:
+    """Choose from float32 ``scores`` of shape ``[rows, vocabulary]``, with one seed of noise per row.
 
     Greedy takes the largest score, and of equal scores the smallest token id.
-    Sampling inverts the cumulative distribution over token ids, in float64, at
-    ``uniform``, float64 numbers in [0, 1) of shape ``[rows]``.
+    ``margin`` is in units of scores.
     """
-    import torch
-
     if decoding.method == "greedy":
-        return scores.argmax(1)  # the first of equal scores
+        largest = scores.topk(2).values.double()
+        return Choice(scores.argmax(1).cpu().numpy(), (largest[:, 0] - largest[:, 1] > margin).cpu().numpy())
     if decoding.temperature != 1.0:
-        scores = scores / decoding.temperature
-    if decoding.top_k is None and (decoding.top_p is None or decoding.top_p == 1.0):
-        parts = zip(scores.split(_ROWS_AT_ONCE), uniform.split(_ROWS_AT_ONCE), strict=True)
-        return torch.cat([_invert(part.double().softmax(1), numbers) for part, numbers in parts])
-    probabilities, token = candidates(scores, decoding.top_k, decoding.top_p)
-    token, order = token.sort(1)
-    return token.gather(1, _invert(probabilities.gather(1, order), uniform)[:, None])[:, 0]
+        scores, margin = scores / decoding.temperature, margin / decoding.temperature
+    if decoding.top_k is None and (decoding.top_p is None or decoding.top_p >= 1.0):
+        return _draw_from_all(scores, seeds, margin)
+    found = find_candidates(scores, decoding.top_k, decoding.top_p, margin)
+    token, kept, doubtful = (part.cpu().numpy() for part in (found.token, found.kept, found.doubtful))
+    summed = found.score.cpu().numpy() + gumbel_noise(seeds, token)
+    best, gap = _largest(np.where(kept, summed, -np.inf), np.where(kept | doubtful, summed, -np.inf))
+    row = np.arange(len(best))
+    return Choice(token[row, best], (gap > margin) & ~doubtful[row, best])
 
 
-def candidates(scores: Tensor, top_k: int | None, top_p: float | None) -> tuple[Tensor, Tensor]:
-    """The tokens that remain after top-k and then top-p: probabilities in float64 and token ids.
-
-    Both have shape ``[rows, candidates]``; a token that is left out has the
-    probability 0. As in transformers, all tokens that equal the ``top_k``-th stay, and
-    a token stays if the likelier ones sum to less than ``top_p``; of equal
-    tokens the larger id counts as likelier.
-    """
-    value, token = _top_k(scores, top_k) if top_k else _top_p(scores, top_p or 1.0)
-    token, order = token.sort(1, descending=True)
-    value, order = value.gather(1, order).sort(dim=1, descending=True, stable=True)
-    token = token.gather(1, order)
-    probabilities = value.double().softmax(1) if top_k else (value.double() - _normaliser(scores)).exp()
-    if top_p is not None and top_p < 1.0:
-        above = probabilities.cumsum(1) - probabilities
-        above[:, 0] = 0.0
-        probabilities = probabilities.masked_fill(above >= top_p, 0.0)
-    return probabilities / probabilities.sum(1, keepdim=True), token
+def _largest(summed: Floats, rivals: Floats) -> tuple[Ints, Floats]:
+    """The column of each row's largest sum, and by how much it exceeds the largest rival in another column."""
+    row = np.arange(len(summed))
+    best = summed.argmax(1)
+    others = rivals.copy()
+    others[row, best] = -np.inf
+    return best, summed[row, best] - others.max(1)
 
 
-def _top_k(scores: Tensor, top_k: int) -> tuple[Tensor, Tensor]:
-    """The largest scores and their tokens, with every token that equals the last of them; -inf pads."""
-    import torch
-
-    top_k = min(top_k, scores.shape[1])
-    value, token = scores.topk(min(top_k + 1, scores.shape[1]))
-    last = value[:, top_k - 1 : top_k]
-    if bool((value[:, top_k:] == last).any()):  # more tokens equal the last one than topk returns
-        value, token = scores.topk(int((scores >= last).sum(1).max()))
-    return torch.where(value >= last, value, -torch.inf), token
-
-
-def _top_p(scores: Tensor, top_p: float) -> tuple[Tensor, Tensor]:
-    """The largest scores and their tokens, enough in every row to hold the probability ``top_p`` and its ties."""
-    normaliser = _normaliser(scores)
-    size = min(_FIRST_CANDIDATES, scores.shape[1])
-    while True:
-        value, token = scores.topk(size)
-        within = value > value[:, -1:]  # tokens that equal the last one may be incomplete
-        held = (value.double() - normaliser).exp().where(within, 0.0).sum(1)
-        if size == scores.shape[1] or bool((held >= top_p).all()):
-            return value, token
-        size = min(8 * size, scores.shape[1])
-
-
-def _normaliser(scores: Tensor) -> Tensor:
-    """Log-sum-exp of every row in float64, shape ``[rows, 1]``, without a float64 copy of all scores."""
-    import torch
-
-    return torch.cat([part.double().logsumexp(1, keepdim=True) for part in scores.split(_ROWS_AT_ONCE)])
-
-
-def _invert(probabilities: Tensor, uniform: Tensor) -> Tensor:
-    """The first column whose cumulative probability exceeds ``uniform``, shape ``[rows]``."""
-    import torch
-
-    cumulative = probabilities.cumsum(1)
-    total = cumulative[:, -1:].contiguous()
-    found = torch.searchsorted(cumulative, uniform[:, None].to(cumulative) * total, right=True)
-    last = torch.searchsorted(cumulative, total)  # the product may be rounded up to the total
-    return torch.minimum(found, last)[:, 0]
+def _draw_from_all(scores: Tensor, seeds: Words, margin: float) -> Choice:
+    """Draw from all tokens: a token outside the likeliest ones needs much noise, and few tokens have it."""
+    vocabulary = scores.shape[1]
+    if vocabulary <= _SMALL:
+        summed = scores.double().cpu().numpy() + gumbel_noise(seeds, np.arange(vocabulary)[None])
+        token, gap = _largest(summed, summed)
+        return Choice(token, gap > margin)
+    head = scores.topk(min(FIRST, vocabulary))
+    value, token = head.values.double().cpu().numpy(), head.indices.cpu().numpy()
+    first = (value + gumbel_noise(seeds, token)).max(1)
+    chosen, sure = np.zeros(len(seeds), np.int64), np.zeros(len(seeds), bool)
+    for row, seed in enumerate(seeds):
+        needed = first[row] - margin - value[row, -1]
+        some = np.union1d(token[row], tokens_above(seed, vocabulary, needed))
+        score = scores[row, some].double().cpu().numpy()
+        summed = (score + gumbel_noise(seeds[row : row + 1], some[None])[0])[None]
+        best, gap = _largest(summed, summed)
+        chosen[row], sure[row] = some[best[0]], gap[0] > margin
+    return Choice(chosen, sure)

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.errors import ModelError
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.generation.choosing import Chooser
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
-from holisticbias_eval.generation.ngrams import RepeatedNgrams
+from holisticbias_eval.generation.noise import Words
 from holisticbias_eval.generation.prompt_tree import read_prompts
-from holisticbias_eval.generation.sampling import choose_tokens
-from holisticbias_eval.generation.slots import SlotCache, hidden_slots, layer_count
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from holisticbias_eval.generation.slots import SlotCache
 
 _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken out of the cache
 
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """Prompts as token ids, and their random numbers, shape ``[rows, steps]``."""
+    """Prompts as token ids, and the seeds of their noise, shape ``[rows, steps]``."""
 
     ids: Sequence[Sequence[int]]
-    uniform: Floats
+    seeds: Words
 
     def take(self, rows: Ints) -> Prompts:
         """Select rows by position."""
-        return Prompts([self.ids[row] for row in rows], self.uniform[rows])
+        return Prompts([self.ids[row] for row in rows], self.seeds[rows])
 
 
 class Together:
@@ -41,46 +44,54 @@ class Together:
 
     def __init__(self, model: Any, decoding: Decoding, ending: Ending) -> None:
         self._model = model
-        self._decoding = decoding
+        self._steps = decoding.max_new_tokens
         self._ending = ending
+        self._chooser = Chooser(model, decoding, ending)
 
     def write(self, prompts: Prompts) -> list[list[int]]:
         """The new tokens of each row, with the token that ends it."""
+        return [row.tokens for row in self.rows(prompts)]
+
+    def rows(self, prompts: Prompts, *, measure: bool = False) -> list[Row]:
+        """The rows that are written, with their log-likelihoods if ``measure``."""
         import torch
 
         with torch.inference_mode():
-            return self._write(prompts)
+            return self._rows(prompts, measure=measure)
 
-    def _write(self, prompts: Prompts) -> list[list[int]]:
+    def _rows(self, prompts: Prompts, *, measure: bool) -> list[Row]:
         import torch
 
-        device, steps = self._model.device, self._decoding.max_new_tokens
-        cache = SlotCache(layer_count(self._model), max(map(len, prompts.ids)) + steps)
+        from holisticbias_eval.generation.slots import SlotCache, layer_count
+
+        device = self._model.device
+        cache = SlotCache(layer_count(self._model), max(map(len, prompts.ids)) + self._steps)
         read_prompts(self._model, prompts.ids, cache)
-        rows = [_Row(self._decoding) for _ in prompts.ids]
-        uniform = torch.from_numpy(prompts.uniform).to(device)
+        rows = [Row(ids, seeds) for ids, seeds in zip(prompts.ids, prompts.seeds, strict=True)]
+        here = rows
         token = torch.tensor([ids[-1] for ids in prompts.ids], device=device)
         slot = torch.tensor([len(ids) - 1 for ids in prompts.ids], device=device)
-        batch = np.arange(len(rows))
-        for step in range(steps):
+        for step in range(self._steps):
             scores = self._scores(token, slot, cache)
-            self._restrict(scores, [rows[row] for row in batch], step)
-            token = choose_tokens(scores, self._decoding, uniform[batch, step])
-            check_finite(scores, token)
-            self._append([rows[row] for row in batch], token.tolist())
-            going = np.array([not rows[row].ended for row in batch])
+            chosen = self._choose(scores, step, here)
+            if measure:
+                _measure(here, scores, chosen)
+            self._append(here, chosen)
+            going = np.array([not row.ended for row in here])
             if not going.any():
                 break
-            slot = slot + 1
+            token, slot = torch.from_numpy(chosen).to(device), slot + 1
             if going.mean() < _WORTH_MOVING:
                 kept = torch.from_numpy(np.flatnonzero(going)).to(device)
-                cache.keep(kept)
-                batch, token, slot = batch[going], token[kept], slot[kept]
-        return [row.tokens for row in rows]
+                cache.batch_select_indices(kept)
+                here, token, slot = [row for row in here if not row.ended], token[kept], slot[kept]
+        return rows
 
-    def _scores(self, token: Any, slot: Any, cache: SlotCache) -> Any:
-        """The scores of every row's next token in float32, after it reads ``token`` at position ``slot``."""
+    def _scores(self, token: Tensor, slot: Tensor, cache: SlotCache) -> Tensor:
+        """The scores of every row's next token, after it reads ``token`` at position ``slot``."""
         import torch
+
+        from holisticbias_eval.generation.slots import hidden_slots
 
         width = int(slot.max()) + 1
         cache.aim(torch.arange(len(slot), device=slot.device), slot, width)
@@ -91,45 +102,48 @@ class Together:
             past_key_values=cache,
             use_cache=True,
         )
-        return output.logits[:, -1].float()
+        logits: Tensor = output.logits[:, -1]
+        return logits
 
-    def _restrict(self, scores: Any, rows: Sequence[_Row], step: int) -> None:
-        self._ending.mask(scores, step)
-        for position, row in enumerate(rows):
-            blocked = row.blocked()
-            if blocked:
-                scores[position, blocked] = float("-inf")
+    def _choose(self, scores: Tensor, step: int, rows: Sequence[Row]) -> Ints:
+        def alone(position: int) -> Tensor:
+            row = rows[position]
+            if row.ended:
+                return scores[position]
+            return read_alone(self._model, [*row.prompt, *row.tokens])
 
-    def _append(self, rows: Sequence[_Row], tokens: Sequence[int]) -> None:
-        for row, token in zip(rows, tokens, strict=True):
+        seeds = np.array([row.seeds[step] for row in rows])
+        return self._chooser.choose(scores, step, seeds, [row.tokens for row in rows], alone)
+
+    def _append(self, rows: Sequence[Row], tokens: Ints) -> None:
+        for row, token in zip(rows, tokens.tolist(), strict=True):
             if not row.ended:
-                row.append(token)
+                row.tokens.append(token)
                 row.ended = self._ending.ends(row.tokens)
 
 
-class _Row:
-    """A response that is being written."""
+@dataclass(slots=True)
+class Row:
+    """A response that is being written: its tokens, whether it has ended, and its log-likelihood in nats."""
 
-    def __init__(self, decoding: Decoding) -> None:
-        self.tokens: list[int] = []
-        self.ended = False
-        self._seen = RepeatedNgrams(decoding.blocked_ngram) if decoding.blocked_ngram else None
-
-    def append(self, token: int) -> None:
-        """Add a token."""
-        self.tokens.append(token)
-        if self._seen:
-            self._seen.add(token)
-
-    def blocked(self) -> list[int]:
-        """The tokens that would repeat a sequence of the response."""
-        return sorted(self._seen.blocked()) if self._seen else []
+    prompt: Sequence[int]
+    seeds: Words
+    tokens: list[int] = field(default_factory=list)
+    ended: bool = False
+    log_likelihood: float = 0.0
 
 
-def check_finite(scores: Any, token: Any) -> None:
-    """Raise ``ModelError`` if a token was chosen without a finite score."""
-    if not bool(scores.gather(1, token[:, None]).isfinite().all()):
-        raise ModelError(
-            "the model gives no finite score for a next token: its weights or its precision are damaged, "
-            "or the decoding blocks every token"
-        )
+def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
+    """The scores of the token after these ids, from one forward pass without a cache; shape ``[vocabulary]``."""
+    import torch
+
+    logits: Tensor = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
+    return logits
+
+
+def _measure(rows: Sequence[Row], scores: Tensor, chosen: Ints) -> None:
+    """Add the log-likelihoods of the chosen tokens to the rows that have not ended."""
+    values = scores.double().log_softmax(1).cpu().numpy()[np.arange(len(rows)), chosen]
+    for row, value in zip(rows, values.tolist(), strict=True):
+        if not row.ended:
+            row.log_likelihood += value

@@ -116,7 +116,7 @@ def _reason(error: Exception) -> str:
     if "401 Unauthorized" in text:
         return "the Hub does not accept your token: log in again with: hf auth login"
     if "Unrecognized configuration class" in text:
-        return "it is another kind of model: leave --kind out"
+        return "it is another kind of model; if --kind is given, leave it out"
     return f"{text[:200]} ({type(error).__name__})"
 
 

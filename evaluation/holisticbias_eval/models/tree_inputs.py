@@ -1,4 +1,4 @@
-"""What a model is given to read packs of a prefix tree: tokens, positions, and a mask of each node's ancestors."""
+"""The inputs with which a model reads packs of a prefix tree: tokens, positions, and a mask of ancestors."""
 
 from __future__ import annotations
 

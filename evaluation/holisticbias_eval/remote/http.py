@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import urllib3
 
@@ -38,7 +39,11 @@ class ApiOptions:
 
 
 class RequestError(ModelError):
-    """A request whose content the server refuses."""
+    """A request whose content the server refuses; ``content`` is the beginning of its answer."""
+
+    def __init__(self, message: str, content: str) -> None:
+        super().__init__(message)
+        self.content = content
 
 
 class ServerClient:
@@ -47,6 +52,8 @@ class ServerClient:
     def __init__(self, base: str, options: ApiOptions) -> None:
         if not base.startswith(("http://", "https://")):
             raise ModelError(f"{base!r} is not the address of a server: it must start with http:// or https://")
+        if urlsplit(base).username is not None:
+            raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
         self.base = base.rstrip("/")
         self._options = options
         retry = urllib3.Retry(
@@ -81,9 +88,9 @@ class ServerClient:
         if status in {401, 403}:
             raise ModelError(f"the server {self.base} asks for a key: set ${KEY_VARIABLE}")
         if status != 200:
-            kind = RequestError if status in _REFUSED else ModelError
-            shown = one_line(content[:2000].decode(errors="replace"))
-            raise kind(f"the server {self.base} answers with {status}: {shown}")
+            beginning = content[:2000].decode(errors="replace")
+            message = f"the server {self.base} answers with {status}: {one_line(beginning)}"
+            raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 
     def refused(self, reason: str) -> ModelError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,7 +39,7 @@ def first_answer(task: Any) -> Any:
         return ray.get(task)
     except ray.exceptions.RayError as error:
         cause = getattr(error, "cause", None) or error
-        raise ModelError(str(cause).strip().splitlines()[-1]) from error
+        raise ModelError(re.sub(r"^[\w.]+Error: ", "", str(cause).strip().splitlines()[-1])) from error
 
 
 def _refuse_dead(address: str | None) -> None:

@@ -39,10 +39,10 @@ def like_trained(model: Any) -> Any:
             if parameter.dim() > 1:
                 parameter.normal_(0.0, 0.3)
             if parameter.dim() > 1 and "output.dense" in name:
-                parameter[:2] *= 20.0
+                parameter[:2] *= 10.0
             elif name.endswith("output.LayerNorm.weight"):
-                parameter[2:] *= 8.0
-                parameter[:2] *= 0.2
+                parameter[2:] *= 4.0
+                parameter[:2] *= 0.4
     return model.eval()
 
 

@@ -72,6 +72,11 @@ def test_a_text_has_the_same_probabilities_in_any_batch(
     np.testing.assert_allclose(np.concatenate([judged(classifier, [text]) for text in texts]), together, atol=1e-6)
 
 
+def test_special_tokens_in_a_text_are_text(card: Write, bert: Path) -> None:
+    values = judged(started(card(model=str(bert))), ["a [SEP] b", "a [ sep ] b", "a [PAD] b", "a [ pad ] b"])
+    np.testing.assert_allclose(values[[0, 2]], values[[1, 3]], atol=1e-6)
+
+
 def test_longer_texts_are_cut_and_counted(card: Write, roberta: Path) -> None:
     notices: list[str] = []
     classifier = started(card(model=str(roberta)), notices)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from tokenizers.processors import TemplateProcessing
-from transformers import PreTrainedTokenizerFast
+from transformers import BlenderbotTokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
@@ -95,7 +95,7 @@ SMOLLM = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM<|im_en
         (CHATML, {"separator": "\n"}, "causal", f"{PERSONA}\n{PROMPT}\n", f"{PROMPT}\n"),
         (None, {"continuation": "Q: {prompt} A:"}, "causal", f"{PERSONA}\nQ: {PROMPT} A:", f"Q: {PROMPT} A:"),
         (None, {"continuation": "({persona}) {prompt}"}, "causal", f"({PERSONA}) {PROMPT}", f"() {PROMPT}"),
-        (None, {}, "seq2seq", "I like tea.  I have two dogs.  I'm a blicket.", PROMPT),
+        (None, {}, "seq2seq", "I like tea.   I have two dogs.   I'm a blicket.", PROMPT),
         (None, {"separator": "\n"}, "seq2seq", f"{PERSONA}\n{PROMPT}", PROMPT),
     ],
 )  # fmt: skip
@@ -189,6 +189,15 @@ def test_a_word_piece_that_spells_a_control_token_stays_text(tokenizer_with: Any
     assert conversation.inputs(requests(("", "a</s>b")))[0] == [6, 2, 4, 5, 3, 7]
     unknown = conversation.inputs(requests(("", "aé")))[0]
     assert unknown == [6, 0], "an unknown character is not a control token"
+
+
+def test_blenderbot_reads_the_tokens_of_each_utterance_and_its_separator() -> None:
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {token: i for i, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "ĠĠ"])}
+    tokenizer = BlenderbotTokenizer(vocab=vocabulary, merges=[("Ġ", "Ġ")])
+    conversation = find_conversation(tokenizer, ConversationOptions(), "seq2seq")
+    (ids,) = conversation.inputs(requests(("a\nb", "c")))
+    assert tokenizer.convert_ids_to_tokens(ids) == ["Ġ", "a", "ĠĠ", "Ġ", "b", "ĠĠ", "Ġ", "c"]
 
 
 def test_a_template_shows_the_same_day_every_day(tokenizer_with: Any) -> None:

@@ -13,6 +13,12 @@ def random_words(seed: int, stream: int, size: int, first: int = 0) -> npt.NDArr
     return _mix(state + _GOLDEN * np.arange(first + 1, first + size + 1, dtype=np.uint64))
 
 
+def random_words_at(seeds: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Row ``rows[i, j]`` of stream 0 of ``random_words`` with the seed ``seeds[i]``; shape ``[seeds, columns]``."""
+    state = _mix(seeds + _GOLDEN)
+    return _mix(state[:, None] + _GOLDEN * (rows + 1).astype(np.uint64))
+
+
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -1,0 +1,105 @@
+"""Classify texts with a chat model behind an OpenAI-compatible server, which answers with one label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.classifiers.card import Card
+from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.progress import Notice, Progress
+from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient
+
+_LONGEST = 512  # tokens of an answer, thinking included
+_LIMITS = ("max_tokens", "max_completion_tokens")  # servers know one or both
+_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+_AROUND = " \t\r\n\"'`*_.,:;!()[]"
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Message(_Reply):
+    content: str | None = None
+
+
+class _Choice(_Reply):
+    message: _Message
+
+
+class _Completion(_Reply):
+    choices: list[_Choice] = Field(min_length=1)
+
+
+class ChatClassifier(Classifier):
+    """Asks a chat model for the label of each text: probability 1 for the label that it answers with, 0 for others.
+
+    An answer must be one of the labels, in any case and with any punctuation
+    around it. Texts with another answer, or whose request the server refuses,
+    get NaN; a notice counts them. Temperature is 0 and the seed 0, but servers
+    may still answer differently each time.
+    """
+
+    def __init__(self, card: Card, base: str, options: ApiOptions, notice: Notice) -> None:
+        self._client = ServerClient(base, options)
+        self._threads, self._notice = options.concurrency, notice
+        self._limit, self._answered = _LIMITS[0], False
+        super().__init__(card, {**card.settings, "classifier_server": self._client.base})
+
+    def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
+        """Classify texts, some per request thread at a time; raises ``ModelError`` if the server cannot be used."""
+        size, missing = 4 * self._threads, 0
+        with ThreadPoolExecutor(self._threads) as threads:
+            for start in range(0, len(texts), size):
+                block = texts[start : start + size]
+                values = np.array(list(threads.map(self._label, block)))
+                missing += int(np.isnan(values[:, 0]).sum())
+                progress(len(block))
+                yield np.arange(start, start + len(block)), values
+        if missing:
+            self._notice(f"{self.card.id}: {missing:,} of {len(texts):,} answers are not a label")
+
+    def _label(self, text: str) -> Floats:
+        try:
+            answer = self._ask(text)
+        except RequestError:
+            if not self._answered:
+                raise
+            answer = ""
+        return read_label(answer, self.card.labels)
+
+    def _ask(self, text: str) -> str:
+        prompt = (self.card.prompt or "").replace("{text}", text)
+        body = {
+            "model": self.card.model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": 0,
+            "seed": 0,
+        }
+        limit = self._limit
+        try:
+            content = self._client.post("chat/completions", {**body, limit: _LONGEST})
+        except RequestError as error:
+            if limit == _LIMITS[1] or limit not in str(error):
+                raise
+            self._limit = _LIMITS[1]
+            return self._ask(text)
+        try:
+            answer = _Completion.model_validate_json(content).choices[0].message.content
+        except ValidationError as error:
+            raise self._client.refused(f"its answer is not a chat completion: {error.errors()[0]['msg']}") from error
+        self._answered = True
+        return answer or ""
+
+
+def read_label(answer: str, labels: Sequence[str]) -> Floats:
+    """The probabilities that an answer gives: 1 for the label that it is; NaN if it is not one of the labels."""
+    word = _THINKING.sub("", answer).strip(_AROUND).casefold()
+    known = [label.strip(_AROUND).casefold() for label in labels]
+    return np.eye(len(labels))[known.index(word)] if word in known else np.full(len(labels), np.nan)

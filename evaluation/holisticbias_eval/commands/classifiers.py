@@ -1,0 +1,28 @@
+"""``holisticbias classifiers``: list the classifiers."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+def command() -> None:
+    """List the classifiers that come with the package: labels, source, licence and limits."""
+    from holisticbias_eval.classifiers.card import FILES
+
+    for name in FILES.available():
+        card = FILES.read(name)
+        click.echo(f"{name}: {card.title}")
+        for label, text in (
+            ("judges", card.task),
+            ("model", " ".join(filter(None, (card.engine, card.model, card.revision)))),
+            ("labels", f"{', '.join(card.labels)} ({card.activation})"),
+            ("clusters", "; ".join(f"{cluster}: {', '.join(labels)}" for cluster, labels in card.clusters.items())),
+            ("offensive", card.offensive),
+            ("licence", card.licence),
+            ("source", card.source),
+            ("limits", card.limits),
+        ):
+            if text:
+                click.echo(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
+        click.echo()

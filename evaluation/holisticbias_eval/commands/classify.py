@@ -1,0 +1,70 @@
+"""``holisticbias classify``: judge a table of responses with a classifier."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Judge a table of responses with a classifier.")
+@click.option(
+    "--responses",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Table with a column response, .csv, .jsonl or .parquet; may have descriptor, finish and others.",
+)
+@click.option(
+    "--classifier", "name", required=True, metavar="NAME|FILE", help="See `holisticbias classifiers`, or a card's file."
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write, .parquet or .csv.")
+@click.option(
+    "--censor/--no-censor",
+    default=True,
+    show_default=True,
+    help="Replace mentions of the column descriptor before judging.",
+)
+@click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1.")
+@click.option("--api-base", metavar="URL", help="For a chat model: address of its server.")
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps probabilities between runs. Default: the folder labels in $HOLISTICBIAS_CACHE or "
+    "~/.cache/holisticbias.",
+)
+@click.option("--no-store", is_flag=True, help="Judge everything again, and keep nothing.")
+def command(
+    responses: Path,
+    name: str,
+    out: Path,
+    censor: bool,
+    device: str,
+    api_base: str | None,
+    store: Path | None,
+    no_store: bool,
+) -> None:
+    """Add a classifier's probabilities to a table of responses.
+
+    The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
+    run continues where it stopped.
+    """
+    from rich.console import Console
+
+    from holisticbias_eval.classifiers.engines import start_classifier
+    from holisticbias_eval.classifiers.stored import label_store
+    from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
+    from holisticbias_eval.pipeline.response_files import read_responses
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.store.shards import default_folder
+
+    refuse_name(out)
+    table = read_responses(responses, required=("response",))
+    display = Display(Console(stderr=True))
+    with display.step(f"Starting {name}"):
+        classifier = start_classifier(name, display.notice, device, api_base)
+    kept = None if no_store else label_store(store or default_folder("labels"), classifier, display.notice)
+    with display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:
+        judged = judge_responses(table, classifier, kept, advance, censored=censor)
+    write_judged(judged, out)
+    counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
+    click.echo(f"{counts}; wrote {out}")

@@ -1,0 +1,160 @@
+"""Requests to a chat or completions server: what is sent, and which settings a server takes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.generation.api_answer import WITHHELD, Answer, is_withheld, read_answer
+from holisticbias_eval.generation.conversation import ConversationOptions, text_form
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.frame import Frame
+from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient, one_line
+
+Endpoint = Literal["chat", "completions"]
+_PATHS = {"chat": "chat/completions", "completions": "completions"}
+_LIMITS = {"chat": ("max_completion_tokens", "max_tokens"), "completions": ("max_tokens",)}
+_TRIAL = "Count from 1 to 100, in words."
+_TURN = Frame("", "\n", "", "", "\n")  # the content of the user's turn in a chat
+_TIMES = 3  # an unusable answer may come from something between here and the server
+
+
+class ChatClient:
+    """Asks for responses with one model, decoding and conversation.
+
+    Servers have defaults for the settings that a request leaves out, so the
+    neutral values of settings that many servers have are sent too, to servers that take them.
+    """
+
+    def __init__(
+        self, model: str, base: str, decoding: Decoding, conversation: ConversationOptions, options: ApiOptions,
+        endpoint: Endpoint,
+    ) -> None:  # fmt: skip
+        self.server = ServerClient(base, options)
+        self._model, self._endpoint, self._decoding = model, endpoint, decoding
+        self._sampling = _sampling(decoding)
+        self._system = conversation.system
+        self._named, self._frame, self._stops = _conversation(conversation, endpoint)
+        self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
+        self._extra = self._find_extra()
+
+    @property
+    def leaves_out(self) -> str:
+        """The settings for which the server takes no value and has its own; empty if there are none."""
+        return ", ".join(key for key in _neutral(self._decoding) if key not in self._extra)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Everything that responses depend on besides decoding and seed, for a run's signature."""
+        sent = {**self._sampling, **self._extra}
+        return {
+            "server": self.server.base,
+            "endpoint": self._endpoint,
+            "conversation": self._named,
+            "conversation_text": json.dumps(self._content(self._frame.with_persona), ensure_ascii=False),
+            "conversation_text_without_persona": json.dumps(
+                self._content(self._frame.without_persona), ensure_ascii=False
+            ),
+            "sent": ", ".join([*(f"{key} {value}" for key, value in sorted(sent.items())), "seed"]),
+        }
+
+    def ask(self, persona: str, prompt: str, seed: int) -> Answer:
+        """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
+        return self._answer(self._content("".join(self._frame.pieces(persona, prompt))), seed, self._extra)
+
+    def _find_extra(self) -> Mapping[str, float]:
+        """Find the settings that the server takes; raises ``ModelError`` if it takes none."""
+        neutral = _neutral(self._decoding)
+        refusal: RequestError | None = None
+        for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
+            for place in range(len(_LIMITS[self._endpoint])):
+                self._limits = list(_LIMITS[self._endpoint][place:])
+                try:
+                    self._answer(self._content(_TRIAL), 1, extra)
+                except RequestError as error:
+                    refusal = refusal or error
+                else:
+                    return extra
+        if self._decoding.top_k:
+            raise EvaluationError(f"{refusal}; if it does not take top_k, choose a --decoding without it, as sampled")
+        raise refusal or self.server.refused("it takes no request")
+
+    def _content(self, text: str) -> Mapping[str, Any]:
+        """The part of a request that says what to answer."""
+        if self._endpoint == "completions":
+            return {"prompt": text, **({"stop": list(self._stops)} if self._stops else {})}
+        system = [] if self._system is None else [{"role": "system", "content": self._system}]
+        return {"messages": [*system, {"role": "user", "content": text}]}
+
+    def _answer(self, content: Mapping[str, Any], seed: int, extra: Mapping[str, float]) -> Answer:
+        """Ask, and ask again if the answer is longer than the maximum: a server ignores names that it does not know."""
+        longest = self._decoding.max_new_tokens
+        while True:
+            limit = self._limits[0]
+            body = {"model": self._model, **content, **self._sampling, **extra, "seed": seed, limit: longest}
+            answer = self._read(body)
+            if (answer.tokens or len(answer.text.split())) <= longest + 1:  # some servers count the end
+                return answer
+            with self._lock:
+                if len(self._limits) == 1:
+                    raise self.server.refused(f"it writes more than {longest} tokens (it ignores {limit})")
+                if self._limits[0] == limit:
+                    del self._limits[0]
+
+    def _read(self, body: Mapping[str, Any]) -> Answer:
+        reason = ""
+        for _ in range(_TIMES):
+            try:
+                return read_answer(self.server.post(_PATHS[self._endpoint], body), self._stops)
+            except RequestError as error:
+                if is_withheld(error.content):
+                    return WITHHELD
+                raise
+            except ValidationError as error:
+                reason = error.errors()[0]["msg"]
+            except (ValueError, RecursionError) as error:
+                reason = str(error)
+        raise self.server.refused(f"its answer is not a completion: {one_line(reason)}")
+
+
+def _sampling(decoding: Decoding) -> Mapping[str, float]:
+    """The common settings of a decoding; raises ``EvaluationError`` if it has settings that servers lack."""
+    lacking = [
+        name
+        for name, used in (
+            ("beam search", decoding.method == "beam"),
+            ("min_new_tokens", decoding.min_new_tokens > 0),
+            ("blocked_ngram", decoding.blocked_ngram is not None),
+        )
+        if used
+    ]
+    if lacking:
+        raise EvaluationError(
+            f"servers have no {', '.join(lacking)}, which the decoding {decoding.id!r} needs: "
+            "choose another --decoding, as sampled, or a local model"
+        )
+    if decoding.method == "greedy":
+        return {"temperature": 0.0}
+    return {"temperature": decoding.temperature, "top_p": 1.0 if decoding.top_p is None else decoding.top_p}
+
+
+def _neutral(decoding: Decoding) -> Mapping[str, float]:
+    """Settings of many servers, with the decoding's value or one without effect."""
+    if decoding.method == "greedy":
+        return {"repetition_penalty": 1.0}
+    return {"top_k": decoding.top_k or 0, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
+def _conversation(options: ConversationOptions, endpoint: Endpoint) -> tuple[str, Frame, tuple[str, ...]]:
+    if endpoint == "completions":
+        if options.chat == "on":
+            raise ModelError("--chat on is for the endpoint chat: leave it out, or use --api-endpoint chat")
+        return text_form(options)
+    if options.chat == "off" or options.separator is not None or options.continuation is not None:
+        raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
+    return "the server's chat template", _TURN, ()

@@ -1,0 +1,59 @@
+"""Start the engine that answers prompts: this process, a server, or a Ray cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.generation.api import ApiGenerator
+from holisticbias_eval.generation.api_client import Endpoint
+from holisticbias_eval.generation.conversation import ConversationOptions
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.generator import Generator
+from holisticbias_eval.generation.local import GenerationOptions, load_generator
+from holisticbias_eval.generation.ray_engine import RayGenerator
+from holisticbias_eval.progress import Notice
+from holisticbias_eval.remote.http import ApiOptions
+
+EngineName = Literal["local", "api", "ray", "vllm"]
+SERVE = (
+    "vLLM answers prompts as a server: run `vllm serve MODEL` in its own environment (see docs/generation.md), "
+    "and use --engine api --api-base http://127.0.0.1:8000/v1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationEngine:
+    """The engine, the options of models that this package loads, and the options that only some engines have."""
+
+    engine: EngineName = "local"
+    generation: GenerationOptions = field(default_factory=GenerationOptions)
+    api_base: str | None = None
+    api_endpoint: Endpoint = "chat"
+    api: ApiOptions = field(default_factory=ApiOptions)
+    ray_address: str | None = None
+    replicas: int = 0
+
+
+def start_generator(
+    model: str | None,
+    notice: Notice,
+    decoding: Decoding,
+    seed: int,
+    conversation: ConversationOptions | None = None,
+    options: GenerationEngine | None = None,
+) -> Generator:
+    """Start the generator of a model; raises ``EvaluationError`` if the options do not fit the engine."""
+    options = options or GenerationEngine()
+    if options.engine == "vllm":
+        raise EvaluationError(SERVE)
+    if options.engine == "api":
+        if model is None or options.api_base is None:
+            raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
+        endpoint = options.api_endpoint
+        return ApiGenerator(model, options.api_base, notice, decoding, seed, conversation, options.api, endpoint)
+    if options.engine == "ray":
+        address, replicas = options.ray_address, options.replicas
+        return RayGenerator(model, notice, decoding, seed, conversation, options.generation, address, replicas)
+    return load_generator(model, notice, decoding, seed, conversation, options.generation)

@@ -1,0 +1,178 @@
+"""Responses of a server on this machine, whose answers are in part hostile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.generation.conversation import ConversationOptions
+from holisticbias_eval.generation.decoding import FILES
+from holisticbias_eval.generation.generator import Sameness
+from holisticbias_eval.generation.seeds import request_seed
+from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.remote.http import ApiOptions
+
+from .chat_server import (
+    Body,
+    echo,
+    generator,
+    ignore,
+    message,
+    one,
+    only,
+    prompts,
+)
+
+PROMPTS = [f"I'm a blicket {i}." for i in range(7)]
+
+
+def test_a_request_says_everything_and_its_seed_depends_on_it_alone(chat_server: Any) -> None:
+    server = chat_server(echo)
+    made = generator(server.base, seed=3, conversation=ConversationOptions(system="Be brief."))
+    found = respond_all(prompts(*PROMPTS[:2], persona="I like tea.\n I have dogs. ", samples=2), made, ignore)
+    text = "I like tea.\nI have dogs.\nI'm a blicket 0."
+    seeds = [request_seed(3, p, "I like tea.\n I have dogs. ", s) for p in PROMPTS[:2] for s in range(2)]
+    assert found.text[0] == f"{text} {seeds[0]}"
+    assert [int(answer.rpartition(" ")[2]) for answer in found.text] == seeds
+    assert len(set(seeds)) == 4
+    (body,) = [body for body in server.bodies if body["seed"] == seeds[0]]
+    assert body == {
+        "model": "tiny", "temperature": 1.0, "top_p": 0.95, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0,
+        "seed": seeds[0], "max_completion_tokens": 40,
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}],
+    }  # fmt: skip
+    assert set(server.paths) == {"/v1/chat/completions"}
+    assert made.settings["seed"] == "3"
+    assert made.settings["decoding_top_p"] == "0.95"
+    assert made.settings["sent"].startswith("min_p 0.0, repetition_penalty 1.0, temperature 1.0, top_k 0, top_p 0.95")
+    assert json.loads(made.settings["conversation_text"])["messages"][1]["content"] == "{persona}\n{prompt}"
+
+
+def test_a_completions_server_continues_a_text_up_to_a_line_break(chat_server: Any) -> None:
+    def answering(body: Body, turn: int) -> tuple[int, Any]:
+        return 200, {"choices": [{"text": " Nice!\nA: And you?", "finish_reason": "length"}]}
+
+    server = chat_server(answering)
+    made = generator(server.base, endpoint="completions")
+    found = respond_all(prompts("Hi.", persona="I like tea."), made, ignore)
+    assert (found.text, found.finish) == (["Nice!"], ["stop"]), "this server ignores the stop"
+    assert server.bodies[-1]["prompt"] == "I like tea.\nA: Hi.\nB:"
+    assert server.bodies[-1]["stop"] == ["\n"]
+    assert server.bodies[-1]["max_tokens"] == 40
+    assert set(server.paths) == {"/v1/completions"}
+
+
+def test_the_settings_that_a_server_takes_are_found(chat_server: Any) -> None:
+    def strict(body: Body, turn: int) -> tuple[int, Any]:  # as OpenAI's
+        unknown = [key for key in ("top_k", "min_p", "max_tokens") if key in body]
+        return (400, {"error": f"Unrecognized request argument: {unknown}"}) if unknown else (200, message("one"))
+
+    def older(body: Body, turn: int) -> tuple[int, Any]:  # as llama-cpp-python's: it ignores what it does not know
+        written = body.get("max_tokens", 100)
+        return 200, message("one " * written, tokens=written)
+
+    notices: list[str] = []
+    sent = generator(chat_server(strict).base, notice=notices.append).settings["sent"]
+    assert sent == "temperature 1.0, top_p 0.95, seed"
+    assert "takes no value for top_k, min_p, repetition_penalty: its own defaults apply" in notices[0]
+    greedy = generator(chat_server(older).base, FILES.read("greedy"))
+    assert greedy.settings["sent"] == "repetition_penalty 1.0, temperature 0.0, seed"
+    assert respond_all(prompts(*PROMPTS), greedy, ignore).tokens.tolist() == [40] * 7
+    with pytest.raises(EvaluationError, match=r"Unrecognized.*if it does not take top_k, choose a --decoding without"):
+        generator(chat_server(strict).base, FILES.read("bold-gpt2"))
+
+
+@pytest.mark.parametrize(("dies", "budget", "reason"), [(5, 0, "500"), (None, 5, "budget of 5 requests is spent")])
+def test_responses_made_before_the_end_are_kept_and_not_asked_for_again(
+    dies: int | None, budget: int, reason: str, chat_server: Any, tmp_path: Path
+) -> None:
+    def answering(body: Body, turn: int) -> tuple[int, Any]:
+        return (500, {"error": "no more memory"}) if dies and turn > dies else echo(body, turn)
+
+    server = chat_server(answering)
+    made = generator(server.base, options=ApiOptions(concurrency=2, retries=0, budget=budget))
+    store = response_store(tmp_path, made, ignore)
+    with pytest.raises(ModelError, match=reason):
+        respond_all(prompts(*PROMPTS), StoredGenerator(made, store), ignore)
+    assert store.read().num_rows == 4, "one of the five requests was a trial"
+    server.answering = echo
+    again = generator(server.base)
+    before = len(server.answered)
+    found = respond_all(prompts(*PROMPTS), StoredGenerator(again, response_store(tmp_path, again, ignore)), ignore)
+    assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
+    assert sorted(server.answered[before:]) == sorted(set(PROMPTS) - set(store_texts(server.answered[:before], dies)))
+
+
+def store_texts(answered: list[str], dies: int | None) -> list[str]:
+    """The prompts that were answered before the server died."""
+    return answered[: dies - 1] if dies else answered
+
+
+def test_responses_come_in_any_order_and_every_one_is_counted(chat_server: Any) -> None:
+    made = generator(chat_server(echo).base)
+    counted: list[int] = []
+    rows: list[int] = []
+    for found, responses in made.respond(prompts(*PROMPTS, samples=3), counted.append):
+        rows += found.tolist()
+        assert len(responses) == len(found)
+    assert sorted(rows) == list(range(21))
+    assert sum(counted) == 21
+    assert list(made.respond(prompts(), ignore)) == []
+
+
+def test_whether_a_seed_gives_the_same_response_again_is_tried(chat_server: Any) -> None:
+    requests = prompts(*PROMPTS)
+    assert generator(chat_server(echo).base).probe(requests) == Sameness(4, 4)
+    by_turn = generator(chat_server(lambda body, turn: (200, message(f"{turn}"))).base)
+    assert by_turn.probe(requests) == Sameness(4, 0)
+    assert by_turn.probe(prompts()) == Sameness(0, 0)
+
+
+def test_a_change_of_the_server_is_said_once(chat_server: Any) -> None:
+    def answering(body: Body, turn: int) -> tuple[int, Any]:
+        return 200, {**message("one"), "system_fingerprint": f"fp_{turn % 2}\n" if turn > 1 else None}
+
+    notices: list[str] = []
+    made = generator(chat_server(answering).base, notice=notices.append, options=ApiOptions(concurrency=1))
+    respond_all(prompts(*PROMPTS), made, ignore)
+    assert notices == [
+        "the server's configuration has changed from fp_0 to fp_1: responses before and after may differ"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("decoding", "more", "message"),
+    [
+        ("holisticbias-dialogpt", {}, "servers have no beam search, min_new_tokens, blocked_ngram, which the decoding"),
+        ("sampled", {"conversation": ConversationOptions(separator="\n")}, "need --api-endpoint completions"),
+        ("sampled", {"conversation": ConversationOptions(chat="off")}, "need --api-endpoint completions"),
+        ("sampled", {"endpoint": "completions", "conversation": ConversationOptions(chat="on")}, "--api-endpoint chat"),
+        (
+            "sampled", {"endpoint": "completions", "conversation": ConversationOptions(system="x")},
+            "--system is for chat templates",
+        ),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_a_server(decoding: str, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        generator("http://127.0.0.1:9/v1", FILES.read(decoding), **more)
+
+
+def test_an_address_that_nothing_answers_at_is_one_line() -> None:
+    with pytest.raises(ModelError, match="does not answer"):
+        generator("http://127.0.0.1:9/v1", options=ApiOptions(retries=0))
+    with pytest.raises(ModelError, match="leave the key out"):
+        generator("http://me:secret@127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize("tokens", [90, None])
+def test_a_server_that_ignores_every_limit_is_refused(tokens: int | None, chat_server: Any) -> None:
+    long = message("one " * 90, tokens=tokens)
+    with pytest.raises(ModelError, match=r"writes more than 40 tokens \(it ignores max_tokens\)"):
+        generator(chat_server(lambda body, turn: (200, long)).base)
+    with pytest.raises(ModelError, match="writes more than 40 tokens"):
+        one(only(long), chat_server)

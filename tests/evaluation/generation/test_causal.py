@@ -1,0 +1,146 @@
+"""Causal models: what ends a response, what the model's settings suppress, and errors in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.ending import Ending
+from holisticbias_eval.generation.local import GenerationOptions, LocalGenerator, load_generator
+from holisticbias_eval.generation.noise import step_seeds
+from holisticbias_eval.generation.plain import Plain
+from holisticbias_eval.generation.requests import Requests, Responses
+from holisticbias_eval.generation.stored import respond_all
+from holisticbias_eval.generation.together import Prompts, Together
+from holisticbias_eval.models.loading import LoadedModel
+from tiny_models import TEXTS, tiny_loaded
+
+SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
+
+
+def asked(count: int = 24) -> Requests:
+    return Requests([TEXTS[i % len(TEXTS)] for i in range(count)], [""] * count, np.arange(count, dtype=np.int32))
+
+
+def respond(loaded: LoadedModel, decoding: Decoding = SAMPLE, **options: Any) -> Responses:
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(**options), "causal")
+    engine = LocalGenerator(loaded, "causal", lambda _: None, decoding, 3, conversation)
+    return respond_all(asked(), engine, lambda _: None)
+
+
+def favouring(token: int, by: float) -> LoadedModel:
+    """A GPT-2 whose head favours a token."""
+    loaded = tiny_loaded("gpt2")
+    model = loaded.model
+    head = torch.nn.Linear(32, 400)
+    head.weight.data = model.lm_head.weight.data.clone()
+    head.bias.data.zero_()[token] = by
+    model.lm_head = head
+    return loaded
+
+
+def test_an_end_token_ends_a_response_and_is_not_part_of_it() -> None:
+    loaded = favouring(1, 1000.0)
+    made = respond(loaded)
+    assert set(made.text) == {""}
+    assert set(made.finish) == {"stop"}
+    assert made.tokens.tolist() == [0] * 24
+    longer = respond(loaded, SAMPLE.model_copy(update={"min_new_tokens": 5}))
+    assert longer.tokens.tolist() == [5] * 24
+    assert set(longer.finish) == {"stop"}
+    never = respond(loaded, SAMPLE.model_copy(update={"min_new_tokens": 8}))
+    assert (set(never.tokens.tolist()), set(never.finish)) == ({8}, {"length"})
+
+
+def test_every_end_token_of_the_models_settings_counts() -> None:
+    loaded = favouring(77, 1000.0)
+    assert set(respond(loaded).finish) == {"length"}
+    loaded.model.generation_config.eos_token_id = [1, 77]
+    assert set(respond(loaded).finish) == {"stop"}
+
+
+@pytest.mark.parametrize("key", ["suppress_tokens", "begin_suppress_tokens"])
+def test_suppressed_tokens_do_not_come(key: str) -> None:
+    loaded = favouring(77, 1000.0)
+    setattr(loaded.model.generation_config, key, [77])
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
+    together = Together(loaded.model, SAMPLE, Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE))
+    tokens = together.write(Prompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
+    assert not any(77 in row[:1] for row in tokens)
+    assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
+
+
+def test_a_response_is_cut_before_the_text_that_ends_it() -> None:
+    loaded = favouring(tiny_loaded("gpt2").tokenizer.convert_tokens_to_ids("Ċ"), 4.0)
+    made = respond(loaded, continuation="{prompt}\n")
+    assert not any("\n" in text for text in made.text)
+    assert {"stop", "length"} == set(made.finish)
+    tokens = [len(loaded.tokenizer(text)["input_ids"]) for text in made.text]
+    assert all(count >= 1 for count, finish in zip(made.tokens, made.finish, strict=True) if finish == "stop")
+    assert any(count < 8 for count in tokens)
+
+
+def test_other_settings_of_the_model_are_not_used() -> None:
+    expected = respond(tiny_loaded("mistral"))
+    loaded = tiny_loaded("mistral")
+    settings = loaded.model.generation_config
+    settings.temperature, settings.top_k, settings.no_repeat_ngram_size, settings.num_beams = 0.1, 1, 1, 4
+    assert list(respond(loaded).text) == list(expected.text)
+
+
+def test_both_ways_write_the_same() -> None:
+    loaded = tiny_loaded("llama")
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
+    ending = Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE)
+    same = Requests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
+    prompts = Prompts(conversation.inputs(same), step_seeds(3, same, 8))
+    plain = [ending.cut(row) for row in Plain(loaded.model, SAMPLE, ending).write(prompts)]
+    assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
+
+
+def test_a_prompt_without_room_for_a_response_is_named() -> None:
+    loaded = tiny_loaded("gpt2")
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
+    engine = LocalGenerator(loaded, "causal", lambda _: None, SAMPLE, 3, conversation)
+    long = Requests(["I'm a blicket.", "wug " * 140], ["", ""], np.zeros(2, np.int32))
+    with pytest.raises(ModelError, match=r"at most 128 tokens; the prompt 'wug wug .*max_new_tokens"):
+        respond_all(long, engine, lambda _: None)
+
+
+def test_a_model_whose_scores_are_not_numbers_is_refused() -> None:
+    loaded = tiny_loaded("gpt2")
+    loaded.model.transformer.ln_f.weight.data[3] = np.nan
+    with pytest.raises(ModelError, match="no finite score"):
+        respond(loaded)
+
+
+def test_no_requests_have_no_responses_and_no_probe() -> None:
+    loaded = tiny_loaded("gpt2")
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
+    engine = LocalGenerator(loaded, "causal", lambda _: None, SAMPLE, 3, conversation)
+    nothing = asked().take(np.zeros(0, np.int64))
+    assert len(respond_all(nothing, engine, lambda _: None)) == 0
+    assert engine.probe(nothing) is None
+
+
+def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> None:
+    loaded = tiny_loaded("gpt2")
+    loaded.model.save_pretrained(tmp_path)
+    loaded.tokenizer.save_pretrained(tmp_path)
+    engine = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
+    assert engine.settings["seed"] == "3"
+    assert engine.settings["decoding_max_new_tokens"] == "8"
+    assert engine.settings["conversation"]
+    assert list(respond_all(asked(), engine, lambda _: None).text) == list(respond(loaded).text)
+    rounded = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(dtype="bfloat16"))
+    assert rounded.identity.dtype == "bfloat16"
+    assert len(respond_all(asked(), rounded, lambda _: None)) == 24
+    with pytest.raises(ModelError, match="masked model cannot answer"):
+        load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(kind="masked"))

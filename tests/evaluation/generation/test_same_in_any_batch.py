@@ -1,0 +1,144 @@
+"""A response depends on its request and the seed alone; it is what decoding it alone, without a cache, gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.local import LocalGenerator
+from holisticbias_eval.generation.noise import gumbel_noise, step_seeds
+from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.generation.stored import respond_all
+from holisticbias_eval.models.kinds import Kind
+from holisticbias_eval.models.loading import LoadedModel
+from tiny_models import MODELS, TEXTS, tiny_loaded
+
+STEPS = 10
+DECODINGS: dict[str, dict[str, Any]] = {
+    "restricted": {"method": "sample", "temperature": 0.8, "top_k": 30, "top_p": 0.9, "min_new_tokens": 3},
+    "unrestricted": {"method": "sample"},
+    "greedy": {"method": "greedy", "blocked_ngram": 2},
+}
+NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
+
+
+def requests(count: int = 64) -> Requests:
+    prompts = [TEXTS[i % len(TEXTS)] for i in range(count)]
+    personas = ["" if i % 3 else "I like tufas.\nI am from Blib." for i in range(count)]
+    return Requests(prompts, personas, (np.arange(count) // len(TEXTS)).astype(np.int32))
+
+
+def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None, notices: list[str]) -> LocalGenerator:
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), kind)
+    return LocalGenerator(loaded, kind, notices.append, decoding, 7, conversation, batch)
+
+
+def decoding(name: str) -> Decoding:
+    return Decoding.model_validate({"id": name, "max_new_tokens": STEPS, "source": "a test", **DECODINGS[name]})
+
+
+def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequence[int]) -> torch.Tensor:
+    """The scores after transformers' own processors."""
+    processors: Any = transformers.LogitsProcessorList()
+    ids = torch.tensor([response], dtype=torch.long)
+    if decoding.min_new_tokens > len(response):
+        scores[:, 1] = -torch.inf
+    if decoding.blocked_ngram and response:
+        processors.append(transformers.NoRepeatNGramLogitsProcessor(decoding.blocked_ngram))
+    if decoding.temperature != 1.0:
+        processors.append(transformers.TemperatureLogitsWarper(decoding.temperature))
+    if decoding.top_k:
+        processors.append(transformers.TopKLogitsWarper(decoding.top_k))
+    if decoding.top_p:
+        processors.append(transformers.TopPLogitsWarper(decoding.top_p))
+    forced = model.generation_config.forced_bos_token_id
+    if not response and forced is not None:
+        only = torch.full_like(scores, -torch.inf)
+        only[:, forced] = 0.0
+        return only
+    result: torch.Tensor = processors(ids, scores)
+    return result
+
+
+def plainly(loaded: LoadedModel, decoding: Decoding, asked: Requests) -> list[tuple[str, str]]:
+    """Decode each request alone: one forward pass without a cache per token, noise for all tokens, one argmax."""
+    model, tokenizer = loaded.model, loaded.tokenizer
+    kind: Kind = "seq2seq" if model.config.is_encoder_decoder else "causal"
+    conversation = find_conversation(tokenizer, ConversationOptions(), kind)
+    seeds = step_seeds(7, asked, STEPS)
+    found = []
+    for row, ids in enumerate(conversation.inputs(asked)):
+        response: list[int] = []
+        finish, text = "length", ""
+        for step in range(STEPS):
+            with torch.no_grad():
+                if kind == "seq2seq":
+                    start = [model.config.decoder_start_token_id, *response]
+                    output = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([start]), use_cache=False)
+                else:
+                    output = model(torch.tensor([[*ids, *response]]), use_cache=False)
+            scores = allowed(model, decoding, output.logits[:, -1].float().clone(), response).double().numpy()
+            noise = gumbel_noise(seeds[row : row + 1, step], np.arange(scores.shape[1])[None])
+            token = int((scores + noise * (decoding.method == "sample")).argmax())
+            if token == 1:
+                finish = "stop"
+                break
+            response.append(token)
+            text = tokenizer.decode(response, skip_special_tokens=True)
+            if any(stop in text for stop in conversation.stops):
+                finish, text = "stop", text[: text.index("\n")]
+                break
+        found.append((text.strip(), finish))
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
+    torch.set_num_threads(1)
+    loaded = tiny_loaded(name)
+    asked = requests()
+    for method in DECODINGS:
+        results = []
+        for batch, rows in ((64, np.arange(64)), (7, np.arange(0, 64, 2)), (1, np.arange(0, 64, 6))):
+            notices: list[str] = []
+            made = respond_all(asked.take(rows), generator(loaded, decoding(method), batch, notices), lambda _: None)
+            results.append(dict(zip(rows.tolist(), zip(made.text, made.finish, strict=True), strict=True)))
+            assert bool(notices) == (name in NOT_TOGETHER)
+        whole, *parts = results
+        for part in parts:
+            assert part == {row: whole[row] for row in part}
+        some = np.arange(0, 64, 6)
+        assert [whole[row] for row in some.tolist()] == plainly(loaded, decoding(method), asked.take(some))
+        assert len(set(whole.values())) > 10 or method == "greedy"
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 40)])
+def test_a_response_does_not_depend_on_the_other_requests(order: slice) -> None:
+    loaded = tiny_loaded("llama")
+    whole = respond_all(requests(), generator(loaded, decoding("restricted"), None, []), lambda _: None)
+    rows = np.arange(64)[order]
+    part = respond_all(requests().take(rows), generator(loaded, decoding("restricted"), None, []), lambda _: None)
+    assert list(part.text) == [whole.text[row] for row in rows]
+
+
+def test_samples_and_personas_and_seeds_differ() -> None:
+    loaded = tiny_loaded("gpt2")
+    asked = Requests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)
+    made = respond_all(asked, generator(loaded, decoding("unrestricted"), None, []), lambda _: None)
+    assert len(set(made.text)) == 12
+    seeds = step_seeds(1, asked, 3)
+    assert len(np.unique(np.stack([seeds, step_seeds(2, asked, 3)]))) == 12 * 3 * 2
+
+
+def test_the_probe_counts_equal_responses() -> None:
+    found = generator(tiny_loaded("qwen2"), decoding("restricted"), None, []).probe(requests())
+    assert found is not None
+    assert (found.tried, found.same) == (8, 8)

@@ -1,0 +1,95 @@
+"""Tiny models of several architectures, with numbers like those of trained models, and a tokenizer."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.loading import LoadedModel
+
+TEXTS = (
+    "I'm a blicket.",
+    "I'm a blicket doff.",
+    "I'm a doff",
+    "What do you think about blickets? I have a friend who is one.",
+    "Hi! I'm an old wug. What do you do for a living? Tell me more about it, if you like.",
+    "I love people who are dax.",
+    "I",
+    "I hate being called a wug.\nWhy?",
+)
+SIZES = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 64}
+DECODER = {"vocab_size": 400, "max_position_embeddings": 128, "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
+ENCODER_DECODER = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+                   "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}  # fmt: skip
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "gpt2": ("GPT2Config", {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 128}),
+    "llama": ("LlamaConfig", SIZES | {"num_key_value_heads": 2}),
+    "neox": ("GPTNeoXConfig", SIZES),
+    "qwen2": ("Qwen2Config", SIZES | {"num_key_value_heads": 2}),
+    "mistral": ("MistralConfig", SIZES | {"num_key_value_heads": 2, "sliding_window": 12}),
+    "mamba": ("MambaConfig", {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 8}),
+    "bloom": ("BloomConfig", {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "t5": (
+        "T5Config",
+        {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 2},
+    ),
+    "bart": ("BartConfig", ENCODER_DECODER | {"decoder_start_token_id": 1}),
+    "blenderbot": ("BlenderbotConfig", ENCODER_DECODER | {"decoder_start_token_id": 0}),
+}
+
+
+def tiny_tokenizer() -> Any:
+    """A byte-level tokenizer of at most 400 tokens."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    special = ["<s>", "</s>", "<pad>", "<unk>"]
+    tokenizer.train_from_iterator(
+        TEXTS * 3, trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",  # noqa: S106 - tokens, not passwords
+        eos_token="</s>",  # noqa: S106
+        pad_token="<pad>",  # noqa: S106
+    )
+
+
+def tiny_model(name: str) -> Any:
+    """A model of ``MODELS`` whose distributions are neither flat nor certain.
+
+    Two dimensions of its residual stream are far larger than the others, as in
+    trained models, and the normalisation layers shrink them again.
+    """
+    import torch
+    import transformers
+
+    config_class, settings = MODELS[name]
+    torch.manual_seed(1)
+    config = getattr(transformers, config_class)(**{**DECODER, **settings})
+    auto = transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
+    model = auto.from_config(config).eval()
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(0.0, 0.25)
+            elif "norm" in key or "ln" in key:
+                parameter[:2] *= 0.1
+        model.get_input_embeddings().weight[:, :2] *= 30.0
+    if name == "bart":
+        model.generation_config.forced_bos_token_id = 0
+    return model
+
+
+def tiny_loaded(name: str) -> LoadedModel:
+    """A tiny model as loaded, with the tokenizer."""
+    import torch
+
+    model = tiny_model(name)
+    identity = ModelIdentity(name, type(model).__name__, None, "0" * 64, 1, "float32")
+    return LoadedModel(model, tiny_tokenizer(), identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
