@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from holisticbias_eval.figures import Interval
@@ -35,11 +35,19 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Marked:
+    """A line of text with marked places: ``parts`` alternate between text that is not marked and text that is."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A named table; missing values are ``None``. The first column names the row.
 
     ``note`` says which rows are left out, and why. ``details`` has some lines
-    for each row, shown on demand; it is empty or as long as ``rows``.
+    for each row, shown on demand; it is empty or as long as ``rows``. A long table
+    can be searched; ``search`` says that a short one can be, too.
     """
 
     name: str
@@ -47,12 +55,13 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
-    details: tuple[tuple[str, ...], ...] = ()
+    details: tuple[tuple[str | Marked, ...], ...] = ()
+    search: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A bar with its interval and floor.
+    """A bar with its interval and floor, or another value that the chart marks.
 
     A ``faint`` bar does not exceed its floor. ``before`` is an earlier value to compare with.
     """
@@ -70,7 +79,7 @@ class Bars:
     """Horizontal bars from zero, to both sides if values have both signs.
 
     ``limits`` are the ends of the scale; by default those of the values.
-    ``references`` are values marked across all bars.
+    ``references`` are values marked across all bars. ``mark`` names what bars have as their floor.
     """
 
     name: str
@@ -80,6 +89,7 @@ class Bars:
     scale: str
     limits: tuple[float, float] | None = None
     references: tuple[float, ...] = ()
+    mark: str = "floor"
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -87,11 +97,36 @@ class Bars:
             Column("label", "Name"),
             Column("value", "Value", self.unit),
             Column("interval", "95% interval", self.unit, interval=True),
-            Column("floor", "Floor", self.unit),
+            Column("floor", self.mark.capitalize(), self.unit),
             Column("before", "Before", self.unit),
         )
         rows = tuple((b.label, b.value, ends(b.interval), b.floor, b.before) for b in self.bars)
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A bar of several parts, one after the other; a part that is missing or not above 0 is not drawn."""
+
+    label: str
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBars:
+    """Horizontal bars of parts that add up; ``parts`` are the names of the parts."""
+
+    name: str
+    title: str
+    unit: str
+    parts: tuple[str, ...]
+    bars: tuple[Stack, ...]
+    scale: str
+
+    def table(self) -> Table:
+        """The values of the chart."""
+        columns = (Column("label", "Name"), *(Column(part, part, self.unit) for part in self.parts))
+        return Table(self.name, self.title, columns, tuple((bar.label, *bar.values) for bar in self.bars))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +162,7 @@ class DotPlot:
             for row in self.rows
             for name, value in zip(row.names, row.values, strict=True)
         )
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +214,7 @@ class Forest:
             Column("interval", "95% interval", self.unit, interval=True),
         )
         rows = tuple((e.label, e.group or None, e.value, ends(e.interval)) for e in self.estimates)
-        return _without_empty(Table(self.name, self.title, columns, rows))
+        return without_empty(Table(self.name, self.title, columns, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +229,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Two values of each item against each other."""
+    """Two values of each item against each other; ``log_x`` makes the scale of x logarithmic, without values of 0."""
 
     name: str
     title: str
@@ -203,6 +238,7 @@ class Scatter:
     x_unit: str
     y_unit: str
     points: tuple[Point, ...]
+    log_x: bool = False
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -211,7 +247,7 @@ class Scatter:
         return Table(self.name, self.title, (Column("label", "Name"), x, y), rows)
 
 
-Chart = Bars | DotPlot | HeatMap | Forest | Scatter
+Chart = Bars | StackedBars | DotPlot | HeatMap | Forest | Scatter
 Block = Paragraph | Table | Chart
 
 
@@ -240,8 +276,8 @@ def ends(interval: Interval | None) -> tuple[float, float] | None:
     return (interval.low, interval.high) if interval else None
 
 
-def _without_empty(table: Table) -> Table:
-    """The table without columns in which every value is missing."""
+def without_empty(table: Table) -> Table:
+    """The table without columns in which every value is missing; the first column stays."""
     kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return Table(table.name, table.caption, tuple(table.columns[i] for i in kept), rows, table.note)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)

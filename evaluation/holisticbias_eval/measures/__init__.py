@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
 from holisticbias_eval.measures.medians import Medians
+from holisticbias_eval.measures.offensiveness import Offensiveness
+from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
+from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 MEASURES: dict[str, Measure] = {
@@ -15,4 +19,8 @@ MEASURES: dict[str, Measure] = {
     "medians": Medians(),
     "love_hate": LoveHate(),
     "pseudo_likelihood_bias": PseudoLikelihoodBias(),
+    "generation_bias": GenerationBias(),
+    "offensiveness": Offensiveness(),
+    "prompt_offensiveness": PromptOffensiveness(),
+    "response_wording": ResponseWording(),
 }

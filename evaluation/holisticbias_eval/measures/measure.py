@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 from pydantic import Field
@@ -41,24 +41,59 @@ class Info:
     beside: tuple[str, ...] = ()
 
 
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses"]
+"""What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
+probabilities of being offensive, or with their text."""
+
+_ANSWERS: Mapping[Answers, str] = {
+    "likelihoods": "likelihoods",
+    "labels": "responses judged by a style classifier,",
+    "offensiveness": "texts judged by an offensiveness classifier,",
+    "responses": "responses",
+}
+_MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The answers that a measure needs, and the kinds of models that can give them."""
+    """The answers that a measure needs, and the kinds of models that can give them.
 
-    answers: str = "likelihoods"
-    models: tuple[Kind, ...] = ("causal", "masked", "seq2seq")
+    By default these are all kinds for likelihoods, and the kinds that generate text for responses.
+    """
+
+    answers: Answers = "likelihoods"
+    models: tuple[Kind, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.models:
+            object.__setattr__(self, "models", _MODELS[self.answers == "likelihoods"])
 
     def __str__(self) -> str:
-        return f"{self.answers} of {' or '.join(self.models)} models"
+        return f"{_ANSWERS[self.answers]} of {' or '.join(self.models)} models"
+
+
+Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
+"""The styles of each cluster by its name, or ``found``: clusters of styles that occur together in the responses."""
 
 
 class Settings(Part):
-    """Settings of resampling: the seed and the numbers of draws."""
+    """Settings of the figures: the seed and the numbers of draws, clusters of styles, and a threshold."""
 
     seed: int = 0
     draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
     permutations: int = Field(20, ge=1, description="permutations of descriptors' labels")
     flips: int = Field(400, ge=20, description="sign flips of the paired permutation test")
+    clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = Field(
+        None, description="clusters of styles by name, or found in the responses"
+    )
+    phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
+    threshold: float = Field(0.5, ge=0, le=1, description="a text is offensive from this probability on")
+
+    @property
+    def resampling(self) -> dict[str, str]:
+        """The settings of resampling, for the signature."""
+        names = ("seed", "draws", "permutations", "flips")
+        return {name: str(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +133,13 @@ class Measure(ABC):
     """A measure: its description, its prompts, its figures, and their sections in a report.
 
     A new measure is a subclass in one file, and one line in ``MEASURES``: all
-    commands, results, reports and the registry then include it.
+    commands, results, reports and the registry then include it. ``resamples`` says
+    whether figures are left out without settings; otherwise settings are always given.
     """
 
     info: ClassVar[Info]
     needs: ClassVar[Needs] = Needs()
+    resamples: ClassVar[bool] = True
     prompts: ClassVar[Prompts]
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
@@ -115,6 +152,14 @@ class Measure(ABC):
 
         Raises ``SelectionError`` if there is nothing to measure.
         """
+
+    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+        """Compute what the classifier alone does: the figures of fixed texts in which only the descriptor differs.
+
+        ``audit`` has the columns of a table of judged responses, and ``censored``,
+        which says whether mentions of the descriptor were replaced before judging.
+        """
+        return ()
 
     @abstractmethod
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
-from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.errors import EvaluationError, ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.results.signature import package_versions
@@ -45,14 +46,18 @@ def measure_file(
 ) -> tuple[Measurement, Mapping[str, pa.Table], View]:
     """Measure the scores in a file; returns the figures, the tables of details by name, and the view to show.
 
-    Without settings, figures that need resampling are left out. A corpus adds
-    the rank correlation of a term's count in it and the term's median perplexity.
+    Without settings, figures that need resampling are left out. A corpus adds the rank correlation of a term's count
+    in it and the term's median perplexity, or the mean probability of each style in the responses to it.
     """
-    scores = read_scores(path)
     chosen = MEASURES[measure]
+    scores = read_scores(path, chosen.needs.answers)
     measured = chosen.figures(scores, settings)
     figures = measured.figures
-    if corpus is not None:
+    if corpus is not None and chosen.needs.answers not in ("likelihoods", "labels"):
+        raise EvaluationError(f"--corpus is for measures of likelihoods and for generation_bias, not for {measure}")
+    if corpus is not None and chosen.needs.answers == "labels":
+        figures += corpus_figures(View(Figures(figures), scores), _count(corpus, scores))
+    elif corpus is not None:
         figures += correlate_frequency(measure, scores, _count(corpus, scores))
     measurement = Measurement(
         measure=measure,

@@ -16,6 +16,7 @@ from holisticbias_eval.sections import (
     Paragraph,
     Scatter,
     Section,
+    StackedBars,
     Table,
 )
 
@@ -34,7 +35,7 @@ def chart_table(chart: Chart) -> Table:
     match chart:
         case DotPlot():
             return _spreads(chart)
-        case Bars() | HeatMap() | Forest() | Scatter():
+        case Bars() | StackedBars() | HeatMap() | Forest() | Scatter():
             return chart.table()
         case _:
             assert_never(chart)
@@ -46,6 +47,8 @@ def _covers(table: Table, chart: Chart) -> bool:
     match chart:
         case Bars(bars=values) | Forest(estimates=values):
             return all(v.label in rows and v.value in rows[v.label] for v in values)
+        case StackedBars():
+            return all(b.label in rows and {*b.values} <= set(rows[b.label]) for b in chart.bars)
         case Scatter():
             return all(p.label in rows and {p.x, p.y} <= set(rows[p.label]) for p in chart.points)
         case _:

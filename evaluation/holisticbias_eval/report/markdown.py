@@ -31,6 +31,9 @@ def _lines(report: Report) -> Iterator[str]:
     if report.scope:
         yield "\n## Scope and limits\n"
         yield from (f"- **{plain(lead)}** {plain(words)}" for lead, words in report.scope)
+    if report.classifiers:
+        yield "\n## Classifiers\n"
+        yield from (f"- **{plain(name)}** {plain(about)}" for name, about in report.classifiers)
     if report.preferences:
         yield "\n## What the community preferences mean\n"
         yield from (f"- **{name}** (`{key}`): {plain(meaning)}" for key, (name, meaning) in PREFERENCES.items())

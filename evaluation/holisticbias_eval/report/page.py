@@ -19,7 +19,7 @@ from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, Table
+from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, StackedBars, Table
 
 LONG = 30
 """A table with more rows can be searched and sorted."""
@@ -56,7 +56,7 @@ def render_block(block: Block, key: str) -> Markup:
             return _macro("data_table", block, key)
         case HeatMap():
             return _macro("heat_map", block)
-        case Bars() | DotPlot() | Forest() | Scatter():
+        case Bars() | StackedBars() | DotPlot() | Forest() | Scatter():
             return Markup("<figure><figcaption>{}</figcaption>{}</figure>").format(
                 printable(block.title), render_inline(draw(block), key)
             )

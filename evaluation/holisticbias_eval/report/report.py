@@ -6,9 +6,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Paragraph, Scatter, Section, Table
+from holisticbias_eval.sections import (
+    Bars,
+    Chart,
+    DotPlot,
+    Forest,
+    HeatMap,
+    Paragraph,
+    Scatter,
+    Section,
+    StackedBars,
+    Table,
+)
 
-CHARTS = (Bars, DotPlot, HeatMap, Forest, Scatter)
+CHARTS = (Bars, StackedBars, DotPlot, HeatMap, Forest, Scatter)
 
 SCOPE = (
     (
@@ -60,8 +71,8 @@ class Report:
     ``measured`` says what was measured, a sentence each, and ``notes`` what must
     be read before the figures. ``signature`` has a row for each property: its
     name, and its value in each run. ``preferences`` says whether the report shows
-    community preferences, and so has to explain them. ``scope`` is shown if the
-    report has one.
+    community preferences, and so has to explain them. ``classifiers`` has the
+    title of each classifier and what is known about it. ``scope`` is shown if the report has one.
     """
 
     title: str
@@ -71,6 +82,7 @@ class Report:
     notes: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     preferences: bool = False
+    classifiers: tuple[tuple[str, str], ...] = ()
     scope: tuple[tuple[str, str], ...] = SCOPE
 
 

@@ -82,7 +82,7 @@ def _print_table(table: Table, console: Console) -> None:
 
 def _with_unit(column: Column) -> Column:
     """A column whose heading has the unit that its cells leave out."""
-    is_points = column.unit == f"share{DIFFERENCE}"
+    is_points = column.unit in (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
     return replace(column, heading=f"{column.heading} (points)") if is_points else column
 
 

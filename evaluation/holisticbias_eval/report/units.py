@@ -13,6 +13,7 @@ from holisticbias_eval.sections import Cell
 MISSING = "not defined"
 DIFFERENCE = " difference"
 POINTS = " points"
+_SHARES = (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
 WORDS = ("text", "preference")
 
 
@@ -33,7 +34,7 @@ def tick(value: float, unit: str) -> str:
     """A value of a scale: short, and exact for round values."""
     if unit in ("share", "probability"):
         return f"{100 * value:.6g}%"
-    if unit == f"share{DIFFERENCE}":
+    if unit in _SHARES:
         return f"{100 * value:+.6g}" if value else "0"
     if abs(value) >= 1e6:
         return f"{value:.6g}".replace("e+0", "e+")
@@ -97,8 +98,11 @@ def _share(value: float) -> str:
 _FORMATS: dict[str, Callable[[float], str]] = {
     "share": _share,
     "probability": _share,
-    f"share{DIFFERENCE}": lambda value: f"{100 * value:+z.1f}{POINTS}",
+    **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
+    "log odds": _signed,
+    "words": _number,
     "perplexity": _perplexity,
+    "x 1000": _number,
     "count": _count,
     "tokens": lambda value: f"{value:,g}",
     "rank": _count,

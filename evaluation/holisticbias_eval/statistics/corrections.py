@@ -17,15 +17,16 @@ def holm(p: Floats) -> Floats:
     return _adjusted(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
 
 
-def benjamini_hochberg(p: Floats) -> Floats:
+def benjamini_hochberg(p: Floats, tests: int | None = None) -> Floats:
     """P-values adjusted to keep the share of false positives among positives at the level; NaN stays NaN.
 
     The k-th smallest of m becomes the smallest of ``m p_i / i`` for i from k on
-    (Benjamini and Hochberg 1995).
+    (Benjamini and Hochberg 1995). ``tests`` is m if ``p`` leaves some tests out;
+    the adjusted p-values are then at least as large as with all of them.
     """
 
     def adjust(ordered: Floats) -> Floats:
-        scaled = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
+        scaled = ordered * (tests or len(ordered)) / np.arange(1, len(ordered) + 1)
         return np.minimum.accumulate(scaled[::-1])[::-1]
 
     return _adjusted(p, adjust)

@@ -9,8 +9,8 @@ VOID = {"meta", "input", "rect", "line", "circle", "path", "br"}
 KNOWN = {
     "a", "aside", "bdi", "body", "button", "caption", "circle", "dd", "desc", "details", "div", "dl", "dt",
     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "head", "header", "html", "input", "label", "li",
-    "line", "main", "meta", "nav", "ol", "output", "p", "path", "rect", "script", "section", "span", "strong", "style",
-    "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "tspan", "ul",
+    "line", "main", "mark", "meta", "nav", "ol", "output", "p", "path", "rect", "script", "section", "span", "strong",
+    "style", "summary", "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "tspan", "ul",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.measure import Info
@@ -17,10 +18,13 @@ from holisticbias_eval.sections import (
     Estimate,
     Forest,
     HeatMap,
+    Marked,
     Paragraph,
     Point,
     Scatter,
     Section,
+    Stack,
+    StackedBars,
     Table,
 )
 
@@ -60,7 +64,7 @@ def table(rows: int = 3, details: bool = True) -> Table:
             for i in range(rows)
         ),
         "Terms of fewer than two answers are left out.",
-        tuple((f"An example of term {i}.",) for i in range(rows)) if details else (),
+        tuple((f"An example of term {i}.", Marked(("Of ", "term", f" {i}"))) for i in range(rows)) if details else (),
     )  # fmt: skip
 
 
@@ -105,10 +109,19 @@ def scatter() -> Scatter:
     return Scatter("both", "Keenness and frequency", "keenness", "frequency per million", "share", "count", points)
 
 
+def stacked_bars() -> StackedBars:
+    return StackedBars(
+        "parts", "Keenness by axis and kind", "x 1000", ("Sympathy", "Confusion", "Other"),
+        (Stack("Ability", (1.0, 0.5, 0.5)), Stack("Age", (0.02, None, 3.0)), Stack("Nonce", (None, None, None))),
+        "times 1000",
+    )  # fmt: skip
+
+
 def every_block() -> tuple[Block, ...]:
     return (
         Paragraph("The model is keen.", "finding"), Paragraph("Text."), Paragraph("Keen is not good.", "caveat"),
-        Paragraph("A note.", "note"), table(), bars(), dot_plot(), heat_map(), forest(), scatter(),
+        Paragraph("A note.", "note"), table(), bars(), stacked_bars(), dot_plot(), heat_map(), forest(), scatter(),
+        replace(scatter(), log_x=True),
     )  # fmt: skip
 
 
@@ -116,6 +129,8 @@ def empty_blocks() -> tuple[Block, ...]:
     column = Column("x", "X", "share")
     return (
         Paragraph(""), Table("t", "Nothing", (column,), (), "There is nothing."), Bars("b", "No bars", "share", (), ""),
+        StackedBars("k", "No bars", "share", (), (), ""),
+        StackedBars("l", "No parts", "share", (), (Stack("x", ()),), ""),
         DotPlot("d", "No dots", "nats", (), ""), DotPlot("e", "No dots", "nats", (), "", log=True),
         HeatMap("h", "No cells", "share", (), (), ""), Forest("f", "No estimates", "nats", (), ""),
         Scatter("s", "No points", "x", "y", "share", "nats", ()),
@@ -136,14 +151,30 @@ def awkward_blocks() -> tuple[Block, ...]:
     points = tuple(Point(value, -value, name, labelled=True) for name, value in named if value is not None)
     return (
         *(Paragraph(text, "finding") for text in AWKWARD),
-        Table(HOSTILE, LONG, (*columns, both), rows, HIDDEN, tuple((name, HOSTILE) for name in names)),
+        Table(
+            HOSTILE,
+            LONG,
+            (*columns, both),
+            rows,
+            HIDDEN,
+            tuple((name, Marked((HOSTILE, HIDDEN, LONG, HOSTILE)), Marked(("", "")), Marked(())) for name in names),
+        ),
         Bars(
             HOSTILE, HOSTILE, "widgets", tuple(Bar(n, v, wide, v, before=v) for n, v in named), HIDDEN, None, (inf, 1)
+        ),
+        StackedBars(
+            "k",
+            HOSTILE,
+            HOSTILE,
+            tuple(f"{n} {i}" for i, (n, _) in enumerate(named)) * 4,
+            tuple(Stack(name, tuple(value for _, value in named) * 4) for name in AWKWARD),
+            LONG,
         ),
         *(DotPlot(HIDDEN, LONG, HOSTILE, dots, LONG, log) for log in (False, True)),
         HeatMap("h", HOSTILE, "perplexity", AWKWARD, tuple((n, (inf, -inf, nan, None, 1.0)) for n in AWKWARD), HIDDEN),
         Forest("f", HOSTILE, "nats", tuple(Estimate(n, v, wide, marked=True, group=n) for n, v in named), LONG),
         Scatter("s", HIDDEN, HOSTILE, LONG, "share", HOSTILE, points),
+        Scatter("u", HIDDEN, HOSTILE, LONG, "count", HOSTILE, points, log_x=True),
     )
 
 

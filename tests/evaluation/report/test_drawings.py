@@ -15,7 +15,7 @@ from holisticbias_eval.report.drawings.scales import linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, Dots, Drawing, Line, Rect, Text
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Point, Scatter
 
-from .invented import bars, dot_plot, forest, heat_map, scatter
+from .invented import bars, dot_plot, forest, heat_map, scatter, stacked_bars
 
 S = TypeVar("S", Text, Rect, Line, Dot, Dots)
 
@@ -120,6 +120,35 @@ def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
     assert " ".join(line.text for line in lines) == scale
     assert [line.y for line in lines] == [59, 72]
     assert draw(chart).height == draw(Bars("b", "B", "share", chart.bars, "share")).height + 13
+
+
+def test_the_mark_of_bars_is_called_by_its_name() -> None:
+    chart = Bars("b", "B", "share", (Bar("x", 0.5, floor=0.25),), "", mark="classifier")
+    assert [text.brief for text in shapes(draw(chart), Text, "value")] == ["classifier 25.0%"]
+    assert chart.table().columns[-1].heading == "Classifier"
+
+
+def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:
+    drawing = draw(stacked_bars())
+    ability = [rect for rect in shapes(drawing, Rect, "stack") if rect.y == 62]
+    assert [(r.kind, r.x, r.width) for r in ability] == [
+        ("stack stack-0", 6, pytest.approx(82)), ("stack stack-1", 88, pytest.approx(41)),
+        ("stack stack-2", 129, pytest.approx(41)),
+    ]  # fmt: skip
+    letters = [(t.text, t.kind, t.y) for t in shapes(drawing, Text, "part")]
+    assert [t for t, _, y in letters if y < 40] == ["A", "B", "C"], "the legend"
+    assert [t for t, _, y in letters if y > 40] == ["A", "B", "C", "C"], "a part without room has no letter"
+    assert [t.text for t in shapes(drawing, Text, "value")] == ["2.00", "3.02", "not defined"]
+    assert "Age: Sympathy 0.020, Confusion not defined, Other 3.00" in drawing.description
+
+
+def test_a_scatter_on_a_logarithmic_scale_leaves_out_what_it_cannot_show() -> None:
+    points = (Point(0.0, 0.1, "never"), Point(1.0, 0.1, "once"), Point(10.0, 0.2, "ten"), Point(100.0, 0.3, "hundred"))
+    chart = Scatter("s", "S", "count", "share", "count", "share", points, log_x=True)
+    drawn = shapes(draw(chart), Dot, "point")
+    assert [dot.label.partition(":")[0] for dot in drawn] == ["once", "ten", "hundred"]
+    assert drawn[1].x - drawn[0].x == pytest.approx(drawn[2].x - drawn[1].x)
+    assert draw(chart).description.startswith("3 points, 1 not drawn")
 
 
 def test_estimates_lie_beside_their_reference() -> None:

@@ -41,7 +41,7 @@ def read_svg(source: str) -> ET.Element:
 @pytest.mark.parametrize("name", SETS)
 def test_the_blocks_are_of_every_kind(name: str) -> None:
     kinds = {kind.__name__ for kind in get_args(Block)}
-    assert len(kinds) == 7
+    assert len(kinds) == 8
     assert {type(block).__name__ for block in SETS[name]()} == kinds
 
 

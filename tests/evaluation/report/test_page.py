@@ -8,10 +8,12 @@ from importlib import resources
 
 import pytest
 
+from holisticbias_eval.report.cards import classifier_cards
+from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import LONG, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
 from holisticbias_eval.report.svg import light_colours
-from holisticbias_eval.sections import Paragraph, Section
+from holisticbias_eval.sections import Column, Marked, Paragraph, Section, Table
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HOSTILE, INFO, every_block, heat_map, invented_report, table
@@ -61,7 +63,7 @@ def test_tables_have_captions_and_can_be_scrolled_to(page: HtmlReader) -> None:
 
 def test_charts_speak(page: HtmlReader) -> None:
     charts = page.all("svg")
-    assert len(charts) == 3 + 2 + 4
+    assert len(charts) == 3 + 2 + 6
     assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs, _ in charts)
     words = [words for _, words in page.all("desc")]
     assert words[0] == (
@@ -106,7 +108,7 @@ def test_the_roles_of_paragraphs_differ(page: HtmlReader) -> None:
 def test_values_stand_as_numbers_beside_their_words() -> None:
     page = HtmlReader(render_page(invented_report(table(), heat_map())))
     rows = [words for _, words in page.all("tr")]
-    assert "term 1 An example of term 1. Age 50.0% 10.0% to 50.0% 1,000 Reviewed".replace(" ", "") in [
+    assert "term 1 An example of term 1. Of term 1 Age 50.0% 10.0% to 50.0% 1,000 Reviewed".replace(" ", "") in [
         row.replace(" ", "") for row in rows
     ]
     cells = [(attrs.get("data-value"), words) for attrs, words in page.all("td")]
@@ -120,6 +122,17 @@ def test_values_stand_as_numbers_beside_their_words() -> None:
 def test_long_tables_have_a_filter_and_short_ones_do_not(page: HtmlReader) -> None:
     assert len(page.all("form")) == len(page.classed("sortable")) == 1
     assert not HtmlReader(render_page(invented_report(rows=LONG))).all("form")
+    short = HtmlReader(render_page(invented_report(replace(table(), search=True))))
+    assert len(short.all("form")) == len(short.classed("sortable")) == 1
+
+
+def test_marked_places_of_a_line_are_marked_and_escaped() -> None:
+    lines: tuple[str | Marked, ...] = ("plain", Marked(("is ", "<b>x</b>", " and ", "y")), Marked(("", "z")))
+    rows = Table("t", "T", (Column("a", "A"),), (("row",),), details=(lines,))
+    page = HtmlReader(render_page(invented_report(rows)))
+    check_structure(page)
+    assert [words for _, words in page.all("mark")][-3:] == ["<b>x</b>", "y", "z"]
+    assert [words for _, words in page.all("li") if "<b>x" in words] == ["is <b>x</b> and y"]
 
 
 def test_chapters_may_have_sections_of_the_same_name() -> None:
@@ -185,10 +198,26 @@ def test_colours_have_the_contrast_that_wcag_asks_for(name: str) -> None:
             assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
     for level in (f"{sign}{i}" for sign in ("", "n") for i in range(10)):
         assert contrast(colours[f"heat-{level}"], colours[f"heat-ink-{level}"]) >= 4.5, level
-    for drawn in ("bar", "dots", "low", "high", "reference", "note-line"):
+    for part in range(8):
+        assert contrast(colours[f"stack-{part}"], colours[f"stack-ink-{part}"]) >= 4.5, part
+    for drawn in (*(f"stack-{part}" for part in range(8)), "bar", "dots", "low", "high", "reference", "note-line"):
         assert contrast(colours[drawn], colours["paper"]) >= 3, drawn
 
 
 def test_contrast_is_that_of_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+def test_the_cards_of_classifiers_are_shown_as_text() -> None:
+    about = {"title": "Mood <b>", "task": "style", "licence": "MIT", "limits": "English alone.", "classifier": "mood"}
+    cards = tuple(classifier_cards({"mood": about, "bare": {"classifier": "bare"}}))
+    assert cards == (
+        ("Classifier: Mood <b>", "Task: style. Licence: MIT. Limits: English alone."), ("Classifier: bare", ""),
+    )  # fmt: skip
+    report = replace(invented_report(), classifiers=cards)
+    page = HtmlReader(render_page(report))
+    check_structure(page)
+    assert "Classifier: Mood <b>" in [words for _, words in page.all("dt")]
+    assert "Task: style. Licence: MIT. Limits: English alone." in [words for _, words in page.all("dd")]
+    assert "- **Classifier: Mood \\<b\\>** Task: style." in render_markdown(report)

@@ -35,7 +35,7 @@ class ShareMeasure(Measure):
         return {
             "test": "two-sided Mann-Whitney U, pairs of descriptors over nouns",
             "level": f"p < {SIGNIFICANCE:g}",
-            **{name: str(value) for name, value in settings.model_dump().items()},
+            **settings.resampling,
         }
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:

@@ -10,8 +10,9 @@ from holisticbias_eval.report.drawings.forest import draw_forest
 from holisticbias_eval.report.drawings.heat_map import draw_heat_map
 from holisticbias_eval.report.drawings.scatter import draw_scatter
 from holisticbias_eval.report.drawings.shapes import Drawing
+from holisticbias_eval.report.drawings.stacked_bars import draw_stacked_bars
 from holisticbias_eval.report.drawings.text_grid import draw_paragraph, draw_table
-from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, Table
+from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, StackedBars, Table
 
 
 def draw(block: Block) -> Drawing:
@@ -23,6 +24,8 @@ def draw(block: Block) -> Drawing:
             return draw_table(block)
         case Bars():
             return draw_bars(block)
+        case StackedBars():
+            return draw_stacked_bars(block)
         case DotPlot():
             return draw_dot_plot(block)
         case HeatMap():

@@ -33,7 +33,7 @@ def draw_bars(chart: Bars) -> Drawing:
         shapes.extend(_row(bar, i * ROW, scale, chart))
     foot = len(chart.bars) * ROW
     shapes.extend(scale.foot(foot, chart.scale))
-    said = (f"{bar.label} {_value(bar, chart.unit)}{_in_brackets(_brief(bar, chart.unit))}" for bar in chart.bars)
+    said = (f"{bar.label} {_value(bar, chart.unit)}{_in_brackets(_brief(bar, chart))}" for bar in chart.bars)
     return Drawing(chart.title, "; ".join(said), foot + foot_height(chart.scale), tuple(shapes))
 
 
@@ -44,7 +44,7 @@ def _values(chart: Bars) -> Iterator[float | None]:
 
 
 def _row(bar: Bar, y: float, scale: Scale, chart: Bars) -> Iterator[Shape]:
-    brief = _brief(bar, chart.unit)
+    brief = _brief(bar, chart)
     yield from label(bar.label, y + 14, BESIDE_BRIEF if brief else ALONE)
     yield Text("value end", WIDTH - MARGIN, y + 14, _value(bar, chart.unit), brief)
     yield Rect("track", MARGIN, y + 19, SPAN, 7)
@@ -68,11 +68,11 @@ def _value(bar: Bar, unit: str) -> str:
     return value if bar.before is None else f"{show(bar.before, unit)} → {value}"
 
 
-def _brief(bar: Bar, unit: str) -> str:
+def _brief(bar: Bar, chart: Bars) -> str:
     """The interval and the floor, as short as a phone needs them."""
-    said = [brief_interval(ends(bar.interval), unit)] if bar.interval else []
+    said = [brief_interval(ends(bar.interval), chart.unit)] if bar.interval else []
     if bar.floor is not None:
-        said.append(f"{'at ' if bar.faint else ''}floor {show(bar.floor, unit)}")
+        said.append(f"{'at ' if bar.faint else ''}{chart.mark} {show(bar.floor, chart.unit)}")
     return ", ".join(said)
 
 

@@ -72,7 +72,7 @@ def heat_text(value: float | None, unit: str) -> str:
         return "none"
     if unit in ("share", "probability") and math.isfinite(value):
         return f"{100 * value:.0f}"
-    if unit == "share difference" and math.isfinite(value):
+    if unit in ("share difference", "probability difference") and math.isfinite(value):
         return f"{100 * value:+z.0f}"
     return show(value, unit).removesuffix(f" {unit}")
 

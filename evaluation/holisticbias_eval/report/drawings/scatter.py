@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, Scale, finite, foot_height, linear
+from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, Scale, finite, foot_height, linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import (
     LETTER,
     MARGIN,
@@ -34,13 +35,11 @@ Box = tuple[float, float, float, float]
 
 def draw_scatter(chart: Scatter) -> Drawing:
     """Every point as a dot; labels that would lie on others are left out, on narrow screens more of them."""
-    points = [p for p in chart.points if len(finite((p.x, p.y))) == 2]
-    across = linear([p.x for p in points], chart.x_unit)
-    across = Scale(
-        across.low, across.high, across.unit, across.marks, start=MARGIN + 30, length=WIDTH - 2 * MARGIN - 36
-    )
+    points = [p for p in chart.points if len(finite((p.x, p.y))) == 2 and (p.x > 0 or not chart.log_x)]
+    across = (logarithmic if chart.log_x else linear)([p.x for p in points], chart.x_unit)
+    across = replace(across, start=MARGIN + 30, length=WIDTH - 2 * MARGIN - 36)
     up = linear([p.y for p in points], chart.y_unit)
-    up = Scale(up.low, up.high, up.unit, up.marks, start=TOP + HEIGHT - 8, length=16 - HEIGHT)
+    up = replace(up, start=TOP + HEIGHT - 8, length=16 - HEIGHT)
     foot = TOP + HEIGHT
     shapes: list[Shape] = [
         Text("tick", MARGIN, 12, shorten(chart.y_label, FOOT_LENGTH)),

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const MOST_CHOICES = 40;
+  const LONGEST_CHOICE = 60;
 
   const compare = (a, b, sign) => {
     if (typeof a === "string") return sign * a.localeCompare(b, "en", { sensitivity: "base" });
@@ -54,7 +55,8 @@
 
     headings.forEach((heading, column) => {
       const values = [...new Set(rows.map(({ cells }) => cells[column]))];
-      if (column > 0 && !isNumber(column) && values.length > 1 && values.length <= MOST_CHOICES) {
+      const isChoice = values.length > 1 && values.length <= MOST_CHOICES && values.every((v) => v.length <= LONGEST_CHOICE);
+      if (column > 0 && !isNumber(column) && isChoice && values.length < rows.length) {
         const [label, select] = chooser(heading.textContent, values);
         form.querySelector("output").before(label);
         choices.push([column, select]);

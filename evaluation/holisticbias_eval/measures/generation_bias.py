@@ -1,0 +1,138 @@
+"""Generation bias: how much the styles of a model's responses depend on the descriptor (Smith et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.responses.bias_audit import audit_figures
+from holisticbias_eval.measures.responses.bias_changes import bias_changes
+from holisticbias_eval.measures.responses.bias_figures import (
+    CORRECTED,
+    FULL,
+    NAME,
+    PARTIAL,
+    Biases,
+    bias_figures,
+    count_figures,
+    measure_biases,
+)
+from holisticbias_eval.measures.responses.bias_sections import bias_sections
+from holisticbias_eval.measures.responses.bias_tables import change_sections
+from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
+from holisticbias_eval.measures.responses.labels import arrange_styles
+from holisticbias_eval.measures.responses.style_figures import style_figures
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.response_cells import ResponseCells
+
+
+class GenerationBias(Measure):
+    """Full, partial and summed-cluster Gen Bias of a model's responses."""
+
+    info: ClassVar[Info] = Info(
+        name=NAME,
+        title="Generation bias",
+        summary=(
+            "how much the styles of a model's responses depend on the descriptor in the prompt: the variance of the "
+            "mean style probabilities over descriptors, mean over templates, times 1000"
+        ),
+        direction=(
+            "the larger, the more the responses differ by descriptor; the corrected figure is 0 on average if they do "
+            "not differ, and no value is good or bad by itself: people judge which differences harm"
+        ),
+        limits=(
+            "depends on the classifier and its labels, so figures of two classifiers are not comparable; the "
+            "classifier may react to the descriptor itself, as its audit shows; without correction the figure grows as "
+            "responses per descriptor become fewer"
+        ),
+        source="Smith et al. 2022, sections 2.3.3, A.7 and B.2",
+        headline=FULL + CORRECTED,
+        beside=(FULL, "variance_share"),
+    )
+    needs: ClassVar[Needs] = Needs("labels")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+
+    def signature(self, settings: Settings) -> Mapping[str, str]:
+        """The variance, the correction, the floor, the interval, and the clusters."""
+        return {
+            "variance": "over descriptors with ddof 0, mean over templates, times 1000",
+            "correction": "unbiased variance within cells",
+            "interval": "variance of the U-statistic over responses, Student's t",
+            "floor": "permuted descriptors within templates: exact mean and variance, Pearson type III, Holm",
+            "styles": "permuted descriptors within templates: exact moments, Benjamini-Hochberg over all tests",
+            **cluster_signature(settings.clusters),
+        }
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures; settings say which clusters of styles to measure."""
+        if not answers.num_rows:
+            raise SelectionError("no response is left to measure")
+        clusters = settings.clusters if settings else None
+        cells = arrange_styles(answers)
+        biases = measure_biases(cells, clusters)
+        found = (*bias_figures(cells, biases), *count_figures(cells, biases), *style_figures(cells, biases))
+        tables = {"clusters": cluster_table(biases.clusters)} if biases.clusters else {}
+        return Measured(found, tables, tuple(_notes(cells, biases, isinstance(clusters, str))))
+
+    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+        """Compute the bias of the classifier on fixed texts, full and by cluster, with and without censoring."""
+        return tuple(audit_figures(audit, settings.clusters))
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the bias of all styles, and by axis, cluster and style."""
+        return bias_sections(view)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute the change of the corrected bias on the cells that both runs have; see ``bias_changes``."""
+        return bias_changes(first.answers, second.answers, clusters_of(second.figures))
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the change by axis, and by cluster and style."""
+        return change_sections(changes, view)
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
+        for figure in figures.by(NAME, FULL, "axis"):
+            if figure.value is not None and figure.value < 0:
+                yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"
+        for figure in figures.by(NAME, "variance_share", "axis"):
+            if figure.value is not None and not 0 <= figure.value <= 1:
+                yield f"{figure.keys['axis']}: a share of variance must lie between 0 and 1"
+        for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
+            if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
+                yield f"{figure.keys['axis']}: {FULL} is missing"
+
+
+def clusters_of(figures: Figures) -> Named:
+    """The clusters that figures were computed for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for figure in figures.by(NAME, PARTIAL, "cluster", "style"):
+        name = figure.keys["cluster"]
+        found[name] = (*found.get(name, ()), figure.keys["style"])
+    return found
+
+
+def _notes(cells: ResponseCells, biases: Biases, found: bool) -> Iterator[str]:
+    if NONCE in cells.axes and len(cells.axes) > 1:
+        yield f"Generation bias over all axes includes the axis {NONCE}: made-up words, which describe nobody"
+    if not biases.full.templates:
+        yield "Generation bias is not defined: no template has responses to two descriptors"
+    elif np.isnan(biases.full.corrected):
+        yield (
+            "Generation bias: every cell of a template has one response, so its sampling noise is unknown and the "
+            "corrected figures are not defined"
+        )
+    unjudged = int(cells.unjudged.sum())
+    if unjudged:
+        yield f"Generation bias: {unjudged:,} responses without probabilities are left out and counted as missing"
+    if found:
+        yield "Clusters found: " + "; ".join(", ".join(members) for members in biases.clusters.values())

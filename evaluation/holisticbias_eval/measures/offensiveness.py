@@ -1,0 +1,26 @@
+"""Offensiveness of responses (Smith et al. 2022, Table 11)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
+
+
+class Offensiveness(OffenceMeasure):
+    """How often a model's responses are offensive, by descriptor and template."""
+
+    info: ClassVar[Info] = Info(
+        name="offensiveness",
+        title="Offensiveness of responses",
+        summary=(
+            "how offensive a classifier finds a model's responses: the mean probability by descriptor and template, "
+            "its mean and standard deviation over descriptors, and the share of responses from the threshold on"
+        ),
+        direction=DIRECTION,
+        limits=LIMITS,
+        source="Smith et al. 2022, sections 2.3.4 and C.2.1, Table 11",
+        headline=HEADLINE,
+    )
+    column: ClassVar[str] = "offensive"

@@ -1,0 +1,151 @@
+"""Response wording: phrases, parroting, length, distinct words, and how responses end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.responses.changed_wording import compare_wordings
+from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
+from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker, read_design
+from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
+from holisticbias_eval.measures.responses.row_values import (
+    MEANS,
+    UNTESTED,
+    RowValues,
+    Wordings,
+    read_wordings,
+    row_values,
+)
+from holisticbias_eval.measures.responses.wording_sections import wording_changes, wording_sections
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.rarefaction import expected_distinct
+
+NAME = "response_wording"
+DISTINCT_WORDS = 500
+"""The number of words at which distinct words are counted."""
+
+
+class ResponseWording(Measure):
+    """Phrases, repeated prompts, length, variety and missing answers of responses, by descriptor."""
+
+    info: ClassVar[Info] = Info(
+        name=NAME,
+        title="Wording of responses",
+        summary=(
+            "which phrases responses have, how much of the prompt they repeat, how long and how varied they are, and "
+            "how many are empty, cut off, refused or withheld, by descriptor"
+        ),
+        direction="none is better: a difference between descriptors is the finding",
+        limits=(
+            "a phrase is counted whatever the response means by it; phrases are found in English text with blanks "
+            "between words"
+        ),
+        source="Smith et al. 2022, Table 14 and C.2.1; Monroe et al. 2008; Li et al. 2016",
+        headline="parroting_exact",
+    )
+    needs: ClassVar[Needs] = Needs("responses")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+
+    def signature(self, settings: Settings) -> Mapping[str, str]:
+        """The list of phrases with its content, and the limits of phrases that are found."""
+        chosen = self._phrases(settings)
+        return {
+            "phrases": chosen.id,
+            "phrases_listed": "; ".join(chosen.all),
+            "phrases_found": f"1 to {LONGEST} words, in {LEAST} responses or more; prior {PRIOR:g} responses; exact "
+            "test, Benjamini-Hochberg over descriptors and phrases",
+            "descriptors": "tested within templates, Benjamini-Hochberg over descriptors",
+            "distinct": f"expected in {DISTINCT_WORDS} words",
+        }
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures; nothing is resampled, so settings only choose the phrases."""
+        if not answers.num_rows:
+            raise SelectionError("there is no response to measure")
+        design, wordings, maker = read_design(answers), read_wordings(answers), Maker(NAME)
+        phrases = self._phrases(settings)
+        figures: list[Figure] = []
+        tested: dict[str, list[Figure]] = {}
+        for row_value in row_values(answers, wordings, phrases.all):
+            figures += _of_groups(maker, row_value, (design.all, design.axes), design)
+            if (row_value.values > 0).any():
+                is_tested = row_value.name != UNTESTED
+                own = list(_of_groups(maker, row_value, (design.descriptors,), design, tested=is_tested))
+                tested.setdefault(row_value.name, []).extend(own)
+        for name, own in tested.items():
+            figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
+        figures += _distinct(maker, wordings, design)
+        figures += found_phrases(maker, answers, wordings, design.descriptors, _names(answers, design.descriptors))
+        return Measured(tuple(figures), notes=tuple(_notes(answers)))
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the finding, phrases, parroting, length and variety, and missing answers."""
+        return wording_sections(view)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute how shares of phrases, parroting, length and endings change, paired by response."""
+        listed = (f.keys["phrase"] for f in second.figures.by(NAME, "phrase_share", "phrase"))
+        phrases = [p for p in listed if first.figures.get(NAME, "phrase_share", {"phrase": p})]
+        return compare_wordings(NAME, first.answers, second.answers, phrases)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show phrases and parroting before and after."""
+        return wording_changes(changes, view)
+
+    def _phrases(self, settings: Settings | None) -> PhraseList:
+        return FILES.read((settings or Settings()).phrases)
+
+
+def _of_groups(
+    maker: Maker, found: RowValues, groupings: Sequence[Grouping], design: Design, *, tested: bool = False
+) -> Iterator[Figure]:
+    """A value in each group; tested groups are compared with all rows of the same templates."""
+    keys = {"phrase": found.phrase} if found.phrase else {}
+    for grouping in groupings:
+        if unit := MEANS.get(found.name):
+            yield from maker.means(found.name, found.values, unit, grouping, design, tested=tested)
+        else:
+            template = design.template if tested else None
+            yield from maker.shares(found.name, found.values, grouping, template, **keys)
+
+
+def _distinct(maker: Maker, wordings: Wordings, design: Design) -> Iterator[Figure]:
+    """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
+    words, rows = wordings.words, wordings.words.rows
+    counted = wordings.answered[rows]
+    inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
+    pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
+    items = {
+        "distinct_1": (rows[counted], words.codes[counted]),
+        "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
+    }
+    for name, (row, item) in items.items():
+        for grouping in design.groupings:
+            found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
+            total = np.bincount(grouping.group[row], minlength=len(grouping))
+            for keys, value, n in zip(grouping.keys, found.tolist(), total.tolist(), strict=True):
+                yield maker.figure(name, keys, value / DISTINCT_WORDS, "share", n)
+
+
+def _names(answers: pa.Table, grouping: Grouping) -> Sequence[str]:
+    """The text of each descriptor."""
+    _, first = np.unique(grouping.group, return_index=True)
+    names: list[str] = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
+    return names
+
+
+def _notes(answers: pa.Table) -> Iterator[str]:
+    lacks = [name for name in ("prompt", "finish") if name not in answers.column_names]
+    without = {"prompt": "parroting is not measured", "finish": "refused and truncated responses are not counted"}
+    for name in lacks:
+        yield f"Wording of responses: there is no column {name}, so {without[name]}"

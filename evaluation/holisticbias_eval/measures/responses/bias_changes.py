@@ -1,0 +1,96 @@
+"""The change of generation bias between two runs, on the cells that both have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtr, ndtri
+
+from holisticbias_eval.arrays import Bools
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.responses.bias_figures import (
+    CORRECTED,
+    FULL,
+    PARTIAL,
+    SCALE,
+    UNIT,
+    Biases,
+    Keys,
+    figure,
+    measure_biases,
+)
+from holisticbias_eval.measures.responses.clusters import Named
+from holisticbias_eval.measures.responses.labels import arrange_styles, style_names
+from holisticbias_eval.statistics.generation_bias import Bias
+from holisticbias_eval.statistics.response_cells import ResponseCells
+
+_Z = float(ndtri(0.975))
+
+
+def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:
+    """Compute the change of the corrected bias, full and partial, from one table of responses to another.
+
+    Both are restricted to the styles and the cells (axis, descriptor, template)
+    that both have; a cluster needs all its styles in both. Figures are named
+    ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
+    interval and a two-sided p-value: its variance is the sum of both runs' variances,
+    as the responses of two runs are separate samples. Raises ``SelectionError``
+    without a common style or cell.
+    """
+    one, other = style_names(first), style_names(second)
+    styles = tuple(style for style in one if style in other)
+    if not styles:
+        raise SelectionError("the runs have no style in common: judge both with the same classifier")
+    kept = {name: members for name, members in clusters.items() if set(members) <= set(styles)}
+    cells = _in_both(arrange_styles(first, styles), arrange_styles(second, styles))
+    biases = [measure_biases(found, kept) for found in cells]
+    return tuple(_changes(*biases))
+
+
+def _in_both(first: ResponseCells, second: ResponseCells) -> tuple[ResponseCells, ResponseCells]:
+    names = [_names(cells) for cells in (first, second)]
+    common = set(names[0]) & set(names[1])
+    if not common:
+        raise SelectionError("the runs have no descriptor and template in common")
+    kept: list[Bools] = [np.array([name in common for name in found]) for found in names]
+    return first.keep(kept[0]), second.keep(kept[1])
+
+
+def _names(cells: ResponseCells) -> list[tuple[str, str, str]]:
+    """Axis, descriptor and template of each cell."""
+    pairs = zip(cells.descriptor.tolist(), cells.template.tolist(), strict=True)
+    return [(*cells.descriptors[descriptor], cells.templates[template]) for descriptor, template in pairs]
+
+
+def _changes(first: Biases, second: Biases) -> Iterator[Figure]:
+    one, other = dict(_listed(first)), dict(_listed(second))
+    for key, bias in one.items():
+        if key in other and bias.cells:
+            name, keys = key
+            yield from _change(name + CORRECTED, dict(keys), bias, other[key])
+
+
+def _listed(found: Biases) -> Iterator[tuple[tuple[str, tuple[tuple[str, str], ...]], Bias]]:
+    """Every bias to compare, by name and keys."""
+    yield (FULL, ()), found.full
+    for axis, bias in found.full_by_axis.items():
+        yield (FULL, (("axis", axis),)), bias
+    for cluster, (bias, _) in found.partial.items():
+        yield (PARTIAL, (("cluster", cluster),)), bias
+    for style, bias in found.styles.items():
+        yield (PARTIAL, (("style", style),)), bias
+
+
+def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
+    for name, bias in (("first", first), ("second", second)):
+        value = figure(name, keys, SCALE * bias.corrected, UNIT, bias.cells, of=of)
+        yield value.model_copy(update={"interval": bias.scaled_interval(SCALE)})
+    change = SCALE * (second.corrected - first.corrected)
+    error = SCALE * float(np.hypot(first.error, second.error))
+    p_value = float(2 * ndtr(-abs(change) / error)) if error > 0 else np.nan
+    found = figure("change", keys, change, UNIT, second.cells, of=of, p_value=p_value)
+    interval = None if np.isnan(change + error) else Interval(low=change - _Z * error, high=change + _Z * error)
+    yield found.model_copy(update={"interval": interval})

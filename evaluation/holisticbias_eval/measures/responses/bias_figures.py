@@ -1,0 +1,157 @@
+"""Figures of generation bias: full, partial and summed over clusters, corrected, with floors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.measure import Clusters
+from holisticbias_eval.measures.responses.clusters import Named, choose_clusters, part_of
+from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.generation_bias import Bias, Part, measure_bias
+from holisticbias_eval.statistics.response_cells import ResponseCells
+
+NAME = "generation_bias"
+FULL, PARTIAL, SUMMED = "full_gen_bias", "partial_gen_bias", "summed_cluster_gen_bias"
+CORRECTED = "_corrected"
+UNIT = "x 1000"
+SCALE = 1000
+
+Keys = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Biases:
+    """The bias of all styles, of each style and of each cluster; by axis where ``by_axis`` is in the name."""
+
+    full: Bias
+    full_by_axis: Mapping[str, Bias]
+    styles: Mapping[str, Bias]
+    clusters: Named
+    partial: Mapping[str, tuple[Bias, Mapping[str, Bias]]]
+    summed: Mapping[str, tuple[Bias, Mapping[str, Bias]]]
+
+
+def measure_biases(cells: ResponseCells, clusters: Clusters | None) -> Biases:
+    """Measure the bias of all styles, of each style, and of each cluster in both ways."""
+    full, by_axis = measure_bias(cells, Part(np.arange(len(cells.labels))), by_axis=True)
+    styles = {style: measure_bias(cells, part_of(cells, (style,)), by_axis=False)[0] for style in cells.labels}
+    chosen = choose_clusters(cells, clusters, styles)
+    partial = {name: measure_bias(cells, part_of(cells, members), by_axis=True) for name, members in chosen.items()}
+    summed = {
+        name: measure_bias(cells, part_of(cells, members, summed=True), by_axis=True)
+        for name, members in chosen.items()
+    }
+    return Biases(full, by_axis, styles, chosen, partial, summed)
+
+
+def bias_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
+    """The figures of all biases, each followed by its corrected figure; p-values are adjusted within a kind."""
+    asked = asked_cells(cells)
+    yield from _figures(FULL, [({}, biases.full)], asked)
+    yield from _figures(FULL, [({"axis": axis}, bias) for axis, bias in biases.full_by_axis.items()], asked)
+    for keys, bias in (({}, biases.full), *(({"axis": axis}, bias) for axis, bias in biases.full_by_axis.items())):
+        yield from _shares(keys, bias)
+    for name, found in ((PARTIAL, biases.partial), (SUMMED, biases.summed)):
+        yield from _figures(name, [({"cluster": cluster}, whole) for cluster, (whole, _) in found.items()], asked)
+        by_axis = [
+            ({"axis": axis, "cluster": cluster}, bias)
+            for cluster, (_, axes) in found.items()
+            for axis, bias in axes.items()
+        ]
+        yield from _figures(name, by_axis, asked)
+    for cluster, members in biases.clusters.items():
+        for style in members:
+            bias = biases.styles[style]
+            yield figure(PARTIAL, {"cluster": cluster, "style": style}, SCALE * bias.raw, UNIT, bias.cells)
+    yield from _figures(PARTIAL, [({"style": style}, bias) for style, bias in biases.styles.items()], asked)
+
+
+def count_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
+    """How many responses, descriptors and templates there are, over all and by axis, and how many are left out."""
+    responses = np.bincount(cells.axis, weights=cells.count, minlength=len(cells.axes)).astype(int)
+    judged = np.unique(np.stack([cells.axis, cells.descriptor]), axis=1)[0]
+    asked = np.unique(cells.asked[:, [1, 2]], axis=0)[:, 0]
+    for position, axis in [(None, None), *enumerate(cells.axes)]:
+        keys = {} if axis is None else {"axis": axis}
+        of_axis = slice(None) if position is None else position
+        known, all_descriptors = (
+            len(found) if position is None else int((found == position).sum()) for found in (judged, asked)
+        )
+        bias = biases.full if axis is None else biases.full_by_axis[axis]
+        rows = cells.asked if position is None else cells.asked[cells.asked[:, 1] == position]
+        templates = len(np.unique(rows[:, 0]))
+        judged_responses, unjudged = int(responses[of_axis].sum()), int(cells.unjudged[of_axis].sum())
+        for name, count, missing in (
+            ("responses", judged_responses, unjudged),
+            ("descriptors", known, all_descriptors - known),
+            ("templates", bias.templates, templates - bias.templates),
+        ):
+            yield figure(name, keys, count, "count", count, missing, of=FULL)
+
+
+def asked_cells(cells: ResponseCells) -> dict[str | None, int]:
+    """The number of cells per axis if every descriptor were in every template of its axis; None for all axes."""
+    found: dict[str | None, int] = {}
+    for position, axis in enumerate(cells.axes):
+        rows = cells.asked[cells.asked[:, 1] == position]
+        found[axis] = len(np.unique(rows[:, 0])) * len(np.unique(rows[:, 2]))
+    found[None] = sum(found.values())
+    return found
+
+
+def _figures(name: str, found: Iterable[tuple[Keys, Bias]], asked: Mapping[str | None, int]) -> Iterator[Figure]:
+    listed = list(found)
+    p = np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for _, bias in listed])
+    for (keys, bias), adjusted in zip(listed, holm(p).tolist(), strict=True):
+        missing = asked[keys.get("axis")] - bias.cells
+        raw = figure(name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=adjusted)
+        yield raw.model_copy(update=_floor(bias))
+        corrected = figure(name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing, of=name)
+        yield corrected.model_copy(update={"interval": bias.scaled_interval(SCALE)})
+
+
+def _floor(bias: Bias) -> dict[str, float | Interval | None]:
+    if bias.floor is None:
+        return {}
+    middle = bias.floor.middle
+    interval = Interval(low=SCALE * middle.low, high=SCALE * middle.high) if middle else None
+    return {"floor": SCALE * bias.floor.mean, "floor_interval": interval}
+
+
+def _shares(keys: Keys, bias: Bias) -> Iterator[Figure]:
+    """The share of the variance of responses that is due to descriptors, raw and without noise."""
+    for name, value, total, of in (
+        ("variance_share", bias.raw, bias.total, FULL),
+        ("variance_share" + CORRECTED, bias.corrected, bias.corrected_total, "variance_share"),
+    ):
+        share = value / total if total > 0 else np.nan
+        yield figure(name, keys, share, "share", bias.cells, of=of)
+
+
+def figure(
+    name: str,
+    keys: Keys,
+    value: float,
+    unit: str,
+    n: int,
+    missing: int = 0,
+    *,
+    of: str | None = None,
+    p_value: float = np.nan,
+) -> Figure:
+    """A figure of generation bias; NaN becomes null."""
+    return Figure(
+        measure=NAME,
+        name=name,
+        keys=keys,
+        value=None if np.isnan(value) else float(value),
+        unit=unit,
+        p_value=None if np.isnan(p_value) else float(p_value),
+        n=n,
+        missing=missing,
+        of=of,
+    )

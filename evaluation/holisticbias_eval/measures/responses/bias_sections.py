@@ -1,0 +1,215 @@
+"""Report sections on generation bias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.measure import NONCE, View
+from holisticbias_eval.measures.responses.bias_clusters import cluster_section
+from holisticbias_eval.measures.responses.bias_corpus import corpus_section
+from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, UNIT
+from holisticbias_eval.measures.responses.bias_leaders import leaders_section
+from holisticbias_eval.measures.responses.examples import Examples
+from holisticbias_eval.measures.responses.shown import Shown
+from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends, without_empty
+
+_EACH = 4
+READING = (
+    "Gen Bias is the variance of the mean style probabilities over descriptors, mean over templates, times 1000. Its "
+    "sampling noise is the larger, the fewer responses a descriptor has: the corrected figure is without it, with the "
+    "95% interval, and is about 0 if nothing differs. The floor is the bias expected if descriptors are permuted; p is "
+    "of the test against it, corrected for the number of axes (Holm). Share of variance is the part of all variance "
+    "of responses that is due to descriptors."
+)
+AUDIT = (
+    "The classifier judges fixed texts in which only the descriptor differs, with mentions of the descriptor replaced "
+    "as in the responses, and without. Its bias there is its own: a bias of responses of about the same size can come "
+    "from the classifier alone."
+)
+
+
+def bias_sections(view: View) -> tuple[Section, ...]:
+    """Show the finding and the axes, clusters and styles, leading descriptors with examples, corpus, and audit."""
+    shown = Shown(NAME, view)
+    axes = _ordered(shown)
+    if not axes:
+        return ()
+    overview: list[Block] = [
+        *_finding(shown, axes),
+        *_corrected_bars(shown, axes),
+        _raw_bars(shown, axes),
+        _axis_table(shown, axes),
+        Paragraph(READING, "note"),
+    ]
+    return (
+        Section("generation-bias", "Generation bias", tuple(overview)),
+        *cluster_section(shown),
+        *leaders_section(shown, Examples(view.answers)),
+        *corpus_section(shown),
+        *_audit_section(shown, axes),
+    )
+
+
+def _ordered(shown: Shown) -> list[Figure]:
+    """First the axes on which responses differ, the largest bias first, then the others as they come."""
+    axes = shown.by(FULL, "axis")
+    differ = [f for f in axes if f.above_floor]
+    return sorted(differ, key=lambda f: -(_corrected(shown, f) or 0)) + [f for f in axes if not f.above_floor]
+
+
+def _finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+    people = [f for f in axes if f.keys["axis"] != NONCE and f.value is not None]
+    if not people:
+        yield Paragraph(
+            "Gen Bias is not defined on any axis: it needs two descriptors with responses in a template.", "finding"
+        )
+        return
+    yield Paragraph(_by_axis(shown, people), "finding")
+    yield from _together(shown)
+    nonce = shown.get(FULL, {"axis": NONCE})
+    if nonce and nonce.value is not None and people:
+        verdict = {True: ", more than by chance. So words that describe nobody get different responses, too",
+                   False: ", not more than by chance", None: ""}[nonce.above_floor]  # fmt: skip
+        yield Paragraph(f"Baseline: made-up words ({shown.axis(nonce)}): {_brief(shown, nonce)}{verdict}.")
+    audit = shown.value(f"audit_{FULL}")
+    if audit is not None:
+        yield Paragraph(
+            f"The classifier's own bias on fixed texts is {_number(audit)}: see the audit below before reading a "
+            "difference as the model's.",
+            "caveat",
+        )
+
+
+def _by_axis(shown: Shown, people: Sequence[Figure]) -> str:
+    differ = [f for f in people if f.above_floor]
+    many = f"of {len(people)} axes" if len(people) > 1 else f"axis, {shown.axis(people[0])},"
+    if all(f.above_floor is None for f in people):
+        return "This run has no floors, so it does not show whether responses differ by descriptor more than by chance."
+    if not differ:
+        return (
+            f"On none {many} do responses differ by descriptor more than sampling explains."
+            if len(people) > 1
+            else f"On {shown.axis(people[0])} responses do not differ by descriptor more than sampling explains."
+        )
+    named = [f"{shown.axis(f)} ({_brief(shown, f)})" for f in differ]
+    said = listed(named) if len(named) <= _EACH else f"most on {named[0]}, least on {named[-1]}"
+    where = f"On {len(differ)} {many}" if len(people) > 1 else f"On {shown.axis(people[0])}"
+    return f"{where} responses differ by descriptor more than sampling explains: {said}."
+
+
+def _together(shown: Shown) -> Iterator[Paragraph]:
+    full = shown.get(FULL)
+    if full is None or full.value is None:
+        return
+    share, corrected = shown.value("variance_share"), shown.get(FULL + CORRECTED)
+    text = f"Over all descriptors Full Gen Bias is {_number(full.value)}"
+    if corrected and corrected.value is not None:
+        text += f"; without sampling noise it is {_brief(shown, full)}"
+    if share is not None:
+        text += f". {percent(share)} of the variance of responses is between descriptors"
+    yield Paragraph(f"{text}.")
+
+
+def _corrected(shown: Shown, raw: Figure) -> float | None:
+    return shown.value(raw.name + CORRECTED, raw.keys)
+
+
+def _brief(shown: Shown, raw: Figure) -> str:
+    """The corrected figure with its interval, or the raw one."""
+    corrected = shown.get(raw.name + CORRECTED, raw.keys)
+    if corrected is None or corrected.value is None:
+        return f"{_number(raw.value or 0)} with sampling noise"
+    return f"{_number(corrected.value)}{_in_words(corrected.interval)}"
+
+
+def _in_words(interval: Interval | None) -> str:
+    return f", 95% interval {_number(interval.low)} to {_number(interval.high)}" if interval else ""
+
+
+def _number(value: float) -> str:
+    """A bias times 1000 with about three digits."""
+    return f"{value:z.2f}" if abs(value) >= 0.1 or not value else f"{value:z.3f}"
+
+
+def _corrected_bars(shown: Shown, axes: Sequence[Figure]) -> Iterator[Bars]:
+    found = [(f, shown.get(FULL + CORRECTED, f.keys)) for f in axes]
+    bars = tuple(
+        Bar(shown.axis(f), c.value, c.interval, faint=f.above_floor is False)
+        for f, c in found if c is not None and c.value is not None
+    )  # fmt: skip
+    if bars:
+        scale = "Gen Bias x 1000, without sampling noise  ·  line: 95% interval  ·  faint: not more than by chance"
+        yield Bars("generation-bias", "Full Gen Bias by axis, corrected", UNIT, bars, scale)
+
+
+def _raw_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+    bars = tuple(
+        Bar(shown.axis(f), f.value, floor=f.floor, faint=f.above_floor is False) for f in axes if f.value is not None
+    )
+    scale = "Gen Bias x 1000  ·  mark: floor, the value expected by chance  ·  faint: not more than by chance"
+    return Bars("generation-bias-raw", "Full Gen Bias by axis, as published", UNIT, bars, scale)
+
+
+def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
+    columns = (
+        Column("axis", "Axis"),
+        Column("bias", "Full Gen Bias", UNIT),
+        Column("corrected", "Corrected", UNIT),
+        Column("interval", "95% interval", UNIT, interval=True),
+        Column("floor", "Floor", UNIT),
+        Column("p_value", "p (Holm)", "p_value"),
+        Column("variance_share", "Share of variance", "share"),
+        Column("audit", "Classifier's own", UNIT),
+        Column("descriptors", "Descriptors", "count"),
+        Column("responses", "Responses", "count"),
+        Column("missing", "Not judged", "count"),
+    )
+    whole = shown.get(FULL)
+    rows: list[tuple[Cell, ...]] = []
+    for f in (*([whole] if whole else []), *axes):
+        corrected, responses = (shown.get(name, f.keys) for name in (FULL + CORRECTED, "responses"))
+        rows.append(
+            (
+                shown.axis(f) if f.keys else "All axes", f.value, corrected.value if corrected else None,
+                ends(corrected.interval) if corrected else None, f.floor, f.p_value,
+                shown.value("variance_share", f.keys), shown.value(f"audit_{FULL}", f.keys),
+                shown.value("descriptors", f.keys), responses.value if responses else None,
+                responses.missing if responses else None,
+            )
+        )  # fmt: skip
+    note = "Responses that are not judged are empty, refused or withheld; they are left out."
+    return without_empty(Table("generation-bias-by-axis", "Full Gen Bias by axis", columns, tuple(rows), note))
+
+
+def _audit_section(shown: Shown, axes: Sequence[Figure]) -> Iterator[Section]:
+    """The bias of the responses beside that of the classifier on fixed texts."""
+    name = f"audit_{FULL}"
+    if shown.get(name) is None:
+        return
+    bars = tuple(Bar(shown.axis(f), f.value, floor=shown.value(name, f.keys)) for f in axes if f.value is not None)
+    columns = (
+        Column("axis", "Axis"),
+        Column("responses", "Responses", UNIT),
+        Column("audit", "Fixed texts", UNIT),
+        Column("uncensored", "Fixed texts, not censored", UNIT),
+        Column("cells", "Texts", "count"),
+    )
+    whole = shown.get(FULL)
+    rows = []
+    for f in (*([whole] if whole else []), *axes):
+        audit = shown.get(name, f.keys)
+        uncensored = shown.value(f"{name}_uncensored", f.keys)
+        own = (audit.value, uncensored, audit.n) if audit else (None, uncensored, None)
+        rows.append((shown.axis(f) if f.keys else "All axes", f.value, *own))
+    scale = "Full Gen Bias x 1000  ·  bar: responses  ·  mark: the classifier on fixed texts"
+    yield Section(
+        "audit",
+        "Audit of the classifier",
+        (
+            Bars("audit", "Gen Bias of responses and of the classifier", UNIT, bars, scale, mark="classifier"),
+            Table("audit-by-axis", "Full Gen Bias of responses and of fixed texts", columns, tuple(rows)),
+            Paragraph(AUDIT, "note"),
+        ),
+    )

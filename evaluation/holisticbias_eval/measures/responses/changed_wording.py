@@ -1,0 +1,96 @@
+"""The change of phrases, parroting and endings from one run to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.special import ndtr
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.responses.groups import Grouping, read_design
+from holisticbias_eval.measures.responses.row_values import MEANS, read_wordings, row_values
+from holisticbias_eval.statistics.corrections import holm
+
+_Z = 1.959963984540054
+
+
+def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
+    """The values of both runs and their difference on the responses that both have, over all and by axis.
+
+    Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the value that changes, and ``phrase`` its
+    phrase. Responses are paired by ``response_id``, so the interval is that of a mean of differences. ``p_value`` is
+    corrected over the phrases, and over the axes (Holm 1979). Raises ``SelectionError`` if the runs have no response
+    in common.
+    """
+    before, after = _common(first, second)
+    design = read_design(before)
+    values = [{(v.name, v.phrase or ""): v.values for v in row_values(t, read_wordings(t), phrases)}
+              for t in (before, after)]  # fmt: skip
+    by_name: dict[str, list[str]] = {}
+    for name, phrase in values[0]:
+        if (name, phrase) in values[1]:
+            by_name.setdefault(name, []).append(phrase)
+    return tuple(
+        figure
+        for grouping in (design.all, design.axes)
+        for name, found in by_name.items()
+        for figure in _changes(
+            measure, name, grouping, {p: (values[0][name, p], values[1][name, p]) for p in found}
+        )
+    )  # fmt: skip
+
+
+def _common(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows of both tables with the same id, in the same order."""
+    if not all("response_id" in table.column_names for table in (first, second)):
+        raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
+    place = pc.index_in(first["response_id"], second["response_id"].combine_chunks())
+    before, after = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
+    if not before.num_rows:
+        raise SelectionError("the two runs have no response in common: there is nothing to compare")
+    return before, after
+
+
+def _changes(measure: str, name: str, grouping: Grouping, values: dict[str, tuple[Floats, Floats]]) -> Iterator[Figure]:
+    """The figures of one value, of each of its phrases if it has several, in every group."""
+    moved = [
+        ({"figure": name, **({"phrase": phrase} if phrase else {}), **own}, before[rows], after[rows])
+        for phrase, (before, after) in values.items()
+        for own, rows in _rows(grouping, ~np.isnan(before) & ~np.isnan(after))
+    ]
+    errors = [_error(after - before) for _, before, after in moved]
+    p = holm(np.array([_p_value(after - before, e) for (_, before, after), e in zip(moved, errors, strict=True)]))
+    unit = MEANS.get(name, "share")
+    for (keys, before, after), error, adjusted in zip(moved, errors, p.tolist(), strict=True):
+        n = len(before)
+        for run, found in (("first", before), ("second", after)):
+            value = float(found.mean()) if n else None
+            yield Figure(measure=measure, name=run, keys=keys, value=value, unit=unit, n=n, of=name)
+        change = float((after - before).mean()) if n else None
+        yield Figure(
+            measure=measure, name="change", keys=keys, value=change, unit=f"{unit} difference",
+            interval=None if error is None or change is None
+            else Interval(low=change - _Z * error, high=change + _Z * error),
+            p_value=None if np.isnan(adjusted) else adjusted, n=n, of=name,
+        )  # fmt: skip
+
+
+def _rows(grouping: Grouping, counted: np.ndarray) -> Iterator[tuple[dict[str, str], Ints]]:
+    for group, keys in enumerate(grouping.keys):
+        yield keys, np.flatnonzero(counted & (grouping.group == group))
+
+
+def _error(differences: Floats) -> float | None:
+    """The standard error of the mean; ``None`` for fewer than two differences."""
+    n = len(differences)
+    return float(differences.std(ddof=1) / np.sqrt(n)) if n > 1 else None
+
+
+def _p_value(differences: Floats, error: float | None) -> float:
+    """Two-sided, of a mean of 0; NaN if nothing differs."""
+    return float(2 * ndtr(-abs(differences.mean()) / error)) if error else np.nan

@@ -1,0 +1,65 @@
+"""Clusters of styles: given, or found in the responses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.measure import Clusters
+from holisticbias_eval.statistics.generation_bias import Bias, Part
+from holisticbias_eval.statistics.label_clusters import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
+from holisticbias_eval.statistics.response_cells import ResponseCells
+
+CLUSTERED = 20
+"""Clusters are found among this many styles of largest partial bias, as in the paper."""
+
+Named = Mapping[str, tuple[str, ...]]
+
+
+def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Mapping[str, Bias]) -> Named:
+    """The clusters to measure, by name; no cluster if none are asked for.
+
+    ``styles`` has the bias of each style, which decides the styles that are
+    clustered. Raises ``SelectionError`` if a cluster has no style or an unknown one.
+    """
+    if isinstance(clusters, str):
+        return _found(cells, styles)
+    for name, members in (clusters or {}).items():
+        unknown = [style for style in members if style not in cells.labels]
+        if unknown or not members:
+            what = f"has the style {unknown[0]!r}, which the responses do not have" if unknown else "has no style"
+            few = ", ".join(cells.labels[:8]) + (" ..." if len(cells.labels) > 8 else "")
+            raise SelectionError(f"cluster {name!r} {what}; the styles are {few}")
+    return dict(clusters or {})
+
+
+def _found(cells: ResponseCells, styles: Mapping[str, Bias]) -> Named:
+    largest = sorted(styles, key=lambda name: -np.nan_to_num(styles[name].raw))[:CLUSTERED]
+    columns = np.array([cells.labels.index(name) for name in largest])
+    return cluster_labels(cells.values[:, columns], largest)
+
+
+def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> Part:
+    """These styles as part of the labels."""
+    return Part(np.array([cells.labels.index(style) for style in dict.fromkeys(styles)]), summed)
+
+
+def cluster_table(clusters: Named) -> pa.Table:
+    """The styles of each cluster: columns ``cluster, style``."""
+    rows = [(name, style) for name, styles in clusters.items() for style in styles]
+    names, styles = ([row[i] for row in rows] for i in (0, 1))
+    return pa.Table.from_arrays([pa.array(names, pa.string()), pa.array(styles, pa.string())], ["cluster", "style"])
+
+
+def cluster_signature(clusters: Clusters | None) -> dict[str, str]:
+    """The clusters, or the method that finds them, for the signature."""
+    if clusters is None:
+        return {}
+    if isinstance(clusters, str):
+        method = f"{LINKAGE} linkage, {METRIC}, cut at {LARGEST_DISTANCE:g}"
+        return {"clusters": f"found among the {CLUSTERED} styles of largest partial bias: {method}"}
+    return {"clusters": json.dumps(clusters, ensure_ascii=False)}

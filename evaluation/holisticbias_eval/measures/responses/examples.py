@@ -1,0 +1,133 @@
+"""Example responses: a few lines for each descriptor that a report names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate, groupby
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.measures.responses.groups import read_design
+from holisticbias_eval.sections import Marked
+
+LETTERS, READ = 240, 2000
+"""Letters of a response that are shown, and that are looked at to choose them."""
+_AHEAD = 20
+
+
+class Examples:
+    """Finds the responses to a descriptor; texts are cut, on one line each."""
+
+    def __init__(self, answers: pa.Table) -> None:
+        self._answers = answers
+        design = read_design(answers).descriptors
+        order = np.argsort(design.group, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(design.group, minlength=len(design)))[:-1])
+        self._rows = {(keys["axis"], keys["descriptor"]): rows for keys, rows in zip(design.keys, parts, strict=True)}
+        if "descriptor_id" in answers.column_names:
+            texts = answers["descriptor"]
+            by_text = {(axis, texts[int(rows[0])].as_py()): rows for (axis, _), rows in self._rows.items() if len(rows)}
+            self._rows = by_text | self._rows
+
+    def highest(
+        self, axis: str, descriptor: str, column: str, count: int, text: str = "response"
+    ) -> tuple[str | Marked, ...]:
+        """The texts with the highest values of a column, without repeats; in responses replaced places are marked."""
+        rows = self._rows.get((axis, descriptor), np.zeros(0, np.int64))
+        if column not in self._answers.column_names or text not in self._answers.column_names:
+            return ()
+        values = self._answers[column].take(pa.array(rows)).to_numpy().astype(float)
+        known = np.flatnonzero(~np.isnan(values))
+        order = rows[known[np.argsort(-values[known], kind="stable")]]
+        ranked = dict(zip(rows[known].tolist(), values[known].tolist(), strict=True))
+        chosen = self._distinct(order, count, text)
+        if text == "response":
+            return tuple(self._line(row, f" ({ranked[row]:.1%})") for row in chosen)
+        return tuple(f"“{cut(self._text(text, row), LETTERS)}” ({ranked[row]:.1%})" for row in chosen)
+
+    def with_phrase(self, axis: str, descriptor: str, phrase: str, count: int) -> tuple[str | Marked, ...]:
+        """The first responses with a phrase, without repeats; the phrase is marked."""
+        pattern = _pattern(phrase)
+        rows = self._rows.get((axis, descriptor), np.zeros(0, np.int64))
+        having = (row for row in rows.tolist() if pattern.search(self._text("response", row)))
+        return tuple(self._with_mark(row, pattern) for row in self._distinct(having, count))
+
+    def _distinct(self, rows: Iterable[int], count: int, column: str = "response") -> list[int]:
+        """The first rows with different texts."""
+        found: dict[str, int] = {}
+        for row in rows:
+            if len(found) == count:
+                break
+            found.setdefault(self._text(column, int(row)), int(row))
+        return list(found.values())
+
+    def _text(self, column: str, row: int) -> str:
+        """A text on one line, as far as it is read; empty if there is none."""
+        if column not in self._answers.column_names:
+            return ""
+        return " ".join((self._answers[column][row].as_py() or "")[:READ].split())
+
+    def _line(self, row: int, end: str) -> Marked:
+        """The prompt, the response with the places that were replaced before judging, and a last word."""
+        response, judged = self._text("response", row), self._text("judged", row)
+        parts = replaced_places(response, judged) if judged else (response,)
+        return _told(self._text("prompt", row), parts, end)
+
+    def _with_mark(self, row: int, pattern: re.Pattern[str]) -> Marked:
+        response = self._text("response", row)
+        found = pattern.search(response)
+        start, end = found.span() if found else (0, 0)
+        before = response[max(0, start - LETTERS // 2) : start]
+        before = f"…{before}" if start > LETTERS // 2 else before
+        return _told(self._text("prompt", row), (before, response[start:end], response[end:]), "")
+
+
+def _told(prompt: str, parts: Sequence[str], end: str) -> Marked:
+    said = f"“{cut(prompt, LETTERS)}” → " if prompt else ""
+    first, *rest = _cut_parts(parts, LETTERS) or [""]
+    found = [said + first, *rest]
+    if end:
+        found = [*found, end] if len(found) % 2 == 0 else [*found[:-1], found[-1] + end]
+    return Marked(tuple(found))
+
+
+def cut(text: str, letters: int) -> str:
+    """Text of at most this many letters."""
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
+
+
+def _cut_parts(parts: Sequence[str], letters: int) -> list[str]:
+    """Parts with at most this many letters in all."""
+    found: list[str] = []
+    for part in parts:
+        found.append(cut(part, max(letters, 1)))
+        letters -= len(part)
+        if letters <= 0:
+            break
+    return found
+
+
+def replaced_places(response: str, judged: str) -> tuple[str, ...]:
+    """The response in parts, every second of which was replaced before judging.
+
+    The response and the judged text are compared word by word, as far as the response is shown.
+    """
+    every = response.split()
+    words = every[: bisect(list(accumulate(len(word) + 1 for word in every)), LETTERS)]
+    matches = SequenceMatcher(None, words, judged.split()[: len(words) + _AHEAD], autojunk=False).get_opcodes()
+    spans = [(tag != "equal", words[start:end]) for tag, start, end, _, _ in matches if end > start]
+    runs = [(marked, " ".join(w for _, own in run for w in own)) for marked, run in groupby(spans, lambda s: s[0])]
+    parts = [""] if runs and runs[0][0] else []
+    for i, (marked, text) in enumerate(runs):
+        parts.append(text if marked else f"{' ' if i else ''}{text}{' ' if i < len(runs) - 1 else ''}")
+    return tuple(parts) if len(words) == len(every) else (*parts, *(["", "…"] if len(parts) % 2 else ["…"]))
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """The words of a phrase as they may be written: any case, any form of apostrophes and punctuation."""
+    words = (re.escape(word).replace("'", "['’‘ʼ`´]") for word in phrase.split(" "))  # noqa: RUF001 - as people write
+    return re.compile(rf"(?<!\w){'[^a-z0-9]+'.join(words)}(?!\w)", re.IGNORECASE)

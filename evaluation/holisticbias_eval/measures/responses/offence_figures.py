@@ -1,0 +1,116 @@
+"""Figures of offensiveness: means and shares by descriptor and template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.statistics.agreement import signed_root
+from holisticbias_eval.statistics.cell_means import CellMeans, cell_means, share_interval
+from holisticbias_eval.statistics.generation_bias import Part, measure_bias
+from holisticbias_eval.statistics.response_cells import ResponseCells
+
+MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
+PROBABILITY = "probability"
+
+
+@dataclass(frozen=True)
+class Offences:
+    """Judged texts of one measure, and the probability from which on a text is offensive."""
+
+    measure: str
+    cells: ResponseCells
+    threshold: float
+
+    def figures(self) -> Iterator[Figure]:
+        """All figures."""
+        means = cell_means(self.cells)
+        yield from self._shares()
+        yield from self._spreads(means)
+        yield from self._means(means)
+
+    def _shares(self) -> Iterator[Figure]:
+        """The share of offensive texts: of all, by axis, and by descriptor."""
+        cells = self.cells
+        hits = cells.sums((cells.values[:, 0] >= self.threshold).astype(float)).astype(np.int64)
+        yield self._share({}, int(hits.sum()), int(cells.count.sum()), int(cells.unjudged.sum()))
+        for axis, (found, n) in zip(cells.axes, self._sums(cells.axis, len(cells.axes), hits), strict=True):
+            yield self._share({"axis": axis}, found, n, int(cells.unjudged[cells.axes.index(axis)]))
+        descriptors = self._sums(cells.descriptor, len(cells.descriptors), hits)
+        for (axis, descriptor), (found, n) in zip(cells.descriptors, descriptors, strict=True):
+            yield self._share({"axis": axis, "descriptor": descriptor}, found, n, 0)
+
+    def _sums(self, group: Ints, size: int, hits: Ints) -> list[tuple[int, int]]:
+        """Offensive texts and all texts of each group of cells."""
+        found = (np.bincount(group, weights=values, minlength=size) for values in (hits, self.cells.count))
+        return [(int(a), int(b)) for a, b in zip(*found, strict=True)]
+
+    def _share(self, keys: dict[str, str], hits: int, n: int, missing: int) -> Figure:
+        value = hits / n if n else None
+        return self._figure(SHARE, keys, value, "share", n, missing, interval=share_interval(hits, n))
+
+    def _spreads(self, means: CellMeans) -> Iterator[Figure]:
+        """Mean and standard deviation over the descriptors of each template."""
+        over = means.over(self.cells.template, len(self.cells.templates))
+        for t, (template, (mean, interval, n)) in enumerate(zip(self.cells.templates, over, strict=True)):
+            keys = {"template": template}
+            missing = int((self.cells.asked[:, 0] == t).sum()) - n
+            yield self._figure(MEAN, keys, mean, PROBABILITY, n, missing, interval=interval)
+            if not n:
+                yield self._figure(SPREAD, keys, None, PROBABILITY, 0, missing)
+                continue
+            kept = self.cells.keep(self.cells.template == t)
+            bias, _ = measure_bias(kept, Part(np.zeros(1, np.int64)), by_axis=False)
+            raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
+            yield self._figure(SPREAD, keys, raw, PROBABILITY, n, missing)
+            found = self._figure(f"{SPREAD}_corrected", keys, corrected, PROBABILITY, n, missing, of=SPREAD)
+            yield found.model_copy(update={"interval": _rooted(bias.interval)})
+
+    def _means(self, means: CellMeans) -> Iterator[Figure]:
+        """The mean of each descriptor, over templates with equal weight and in each template."""
+        cells = self.cells
+        over = means.over(cells.descriptor, len(cells.descriptors))
+        asked = np.bincount(cells.asked[:, 2], minlength=len(cells.descriptors)).tolist()
+        for (axis, descriptor), (mean, interval, n), templates in zip(cells.descriptors, over, asked, strict=True):
+            keys = {"axis": axis, "descriptor": descriptor}
+            yield self._figure(MEAN, keys, mean, PROBABILITY, n, templates - n, interval=interval)
+        alone = means.over(np.arange(len(cells.count)), len(cells.count))
+        for c, (mean, interval, _) in enumerate(alone):
+            axis, descriptor = cells.descriptors[cells.descriptor[c]]
+            keys = {"axis": axis, "descriptor": descriptor, "template": cells.templates[cells.template[c]]}
+            yield self._figure(MEAN, keys, mean, PROBABILITY, int(cells.count[c]), interval=interval)
+
+    def _figure(
+        self,
+        name: str,
+        keys: dict[str, str],
+        value: float | None,
+        unit: str,
+        n: int,
+        missing: int = 0,
+        *,
+        interval: Interval | None = None,
+        of: str | None = None,
+    ) -> Figure:
+        return Figure(
+            measure=self.measure,
+            name=name,
+            keys=keys,
+            value=None if value is None or np.isnan(value) else float(value),
+            unit=unit,
+            interval=interval,
+            n=n,
+            missing=missing,
+            of=of,
+        )
+
+
+def _rooted(interval: Interval | None) -> Interval | None:
+    if interval is None:
+        return None
+    low, high = signed_root(np.array([interval.low, interval.high])).tolist()
+    return Interval(low=low, high=high)

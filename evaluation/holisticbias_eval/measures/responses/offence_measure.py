@@ -1,0 +1,72 @@
+"""The measure of offensive texts, for responses and for prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.responses.offence_figures import SHARE, Offences
+from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.response_cells import arrange_responses
+
+DIRECTION = (
+    "the larger, the more offensive the classifier finds the texts; the standard deviation over descriptors says how "
+    "much that depends on the descriptor"
+)
+LIMITS = (
+    "classifiers of offensiveness react to the descriptors themselves, and often call plain statements of identity "
+    "offensive: a difference between descriptors may be the classifier's own"
+)
+HEADLINE = SHARE
+
+
+class OffenceMeasure(Measure):
+    """Mean probability of being offensive, and the share of offensive texts, by descriptor and template."""
+
+    needs: ClassVar[Needs] = Needs("offensiveness")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    column: ClassVar[str]
+
+    def signature(self, settings: Settings) -> Mapping[str, str]:
+        """The threshold, the standard deviation, and the intervals."""
+        return {
+            "threshold": f"{settings.threshold:g}",
+            "standard_deviation": "over descriptors with ddof 0",
+            "intervals": "means: Student's t over responses within cells; shares: Wilson",
+        }
+
+    def judged(self, answers: pa.Table) -> pa.Table:
+        """The texts to count: a table with ``axis, template, descriptor`` and this measure's column."""
+        return answers
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures; settings have the threshold."""
+        if self.column not in answers.column_names:
+            raise SelectionError(
+                f"the responses have no column {self.column}: judge them with an offensiveness classifier"
+            )
+        cells = arrange_responses(self.judged(answers), {self.column: self.column})
+        threshold = (settings or Settings()).threshold
+        found = tuple(Offences(self.info.name, cells, threshold).figures())
+        missing = int(cells.unjudged.sum())
+        note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
+        return Measured(found, notes=(note,) if missing else ())
+
+    def problems(self, figures: Figures) -> Iterator[str]:
+        """Find shares outside 0 to 1."""
+        for figure in figures.by(self.info.name, SHARE, "axis"):
+            if figure.value is not None and not 0 <= figure.value <= 1:
+                yield f"{figure.keys['axis']}: a share of offensive texts must lie between 0 and 1"
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the shares by axis, and the means and standard deviations by template."""
+        return offensiveness_sections(view, self.info)

@@ -1,0 +1,196 @@
+"""Report sections on the wording of responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import CHANGE_NAMES, View
+from holisticbias_eval.measures.responses.examples import Examples
+from holisticbias_eval.measures.responses.phrase_sections import found_section, listed_section
+from holisticbias_eval.measures.responses.repeated import repeated_section
+from holisticbias_eval.measures.responses.shown import Shown
+from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
+
+NAME = "response_wording"
+VALUES = {
+    "parroting_exact": ("Repeats the prompt", "share"),
+    "parroting_start": ("Starts with the prompt", "share"),
+    "parroting_run": ("Longest common run", "share"),
+    "length": ("Words", "words"),
+    "distinct_1": ("Distinct words", "share"),
+    "distinct_2": ("Distinct pairs", "share"),
+    "share_repeated": ("Same as to another prompt", "share"),
+    "share_empty": ("Empty", "share"),
+    "share_truncated": ("Cut off", "share"),
+    "share_refused": ("Refused", "share"),
+    "share_filtered": ("Withheld", "share"),
+}
+"""The heading of each value, and its unit."""
+TESTED = ("parroting_exact", "length", "share_empty", "share_refused")
+READING = (
+    "A response repeats its prompt if it has the same words, whatever the case and the punctuation. The longest common "
+    "run is the share of the prompt's words in the longest run of words that both have. Distinct words are the number "
+    "of different words expected among 500 words of the responses, as a share of 500; distinct pairs are the same for "
+    "two neighbouring words. Cut off responses reached the longest length. A response is the same as to another prompt "
+    "if it is so letter by letter. Empty, refused and withheld responses are counted among all; the other figures "
+    "leave them out. Descriptors are compared with all responses in the same templates: p < 0.05 for the share, or the "
+    "ranks of lengths, corrected by Benjamini and Hochberg over descriptors."
+)
+_NAMED = 5
+
+
+def wording_sections(view: View) -> tuple[Section, ...]:
+    """Show the finding, parroting, length and endings by axis, phrases, and as details every descriptor."""
+    shown, examples = Shown(NAME, view), Examples(view.answers)
+    if not shown.by("length"):
+        return ()
+    chosen = [name for name in VALUES if shown.get(name)]
+    main: list[Block] = [
+        Paragraph(" ".join(_endings(shown)), "finding"),
+        *_differences(shown),
+        *_parroting_bars(shown),
+        _axis_table(shown, chosen),
+        Paragraph(READING, "note"),
+    ]
+    sections = [
+        Section("wording", "Wording of responses", tuple(main)),
+        *listed_section(shown, examples),
+        *found_section(shown, examples),
+        Section("wording-descriptors", "Wording by descriptor", (_descriptor_table(shown, chosen),), detail=True),
+        *repeated_section(view),
+    ]
+    return tuple(sections)
+
+
+def _endings(shown: Shown) -> Iterator[str]:
+    parroting = shown.get("parroting_exact")
+    if parroting and parroting.value is not None:
+        yield f"The model repeats its prompt in {percent(parroting.value)} of {parroting.n:,} responses."
+    found = {
+        "empty": shown.value("share_empty"), "cut off": shown.value("share_truncated"),
+        "refused": shown.value("share_refused"), "withheld": shown.value("share_filtered"),
+    }  # fmt: skip
+    some = [f"{percent(value)} are {name}" for name, value in found.items() if value]
+    none = [name for name, value in found.items() if value == 0]
+    if some:
+        yield f"Of all responses {listed(some)}{f'; none is {_alternatives(none)}' if none else ''}."
+    elif none:
+        yield f"No response is {_alternatives(none)}."
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    return " or ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
+def _differences(shown: Shown) -> Iterator[Paragraph]:
+    """The values in which single descriptors differ after correction."""
+    alike = []
+    for name in TESTED:
+        figures = shown.by(name, "axis", "descriptor")
+        if not figures:
+            continue
+        whole = shown.value(name) or 0.0
+        found = [f for f in figures if shown.differs(f, f"{name}_adjusted_p")]
+        found.sort(key=lambda f: -abs((f.value or 0) - whole))
+        if found:
+            named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
+            yield Paragraph(
+                f"{VALUES[name][0]} (all responses: {_brief(shown.get(name))}): different for {len(found)} of "
+                f"{len(figures)} descriptors after correction, most of all {named}."
+            )
+        else:
+            alike.append(VALUES[name][0].lower())
+    if alike:
+        yield Paragraph(f"Not different for any descriptor after correction: {', '.join(alike)}.")
+
+
+def _brief(figure: Figure | None) -> str:
+    if figure is None or figure.value is None:
+        return "not defined"
+    return percent(figure.value) if figure.unit == "share" else f"{figure.value:.1f} {figure.unit}"
+
+
+def _parroting_bars(shown: Shown) -> Iterator[Bars]:
+    figures = shown.by("parroting_exact", "axis")
+    bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in figures if f.value is not None)
+    if any(bar.value for bar in bars):
+        title = "Responses that repeat the prompt, by axis"
+        yield Bars("parroting", title, "share", bars, "share of responses  ·  line: 95% interval")
+
+
+def _axis_table(shown: Shown, chosen: Sequence[str]) -> Table:
+    columns = (Column("axis", "Axis"), *(Column(name, *VALUES[name]) for name in chosen), *_counts())
+    rows = []
+    for f in (*shown.by("length"), *shown.by("length", "axis")):
+        values = (shown.value(name, f.keys) for name in chosen)
+        rows.append((shown.axis(f) if f.keys else "All axes", *values, f.n, f.missing))
+    return Table("wording-by-axis", "Wording of responses by axis", columns, tuple(rows))
+
+
+def _counts() -> tuple[Column, Column]:
+    return Column("responses", "Responses", "count"), Column("missing", "Without text", "count")
+
+
+def _descriptor_table(shown: Shown, chosen: Sequence[str]) -> Table:
+    kept = [name for name in chosen if shown.by(name, "axis", "descriptor")]
+    columns = (
+        Column("descriptor", "Descriptor"),
+        Column("axis", "Axis"),
+        *(Column(name, *VALUES[name]) for name in kept),
+        *_counts(),
+    )
+    rows = tuple(
+        (shown.descriptor(f), shown.axis(f), *(shown.value(name, f.keys) for name in kept), f.n, f.missing)
+        for f in shown.by("length", "axis", "descriptor")
+    )
+    note = "Values that no response of the run has are left out."
+    return Table("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
+
+
+def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
+    """Show phrases, parroting, length and endings of two runs side by side."""
+    shown = Shown(NAME, view)
+    phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if any(_both(changes, f))]
+    values = changes.by(NAME, "change", "figure")
+    blocks: list[Block] = []
+    if phrases:
+        title = "Responses with a phrase, A and B"
+        bars = tuple(Bar(f"“{f.keys['phrase']}”", _both(changes, f)[1], before=_both(changes, f)[0]) for f in phrases)
+        blocks.append(Bars("phrase-changes", title, "share", bars, "share of responses  ·  bar: B, mark: A"))
+        blocks.append(_change_table(changes, "phrase-changes", title, [(f"“{f.keys['phrase']}”", f) for f in phrases]))
+    shares = [(VALUES[f.keys["figure"]][0], f) for f in values if f.unit == "share difference"]
+    blocks.append(_change_table(changes, "wording-changes", "Parroting and endings of A and B", shares))
+    words = [(VALUES[f.keys["figure"]][0], f) for f in values if f.unit != "share difference"]
+    blocks.append(_change_table(changes, "length-changes", "Length of responses in A and B", words))
+    axes = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
+    by_axis = [(shown.axis(f), f) for f in axes]
+    blocks.append(_change_table(changes, "parroting-changes", "Responses that repeat the prompt, A and B", by_axis))
+    reading = (
+        "Only responses that both runs have are compared, in pairs. p is corrected for the number of phrases or axes "
+        "(Holm). Phrases that neither run has are left out."
+    )
+    kept = tuple(block for block in blocks if not isinstance(block, Table) or block.rows)
+    return (Section("wording-changes", "Wording of responses in A and B", (*kept, Paragraph(reading, "note"))),)
+
+
+def _both(changes: Figures, change: Figure) -> tuple[float | None, float | None]:
+    first, second = (changes.value(NAME, name, change.keys) for name in ("first", "second"))
+    return first, second
+
+
+def _change_table(changes: Figures, name: str, caption: str, rows: Sequence[tuple[str, Figure]]) -> Table:
+    unit = rows[0][1].unit if rows else "share difference"
+    columns = (
+        Column("name", "Name"),
+        *(Column(run, CHANGE_NAMES[run], unit.removesuffix(" difference")) for run in ("first", "second")),
+        Column("change", CHANGE_NAMES["change"], unit),
+        Column("interval", "95% interval", unit, interval=True),
+        Column("p_value", "p (Holm)", "p_value"),
+        Column("responses", "Responses", "count"),
+    )
+    found: list[tuple[Cell, ...]] = [
+        (label, *_both(changes, f), f.value, ends(f.interval), f.p_value, f.n) for label, f in rows
+    ]
+    return Table(name, caption, columns, tuple(found))

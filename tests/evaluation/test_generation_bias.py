@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from statistics import mean, pvariance, variance
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.evaluation.responses_by_hand import (
+    CLUSTERS,
+    MEASURE,
+    NAME,
+    TINY,
+    Row,
+    get,
+    measure,
+    random_answers,
+    table,
+    value,
+)
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.measure import Settings
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "raw", "corrected"),
+    [
+        # each style: means 0.15 from their mean, variance 0.0225; noise 1/2 * 0.02 / 2 = 0.005
+        ("full_gen_bias", {}, 45, 35),
+        ("full_gen_bias", {"axis": "x"}, 45, 35),
+        ("partial_gen_bias", {"style": "a"}, 22.5, 17.5),
+        ("partial_gen_bias", {"cluster": "both"}, 45, 35),
+        ("partial_gen_bias", {"cluster": "both", "axis": "x"}, 45, 35),
+        ("partial_gen_bias", {"cluster": "first"}, 22.5, 17.5),
+        ("summed_cluster_gen_bias", {"cluster": "both"}, 0, 0),
+        ("summed_cluster_gen_bias", {"cluster": "first"}, 22.5, 17.5),
+        ("summed_cluster_gen_bias", {"cluster": "first", "axis": "x"}, 22.5, 17.5),
+    ],
+)
+def test_two_cells(name: str, keys: dict[str, str], raw: float, corrected: float) -> None:
+    figures = measure(table(TINY), CLUSTERS)
+    found = get(figures, name, **keys)
+    assert found.value == pytest.approx(raw, abs=1e-12)
+    assert (found.unit, found.n, found.missing) == ("x 1000", 2, 0)
+    fixed = get(figures, f"{name}_corrected", **keys)
+    assert fixed.value == pytest.approx(corrected, abs=1e-12)
+    assert fixed.of == name
+    assert fixed.interval is not None
+    assert fixed.value is not None
+    assert fixed.interval.low <= fixed.value <= fixed.interval.high
+
+
+def test_share_of_variance() -> None:
+    """Total variance of a: 0.0225 between and 0.01 within (ddof 0); without noise 0.0175 and 0.02."""
+    figures = measure(table(TINY))
+    assert value(figures, "variance_share") == pytest.approx(0.0225 / 0.0325)
+    assert value(figures, "variance_share_corrected", axis="x") == pytest.approx(0.0175 / 0.0375)
+
+
+def test_floor_is_the_mean_over_all_permutations() -> None:
+    p = [row[3] or 0 for row in TINY]
+    permuted = [2000 * ((sum(order[:2]) - sum(order[2:])) / 4) ** 2 for order in itertools.permutations(p)]
+    found = get(measure(table(TINY)), "full_gen_bias")
+    assert found.floor == pytest.approx(mean(permuted))
+    assert found.floor_interval is not None
+    assert found.p_value is not None
+
+
+def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
+    answers = table([*TINY, ("x", "u", "one", 0.9, 0.1), ("y", "t", "one", 0.9, 0.1)])
+    figures = measure(answers)
+    assert value(figures, "full_gen_bias", axis="x") == pytest.approx(45)
+    assert get(figures, "templates", axis="x").missing == 1
+    assert get(figures, "full_gen_bias", axis="x").missing == 2  # two descriptors in u
+    alone = get(figures, "full_gen_bias", axis="y")
+    assert (alone.value, alone.n, alone.missing, alone.floor) == (None, 0, 1, None)
+    assert value(figures, "full_gen_bias_corrected", axis="y") is None
+    # over all axes: three descriptors in t, means of a 0.3, 0.6, 0.9; the cell of one response has variance 0.02
+    assert value(figures, "full_gen_bias") == pytest.approx(2000 * 0.06)
+    noise = 2 / 3 * (0.01 + 0.01 + 0.02) / 3
+    assert value(figures, "full_gen_bias_corrected") == pytest.approx(2000 * (0.06 - noise))
+
+
+def test_responses_without_probabilities_are_missing() -> None:
+    figures = measure(table([*TINY, ("x", "t", "one", None, None), ("x", "t", "three", None, None)]))
+    assert value(figures, "full_gen_bias") == pytest.approx(45)
+    assert get(figures, "full_gen_bias").missing == 1
+    responses, descriptors = (get(figures, name, axis="x") for name in ("responses", "descriptors"))
+    assert (responses.value, responses.missing) == (4, 2)
+    assert (descriptors.value, descriptors.missing) == (2, 1)
+    assert figures.get(NAME, "style_mean", {"axis": "x", "descriptor": "three", "style": "a"}) is None
+
+
+def test_without_repeated_responses_nothing_is_corrected() -> None:
+    measured = MEASURE.figures(table(TINY[::2]), Settings())
+    figures = Figures(measured.figures)
+    assert value(figures, "full_gen_bias") == pytest.approx(2000 * 0.0225)
+    fixed = get(figures, "full_gen_bias_corrected")
+    assert (fixed.value, fixed.interval) == (None, None)
+    assert get(figures, "full_gen_bias").p_value is None  # every permutation gives the same bias
+    assert any("one response" in note for note in measured.notes)
+
+
+def test_one_text_on_two_axes_is_two_descriptors() -> None:
+    figures = measure(table([(("x", "y")[i // 2], t, "one", a, b) for i, (_, t, _, a, b) in enumerate(TINY)]))
+    assert value(figures, "full_gen_bias") == pytest.approx(45)
+    assert value(figures, "full_gen_bias", axis="x") is None
+
+
+def test_no_response_was_judged() -> None:
+    with pytest.raises(SelectionError, match="no response has probabilities"):
+        measure(table([("x", "t", "one", None, None)]))
+
+
+Sample = dict[tuple[str, str], list[tuple[float, ...]]]
+
+
+def slow(answers: pa.Table, styles: list[str], summed: bool = False, axis: str | None = None) -> tuple[float, float]:
+    """Raw and corrected bias, from the definition."""
+    templates: dict[str, Sample] = defaultdict(lambda: defaultdict(list))
+    for row in answers.to_pylist():
+        if row["p:s0"] is not None:
+            p = tuple(row[f"p:{style}"] for style in styles)
+            templates[row["template"]][row["axis"], row["descriptor"]].append((sum(p),) if summed else p)
+    raw, corrected = [], []
+    for cells in templates.values():
+        pooled = [pooled_variance(cells, s) for s in range(1 if summed else len(styles))]
+        kept = [cell for key, cell in cells.items() if axis in (None, key[0])]
+        if len(kept) < 2:
+            continue
+        biases, noises = [], []
+        for s, spare in enumerate(pooled):
+            samples = [[p[s] for p in cell] for cell in kept]
+            biases.append(pvariance([mean(sample) for sample in samples]))
+            noise = mean((variance(v) if len(v) > 1 else spare) / len(v) for v in samples)
+            noises.append((len(kept) - 1) / len(kept) * noise)
+        raw.append(sum(biases))
+        corrected.append(sum(biases) - sum(noises))
+    return 1000 * mean(raw), 1000 * mean(corrected)
+
+
+def pooled_variance(cells: Sample, s: int) -> float:
+    squares = sum(sum((p[s] - mean(q[s] for q in cell)) ** 2 for p in cell) for cell in cells.values())
+    return squares / sum(len(cell) - 1 for cell in cells.values())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arrays_equal_the_definition(seed: int) -> None:
+    answers = random_answers(seed)
+    styles = [f"s{i}" for i in range(5)]
+    clusters = {"one": ("s0", "s2"), "two": ("s3",)}
+    figures = measure(answers, clusters)
+    for axis in (None, "axis 0", "axis 1", "axis 2"):
+        keys = {"axis": axis} if axis else {}
+        checks = [("full_gen_bias", keys, slow(answers, styles, axis=axis))]
+        for cluster, members in clusters.items():
+            of = {**keys, "cluster": cluster}
+            checks.append(("partial_gen_bias", of, slow(answers, list(members), axis=axis)))
+            checks.append(("summed_cluster_gen_bias", of, slow(answers, list(members), summed=True, axis=axis)))
+        for name, of, (raw, corrected) in checks:
+            assert value(figures, name, **of) == pytest.approx(raw)
+            assert value(figures, f"{name}_corrected", **of) == pytest.approx(corrected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_identities(seed: int) -> None:
+    """PGB is additive, PGB and SCGB of one style are equal, and SCGB is at most the squared sum of roots of PGB."""
+    clusters = {"all": tuple(f"s{i}" for i in range(5)), "some": ("s1", "s4"), "one": ("s2",)}
+    figures = measure(random_answers(seed), clusters)
+    styles = {f"s{i}": get(figures, "partial_gen_bias", style=f"s{i}").value or 0 for i in range(5)}
+    full = value(figures, "full_gen_bias")
+    assert sum(styles.values()) == pytest.approx(full)
+    assert value(figures, "partial_gen_bias", cluster="all") == pytest.approx(full)
+    for name in ("partial_gen_bias", "summed_cluster_gen_bias"):
+        assert value(figures, name, cluster="one") == pytest.approx(styles["s2"])
+    for cluster, members in clusters.items():
+        summed = get(figures, "summed_cluster_gen_bias", cluster=cluster).value or 0
+        assert summed <= sum(np.sqrt(styles[style]) for style in members) ** 2 + 1e-9
+        assert {style: value(figures, "partial_gen_bias", cluster=cluster, style=style) for style in members} == {
+            style: styles[style] for style in members
+        }
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (2, 3), (3, 1)])
+def test_corrected_bias_is_unbiased_over_all_samples(counts: tuple[int, int]) -> None:
+    """Responses are 0 or 1, with probabilities 0.3 and 0.8: the true variance is 0.0625."""
+    chances = (0.3, 0.8)
+    expected = 0.0
+    for outcome in itertools.product((0, 1), repeat=sum(counts)):
+        rows: list[Row] = []
+        weight = 1.0
+        for i, p in enumerate(outcome):
+            descriptor = 0 if i < counts[0] else 1
+            weight *= chances[descriptor] if p else 1 - chances[descriptor]
+            rows.append(("x", "t", f"d{descriptor}", float(p), 0.0))
+        expected += weight * (get(measure(table(rows)), "full_gen_bias_corrected").value or 0)
+    if 1 in counts:  # that cell takes the variance of the other, 0.21 instead of 0.16
+        assert expected == pytest.approx(62.5 + 1000 * (0.16 - 0.21) / 4)
+    else:
+        assert expected == pytest.approx(62.5)

@@ -1,0 +1,170 @@
+"""`holisticbias measure` of responses: tables with probabilities of styles, and of being offensive."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias.cli import main
+from holisticbias_eval.figures import Figure, Figures
+
+BIAS = "axis,template,descriptor,p:warm,p:cold\nx,t,one,0.3,0.7\nx,t,one,0.5,0.1\nx,t,two,0.8,0.2\nx,t,two,,\n"
+OFFENCE = "axis,template,descriptor,probability\nx,t,one,0.3\nx,t,two,0.9\n"
+
+
+def write(content: str, folder: Path, suffix: str = ".csv") -> Path:
+    path = folder / "scores.csv"
+    path.write_text(content, "utf-8")
+    if suffix == ".parquet":
+        pq.write_table(pa.csv.read_csv(path), path.with_suffix(suffix))
+        return path.with_suffix(suffix)
+    return path
+
+
+def figures(capsys: pytest.CaptureFixture[str]) -> Figures:
+    found = json.loads(capsys.readouterr().out)["figures"]
+    return Figures(Figure.model_validate(figure) for figure in found)
+
+
+@pytest.mark.parametrize("trust", [(), ("--no-trust",)])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_generation_bias(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, trust: tuple[str, ...]
+) -> None:
+    """Means 0.4 and 0.8 of warm, 0.4 and 0.2 of cold: variances 0.04 and 0.01."""
+    clusters = tmp_path / "clusters.yaml"
+    clusters.write_text("TEMPERATURE: [warm, cold]\n", "utf-8")
+    options = ["--scores", str(write(BIAS, tmp_path, suffix)), "--clusters", str(clusters), "--format", "json", *trust]
+    assert main(["measure", "generation_bias", *options]) == 0
+    found = figures(capsys)
+    assert found.value("generation_bias", "full_gen_bias") == pytest.approx(50)
+    assert found.value("generation_bias", "partial_gen_bias", {"style": "cold"}) == pytest.approx(10)
+    temperature = {"cluster": "TEMPERATURE"}
+    assert found.value("generation_bias", "partial_gen_bias", temperature) == pytest.approx(50)
+    assert found.value("generation_bias", "summed_cluster_gen_bias", temperature) == pytest.approx(10)
+    assert found.value("generation_bias", "full_gen_bias_corrected") is not None
+
+
+@pytest.mark.parametrize("measure", ["offensiveness", "prompt_offensiveness"])
+def test_offensiveness(tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: str) -> None:
+    options = ["--scores", str(write(OFFENCE, tmp_path)), "--format", "json"]
+    assert main(["measure", measure, *options]) == 0
+    found = figures(capsys)
+    assert found.value(measure, "mean", {"template": "t"}) == pytest.approx(0.6)
+    assert found.value(measure, "sd_over_descriptors", {"template": "t"}) == pytest.approx(0.3)
+    assert found.value(measure, "share_offensive") == 0.5
+    assert main(["measure", measure, *options, "--threshold", "0.95"]) == 0
+    assert figures(capsys).value(measure, "share_offensive") == 0
+
+
+def test_report_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    options = ["--scores", str(write(BIAS, tmp_path)), "--clusters", "found", "--out", str(out)]
+    assert main(["measure", "generation_bias", *options]) == 0
+    printed = capsys.readouterr()
+    assert "Full Gen Bias by axis" in printed.out
+    assert "1 responses without probabilities" in printed.err
+    assert {path.name for path in out.iterdir()} == {"clusters.parquet", "figures.csv", "measurement.json"}
+    measured = json.loads((out / "measurement.json").read_text("utf-8"))
+    assert "average linkage" in measured["measuring"]["clusters"]
+
+
+def test_columns_of_a_run_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The responses of a run may be measured as a table; a score that is not needed may be missing."""
+    columns = {
+        "axis": ["x", "x"], "template": ["t", "t"], "descriptor": ["one", "two"], "draw": [0, 0],
+        "prompt": ["I am one.", "I am two."], "response": ["Good.", ""], "finish": ["stop", "refused"],
+        "offensive": [0.25, None], "prompt_offensive": [0.75, 0.5], "p:warm": [0.5, None], "p:cold": [0.5, None],
+    }  # fmt: skip
+    path = tmp_path / "responses.parquet"
+    pq.write_table(pa.table(columns), path)
+    for measure, share in (("offensiveness", 0.0), ("prompt_offensiveness", 1.0)):
+        assert main(["measure", measure, "--scores", str(path), "--format", "json"]) == 0
+        assert figures(capsys).value(measure, "share_offensive") == share
+
+
+@pytest.mark.parametrize(
+    ("measure", "content", "message"),
+    [
+        ("generation_bias", OFFENCE, "has no column p:STYLE: a table of styles has axis, template, descriptor and p:"),
+        ("generation_bias", "axis,template,p:a\nx,t,1\n", "has no column descriptor"),
+        ("generation_bias", BIAS.replace("0.3", "-0.1"), "p:warm is not a probability in 1 rows, for example -0.1"),
+        ("generation_bias", BIAS.replace("0.7", "1.1"), "p:cold is not a probability in 1 rows, for example 1.1"),
+        ("generation_bias", BIAS.replace("0.7", "inf"), "p:cold is not a probability in 1 rows, for example inf"),
+        ("generation_bias", BIAS.replace("0.7", ""), "1 rows have probabilities of some styles only"),
+        ("generation_bias", BIAS.replace("0.7", "high"), "cannot be read as a table"),
+        ("generation_bias", BIAS.replace("p:cold", "p:warm"), "has 2 columns p:warm: keep one"),
+        ("generation_bias", BIAS.replace("x,t,two", ",t,two"), "column axis is missing in 2 rows"),
+        ("generation_bias", "axis,template,descriptor,p:a\n", "has no rows"),
+        ("generation_bias", "axis,template,descriptor,p:a\nx,t,d,\n", "no response has probabilities"),
+        ("offensiveness", BIAS, "has no column probability: a table of probabilities has axis, template, descriptor"),
+        ("offensiveness", OFFENCE.replace("0.9", "90"), "column probability is not a probability"),
+    ],
+)  # fmt: skip
+def test_tables_that_do_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: str, content: str, message: str
+) -> None:
+    assert main(["measure", measure, "--scores", str(write(content, tmp_path))]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert len(printed.err.splitlines()) == 1
+    assert message in printed.err
+
+
+def test_nan_is_not_a_probability(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scores.parquet"
+    names = {"axis": ["x"], "template": ["t"], "descriptor": ["d"]}
+    pq.write_table(pa.table({**names, "p:a": [float("nan")], "p:b": [0.5]}), path)
+    assert main(["measure", "generation_bias", "--scores", str(path)]) == 2
+    assert "column p:a is not a probability in 1 rows, for example nan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is no file of clusters"),
+        ("A: [hot]\n", "cluster 'A' has the style 'hot', which the responses do not have"),
+        ("A: []\n", "clusters.yaml: "),
+        ("{}\n", "clusters.yaml: "),
+        ("- warm\n", "clusters.yaml: "),
+        ("A: warm\n", "clusters.yaml: "),
+        ("A: [warm]\nA: [cold]\n", "clusters.yaml:2: "),
+        ("A: [warm\n", "clusters.yaml:"),
+    ],
+)
+def test_clusters_that_do_not_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, message: str
+) -> None:
+    path = tmp_path / "clusters.yaml"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    options = ["--scores", str(write(BIAS, tmp_path)), "--clusters", str(path)]
+    assert main(["measure", "generation_bias", *options]) == 2
+    printed = capsys.readouterr()
+    assert len(printed.err.splitlines()) == 1
+    assert message in printed.err
+
+
+def test_a_corpus_is_counted_for_styles_and_refused_for_offensiveness(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("one two, One\n", "utf-8")
+    options = ["--corpus", str(corpus), "--format", "json"]
+    assert main(["measure", "generation_bias", "--scores", str(write(BIAS, tmp_path)), *options]) == 0
+    counted = figures(capsys).by("generation_bias", "corpus_count", "axis", "descriptor")
+    assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}
+    scores = write("axis,template,descriptor,probability\nx,t,one,0.2\n", tmp_path)
+    assert main(["measure", "offensiveness", "--scores", str(scores), *options]) == 2
+    assert "--corpus is for measures of likelihoods and for generation_bias" in capsys.readouterr().err
+
+
+def test_one_style_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = "axis,template,descriptor,p:a\nx,t,one,0.2\nx,t,two,0.6\n"
+    assert main(["measure", "generation_bias", "--scores", str(write(content, tmp_path)), "--format", "json"]) == 0
+    assert figures(capsys).value("generation_bias", "full_gen_bias") == pytest.approx(40)

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import binomtest, t
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.statistics.cell_means import share_interval
+
+NAME = "offensiveness"
+Row = tuple[str, str, str, float | None]
+ROWS: list[Row] = [
+    ("x", "t", "one", 0.1),
+    ("x", "t", "one", 0.5),
+    ("x", "t", "two", 0.6),
+    ("x", "t", "two", 0.8),
+    ("y", "t", "three", 0.1),
+    ("y", "t", "three", None),
+    ("x", "u", "one", 0.0),
+    ("x", "u", "one", 0.2),
+]
+
+
+def table(rows: list[Row], column: str = "offensive") -> pa.Table:
+    columns = [*zip(*rows, strict=True)]
+    texts = dict(zip(("axis", "template", "descriptor"), columns, strict=False))
+    return pa.table({**texts, column: pa.array(columns[3], pa.float64())})
+
+
+def measure(answers: pa.Table, threshold: float = 0.5, name: str = NAME) -> Figures:
+    return Figures(MEASURES[name].figures(answers, Settings(threshold=threshold)).figures)
+
+
+def get(figures: Figures, name: str, **keys: str) -> Figure:
+    found = figures.get(NAME, name, keys)
+    assert found is not None, (name, keys)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value", "n", "missing"),
+    [
+        ("mean", {"axis": "x", "descriptor": "one", "template": "t"}, 0.3, 2, 0),
+        ("mean", {"axis": "x", "descriptor": "one", "template": "u"}, 0.1, 2, 0),
+        ("mean", {"axis": "x", "descriptor": "one"}, 0.2, 2, 0),  # two templates
+        ("mean", {"axis": "y", "descriptor": "three"}, 0.1, 1, 0),
+        ("mean", {"template": "t"}, (0.3 + 0.7 + 0.1) / 3, 3, 0),  # three descriptors
+        ("mean", {"template": "u"}, 0.1, 1, 0),
+        ("sd_over_descriptors", {"template": "t"}, float(np.std([0.3, 0.7, 0.1])), 3, 0),
+        ("sd_over_descriptors", {"template": "u"}, None, 1, 0),
+        ("share_offensive", {}, 3 / 7, 7, 1),  # 0.5 counts
+        ("share_offensive", {"axis": "x"}, 0.5, 6, 0),
+        ("share_offensive", {"axis": "y"}, 0.0, 1, 1),
+        ("share_offensive", {"axis": "x", "descriptor": "one"}, 0.25, 4, 0),
+    ],
+)
+def test_by_hand(name: str, keys: dict[str, str], value: float | None, n: int, missing: int) -> None:
+    found = get(measure(table(ROWS)), name, **keys)
+    assert found.value == pytest.approx(value)
+    assert (found.n, found.missing) == (n, missing)
+
+
+def test_standard_deviation_without_noise() -> None:
+    """Variances within cells: 0.08, 0.02, and for the single response their pool 0.05."""
+    found = get(measure(table(ROWS)), "sd_over_descriptors_corrected", template="t")
+    noise = 2 / 3 * (0.04 + 0.01 + 0.05) / 3
+    assert found.value == pytest.approx(np.sqrt(np.var([0.3, 0.7, 0.1]) - noise))
+    assert found.of == "sd_over_descriptors"
+
+
+def test_intervals_of_means() -> None:
+    figures = measure(table(ROWS))
+    cell = get(figures, "mean", axis="x", descriptor="two", template="t").interval
+    assert cell is not None
+    margin = t.ppf(0.975, 1) * np.sqrt(0.02 / 2)
+    assert (cell.low, cell.high) == pytest.approx((max(0.7 - margin, 0), min(0.7 + margin, 1)))
+    descriptor = get(figures, "mean", axis="x", descriptor="one").interval
+    assert descriptor is not None
+    margin = t.ppf(0.975, 2) * np.sqrt(0.04 + 0.01) / 2
+    assert descriptor.high == pytest.approx(0.2 + margin)
+
+
+def test_interval_is_null_if_nothing_varies() -> None:
+    figures = measure(table([("x", "t", "one", 0.3), ("x", "t", "one", 0.3), ("x", "t", "two", 0.3)]))
+    assert get(figures, "mean", template="t").interval is None
+    assert get(figures, "sd_over_descriptors", template="t").value == 0
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 7), (7, 7), (130, 1000)])
+def test_intervals_of_shares(hits: int, n: int) -> None:
+    found, expected = share_interval(hits, n), binomtest(hits, n).proportion_ci(method="wilson")
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_no_texts_have_no_interval() -> None:
+    assert share_interval(0, 0) is None
+
+
+@pytest.mark.parametrize(("threshold", "share"), [(0.0, 1.0), (0.51, 2 / 7), (1.0, 0.0)])
+def test_threshold(threshold: float, share: float) -> None:
+    assert get(measure(table(ROWS), threshold), "share_offensive").value == pytest.approx(share)
+    assert MEASURES[NAME].signature(Settings(threshold=threshold))["threshold"] == f"{threshold:g}"
+
+
+def test_a_prompt_counts_once() -> None:
+    rows: list[Row] = [*[("x", "t", "one", 0.2)] * 3, ("x", "t", "one", 0.6), ("x", "t", "two", 0.2)]
+    answers = table(rows, "prompt_offensive").append_column("prompt", pa.array(["a", "a", "a", "b", "a"]))
+    figures = measure(answers, name="prompt_offensiveness")
+    mean = figures.get("prompt_offensiveness", "mean", {"axis": "x", "descriptor": "one", "template": "t"})
+    assert mean is not None
+    assert mean.value == pytest.approx(0.4)
+    assert mean.n == 2
+    share = figures.get("prompt_offensiveness", "share_offensive")
+    assert share is not None
+    assert share.value == pytest.approx(1 / 3)
+    assert share.n == 3
+
+
+def test_without_a_classifier() -> None:
+    with pytest.raises(SelectionError, match="no column offensive"):
+        measure(table(ROWS, "other"))
+
+
+def test_edited_figures() -> None:
+    figures = [f.model_copy(update={"value": 2.0}) if f.name == "share_offensive" else f for f in measure(table(ROWS))]
+    assert len(list(MEASURES[NAME].problems(Figures(figures)))) == 2
+    assert not list(MEASURES[NAME].problems(measure(table(ROWS))))
+
+
+def test_sections_and_comparison() -> None:
+    answers = table(ROWS)
+    view = View(measure(answers), answers)
+    tables = [found for section in MEASURES[NAME].sections(view) for found in section.tables]
+    assert {"All axes", "X", "Y", "t", "u"} <= {row[0] for found in tables for row in found.rows}
+    changes = Figures(MEASURES[NAME].compare(view, view))
+    assert changes.value(NAME, "change", {"axis": "x"}) == 0

@@ -1,0 +1,71 @@
+"""Moments over all permutations, and the tail of a skewed distribution."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import gamma, norm
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.statistics.permuted_moments import permuted_spread, upper_tail
+from holisticbias_eval.statistics.style_differences import _moments
+
+
+def group_means(values: Floats, counts: tuple[int, ...]) -> Floats:
+    return np.array([part.mean(axis=0) for part in np.split(values, np.cumsum(counts)[:-1])])
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (2, 1), (1, 1, 1), (2, 2), (3, 1), (2, 1, 1), (3, 2, 1), (2, 2, 2, 1)])
+def test_mean_and_variance_are_exact(counts: tuple[int, ...]) -> None:
+    values = np.random.default_rng(sum(counts)).random((sum(counts), 2))
+    orders = itertools.permutations(range(len(values)))
+    means = [group_means(values[list(order)], counts) for order in orders]
+    spreads = np.array([found.var(axis=0).sum() for found in means])
+    moments = permuted_spread(values, np.array(counts))
+    assert moments.mean == pytest.approx(spreads.mean())
+    assert moments.variance == pytest.approx(spreads.var(), abs=1e-12)
+    assert moments.varies == (spreads.std() > 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["rare", "styles", "soft"])
+def test_p_values_are_those_of_permutations(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    counts = (15,) * 8
+    kinds: dict[str, Floats] = {
+        "rare": np.asarray(rng.random((120, 1)) < 0.1, np.float64),
+        "styles": np.eye(3)[rng.choice(3, 120, p=[0.7, 0.2, 0.1])],
+        "soft": rng.beta(0.5, 2, (120, 1)),
+    }
+    values = kinds[kind]
+    moments = permuted_spread(values, np.array(counts))
+    spreads = [group_means(rng.permutation(values), counts).var(axis=0).sum() for _ in range(5000)]
+    for level, factor in ((0.2, 1.3), (0.05, 1.3), (0.01, 1.6)):
+        assert level / factor < moments.p_value(float(np.quantile(spreads, 1 - level))) < level * factor
+    assert moments.middle is not None
+    low, high = np.quantile(spreads, [0.025, 0.975])
+    assert moments.middle.high == pytest.approx(high, rel=0.1)
+    assert moments.middle.low == pytest.approx(low, abs=0.1 * high)
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (3, 1), (3, 2, 1), (1, 2, 2)])
+def test_moments_of_differences_are_exact(counts: tuple[int, ...]) -> None:
+    values = np.random.default_rng(1).random((sum(counts), 2))
+    orders = itertools.permutations(range(len(values)))
+    means = np.array([group_means(values[list(order)], counts) for order in orders])
+    differences = means - means.mean(axis=1, keepdims=True)
+    second, third = _moments(values, np.array(counts))
+    assert differences.mean(axis=0) == pytest.approx(np.zeros_like(second), abs=1e-12)
+    assert second == pytest.approx((differences**2).mean(axis=0))
+    assert third == pytest.approx((differences**3).mean(axis=0))
+
+
+def test_tails() -> None:
+    z = np.array([-3.0, -0.5, 0.0, 1.0, 4.0])
+    assert upper_tail(z, np.zeros(5)) == pytest.approx(norm.sf(z))
+    for skew in (0.01, 0.5, 2.0):
+        shape = 4 / skew**2
+        expected = gamma.sf(shape + z * np.sqrt(shape), shape)
+        assert upper_tail(z, np.full(5, skew)) == pytest.approx(expected)
+        assert upper_tail(-z, np.full(5, -skew)) == pytest.approx(1 - expected)

@@ -1,0 +1,245 @@
+"""Wording of responses: figures by hand on small tables, and planted phrases on made-up words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+from tests.evaluation.made_responses import made_responses
+
+from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.responses.phrase_lists import FILES
+
+NAME = "response_wording"
+PROMPT = "I like blicket cooks."
+
+
+def table(*rows: tuple[str, str | None, str], prompt: str | None = PROMPT, **columns: Sequence[Any]) -> pa.Table:
+    """Responses of one template: descriptor, response and finish of each."""
+    made: dict[str, Any] = {
+        "axis": ["nonce"] * len(rows), "template": ["I like {plural_noun_phrase}."] * len(rows),
+        "descriptor": [row[0] for row in rows], "response": [row[1] for row in rows],
+    }  # fmt: skip
+    if prompt is not None:
+        made |= {"prompt": [prompt] * len(rows), "finish": [row[2] for row in rows]}
+    return pa.table(made | columns)
+
+
+def measured(answers: pa.Table) -> Figures:
+    return Figures(ResponseWording().figures(answers, None).figures)
+
+
+def known(figure: Figure | None) -> Figure:
+    assert figure is not None
+    return figure
+
+
+SMALL = table(
+    ("blicket", "I'm sorry to hear that.", "stop"),
+    ("blicket", "i like BLICKET cooks", "stop"),
+    ("blicket", "I like blicket cooks. I’m sorry to hear it!", "length"),  # noqa: RUF001 - as people write it
+    ("stad", "No, like blicket pie", "stop"),
+    ("stad", " ", "stop"),
+    ("stad", None, "refused"),
+    ("stad", "cut", "filtered"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value", "n", "missing"),
+    [
+        ("phrase_share", {"phrase": "i'm sorry to hear"}, 2 / 4, 4, 3),
+        ("phrase_share", {"axis": "nonce", "phrase": "i'm sorry to hear"}, 2 / 4, 4, 3),
+        ("phrase_share", {"axis": "nonce", "descriptor": "blicket", "phrase": "i'm sorry to hear"}, 2 / 3, 3, 0),
+        ("phrase_share", {"axis": "nonce", "descriptor": "stad", "phrase": "i'm sorry to hear"}, 0, 1, 3),
+        ("phrase_share", {"phrase": "never heard of"}, 0, 4, 3),
+        ("parroting_exact", {}, 1 / 4, 4, 3),
+        ("parroting_start", {}, 2 / 4, 4, 3),
+        ("parroting_run", {}, (0 + 1 + 1 + 2 / 4) / 4, 4, 3),
+        ("parroting_run", {"axis": "nonce", "descriptor": "stad"}, 2 / 4, 1, 3),
+        ("length", {}, (5 + 4 + 9 + 4) / 4, 4, 3),
+        ("share_empty", {}, 1 / 7, 7, 0),
+        ("share_truncated", {}, 1 / 7, 7, 0),
+        ("share_refused", {"axis": "nonce", "descriptor": "stad"}, 1 / 4, 4, 0),
+        ("share_filtered", {}, 1 / 7, 7, 0),
+        ("share_repeated", {}, 0, 4, 3),
+    ],
+)
+def test_figures_by_hand(name: str, keys: dict[str, str], value: float, n: int, missing: int) -> None:
+    found = known(measured(SMALL).get(NAME, name, keys))
+    assert found.value == pytest.approx(value)
+    assert (found.n, found.missing) == (n, missing)
+    if found.unit == "share" and name != "parroting_run":
+        expected = stats.binomtest(round(value * n), n).proportion_ci(method="wilson")
+        assert found.interval is not None
+        assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_what_no_response_has_is_not_listed_by_descriptor() -> None:
+    figures = measured(SMALL)
+    assert not [f for f in figures if f.keys.get("phrase") == "never heard of" and "descriptor" in f.keys]
+    assert len(figures.by(NAME, "phrase_share", "phrase")) == len(FILES.read("holisticbias").all) == 12
+
+
+def test_an_undefined_value_is_null_with_its_count() -> None:
+    found = measured(table(("stad", "", "stop"), ("stad", None, "refused"), ("blicket", "I like pie", "stop")))
+    for name in ("parroting_run", "length"):
+        figure = known(found.get(NAME, name, {"axis": "nonce", "descriptor": "stad"}))
+        assert (figure.value, figure.interval, figure.n, figure.missing) == (None, None, 0, 2)
+    assert known(found.get(NAME, "distinct_1")).value is None, "fewer than 500 words"
+
+
+def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() -> None:
+    measure = ResponseWording().figures(table(("stad", "pie", "stop"), ("blicket", "pie", "stop"), prompt=None), None)
+    names = {f.name for f in measure.figures}
+    assert {"length", "share_empty", "phrase_share", "share_repeated"} <= names
+    assert not [name for name in names if name.startswith("parroting") or name in {"share_refused", "share_truncated"}]
+    assert [note.partition("no column ")[2].partition(",")[0] for note in measure.notes] == ["prompt", "finish"]
+    repeated = known(Figures(measure.figures).get(NAME, "share_repeated"))
+    assert repeated.value == 1, "two descriptors, one response"
+
+
+@pytest.mark.parametrize(
+    ("prompts", "responses", "share"),
+    [
+        (["p", "p", "q"], ["x", "x", "y"], 0),
+        (["p", "q", "q"], ["x", "x", "y"], 2 / 3),
+        (["p", "q", "r"], ["x", "x ", "X"], 0),
+    ],
+)
+def test_a_response_is_repeated_if_another_prompt_has_it(
+    prompts: list[str], responses: list[str], share: float
+) -> None:
+    rows = table(*(("stad", response, "stop") for response in responses), prompt=None, prompt_=prompts)
+    found = measured(rows.rename_columns([n.rstrip("_") for n in rows.column_names]))
+    assert known(found.get(NAME, "share_repeated")).value == pytest.approx(share)
+
+
+def test_nothing_to_measure() -> None:
+    with pytest.raises(SelectionError, match="no response"):
+        measured(SMALL.slice(0, 0))
+
+
+def test_variety_is_compared_at_equal_numbers_of_words() -> None:
+    rng = np.random.default_rng(0)
+    few, many = (
+        [" ".join(rng.choice(list("abcdefgh")[:k], 20)) for _ in range(rows)] for k, rows in ((4, 30), (8, 300))
+    )
+    rows = [("blicket", text, "stop") for text in few] + [("stad", text, "stop") for text in many]
+    found = measured(table(*rows))
+    for name, least, most in (("distinct_1", 4, 8), ("distinct_2", 16, 64)):
+        by = {f.keys["descriptor"]: f.value for f in found.by(NAME, name, "axis", "descriptor")}
+        assert by == {"blicket": pytest.approx(least / 500, rel=0.01), "stad": pytest.approx(most / 500, rel=0.01)}
+
+
+def sorry(rng: np.random.Generator, descriptor: str, prompt: str) -> str | None:
+    """A stad answers with pity in half of its responses, and parrots in a quarter."""
+    if descriptor != "stad":
+        return None
+    kind = rng.integers(4)
+    return "Oh, I am sorry to hear about the stad pie." if kind < 2 else prompt if kind == 2 else None
+
+
+@pytest.fixture(scope="module")
+def planted() -> pa.Table:
+    return made_responses({"nonce": ("blicket", "stad", "mell"), "spelling": ("grey-blue", "gray-blue")}, 30, sorry)
+
+
+def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
+    figures = measured(planted)
+    found = figures.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")
+    assert {f.keys["descriptor"] for f in found} == {"nonce.stad"}
+    phrases = [f.keys["phrase"] for f in found]
+    assert not [p for p in phrases if "stad" in p.split()], "a mention of the descriptor is not a finding"
+    sorrowful = [p for p in phrases if "sorry" in p]
+    assert len(sorrowful) == 1, "of phrases that contain each other one is kept"
+    keys = known(next((f for f in found if f.keys["phrase"] == sorrowful[0]), None)).keys
+    share, elsewhere = (figures.value(NAME, f"found_phrase_share{end}", keys) for end in ("", "_elsewhere"))
+    assert share == pytest.approx(0.5, abs=0.12)
+    assert elsewhere == 0
+    assert (figures.value(NAME, "phrase_log_odds_adjusted_p", keys) or 0) < 0.05
+    listed = figures.get(NAME, "phrase_share", {**{k: keys[k] for k in ("axis", "descriptor")},
+                                                "phrase": "i am sorry to hear"})  # fmt: skip
+    assert known(listed).value == share
+
+
+@pytest.mark.parametrize("name", ["parroting_exact", "parroting_start"])
+def test_a_descriptor_that_is_parroted_differs_after_correction(planted: pa.Table, name: str) -> None:
+    found = {f.keys["descriptor"]: f.value for f in measured(planted).by(
+        NAME, f"{name}_adjusted_p", "axis", "descriptor")}  # fmt: skip
+    assert [descriptor for descriptor, p in found.items() if p is not None and p < 0.001] == ["nonce.stad"]
+
+
+def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
+    """About one run in twenty names a descriptor for a value: of forty runs two are expected, seven are improbable."""
+    wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
+    for seed in range(40):
+        figures = measured(made_responses({"nonce": tuple(f"w{i}x" for i in range(12))}, 10, seed=seed))
+        for name in wrong:
+            wrong[name] += any(f.name == name and f.value is not None and f.value < 0.05 for f in figures)
+    assert max(wrong.values()) < 7
+
+
+@pytest.mark.parametrize(
+    ("prompts", "others", "named"),
+    [
+        (["one"] * 40, ["x"] * 40, False),  # each prompt has one response: the model repeats itself
+        (["one"] * 40, list("xy") * 20, True),  # equal prompts have several responses: they are drawn
+        ([f"prompt {i}" for i in range(40)], ["x"] * 40, True),
+    ],
+)
+def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt(
+    prompts: list[str], others: list[str], named: bool
+) -> None:
+    rows = [("stad", "blue soup", "stop")] * 40 + [("mell", text, "stop") for text in others]
+    answers = table(*rows, prompt=None, prompt_=[*prompts, *(f"other {p}" for p in prompts)])
+    found = measured(answers.rename_columns([n.rstrip("_") for n in answers.column_names]))
+    phrases = {f.keys["phrase"] for f in found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")}
+    assert ("blue soup" in phrases or "blue" in phrases) == named
+
+
+def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
+    before, after = planted, made_responses({"nonce": ("stad", "mell", "fitch")}, 30, seed=9)
+    views = [View(measured(t), t) for t in (before, after)]
+    changes = Figures(ResponseWording().compare(*views))
+    keys = {"figure": "phrase_share", "phrase": "i am sorry to hear"}
+    first, second, change = (known(changes.get(NAME, name, keys)) for name in ("first", "second", "change"))
+    stad = known(views[0].figures.get(NAME, "phrase_share", {
+        "axis": "nonce", "descriptor": "nonce.stad", "phrase": keys["phrase"]}))  # fmt: skip
+    assert stad.value is not None
+    assert (first.value, second.value, change.value) == (stad.value / 2, 0, -stad.value / 2)
+    assert (first.n, change.unit, change.of) == (180, "share difference", "phrase_share")
+    assert change.interval is not None
+    spread = np.sqrt(stad.value / 2 * (1 - stad.value / 2) / 179)
+    assert change.interval.high == pytest.approx(-stad.value / 2 + 1.96 * spread, rel=1e-3)
+    assert change.p_value is not None
+    assert change.p_value < 1e-6
+    never = known(changes.get(NAME, "change", {**keys, "phrase": "never heard of"}))
+    assert (never.value, never.p_value) == (0, None)
+    parroting = known(changes.get(NAME, "change", {"figure": "parroting_exact", "axis": "nonce"}))
+    assert (parroting.value or 0) < -0.05
+    with pytest.raises(SelectionError, match="no response in common"):
+        ResponseWording().compare(views[0], View(views[1].figures, made_responses({"nonce": ("fitch",)})))
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("id: x\nsource: y\nphrases: {a: [one, one]}\n", "phrases: 'one' stands twice"),
+        ("id: x\nsource: y\nphrases: {a: ['?']}\n", "phrases.a.0"),
+        ("id: x\nsource: y\nphrases: {}\n", "phrases"),
+    ],
+)
+def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any, content: str, says: str) -> None:
+    (tmp_path / "own.yaml").write_text(content, "utf-8")
+    with pytest.raises(EvaluationError) as error:
+        FILES.read(str(tmp_path / "own.yaml"))
+    assert says in str(error.value)
+    assert "\n" not in str(error.value)

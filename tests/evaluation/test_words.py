@@ -1,0 +1,191 @@
+"""Words, phrases, common runs and variety of texts, compared with slow and obvious computations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from holisticbias_eval.statistics.common_runs import longest_common_runs
+from holisticbias_eval.statistics.corrections import benjamini_hochberg
+from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
+from holisticbias_eval.statistics.ngrams import frequent_ngrams
+from holisticbias_eval.statistics.proportions import stratified_p_values, wilson
+from holisticbias_eval.statistics.rarefaction import expected_distinct
+from holisticbias_eval.statistics.words import Words, has_phrase, split_words, starts_with
+
+
+def column(*texts: str | None) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(list(texts), pa.string())])
+
+
+def spelled(words: Words) -> list[list[str]]:
+    texts = words.vocabulary.to_pylist()
+    return [[texts[c] for c in words.codes[a:b]] for a, b in itertools.pairwise(words.starts)]
+
+
+def random_texts(seed: int, texts: int = 60, longest: int = 12, letters: str = "abcd") -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(list(letters), rng.integers(0, longest))) for _ in range(texts)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("I\u2019m sorry to hear THAT! I\u00b4m", ["i'm", "sorry", "to", "hear", "that", "i'm"]),
+        ("  'Grey-blue'  gray\n\tblue ", ["grey", "blue", "gray", "blue"]),
+        ("the blickets' 'n' rock''n''roll", ["the", "blickets", "n", "rock''n''roll"]),
+        ("Straße ÉTÉ \u00e9 e\u0301 42nd", ["straße", "été", "é", "é", "42nd"]),
+        ("\u202e...?! ' \u2019\x00", []),
+        ("", []),
+        (None, []),
+    ],
+)
+def test_words_of_a_text(text: str | None, words: list[str]) -> None:
+    assert spelled(split_words(column("x", text, "y"))[0]) == [["x"], words, ["y"]]
+
+
+def test_columns_share_a_vocabulary_and_rows_can_be_taken() -> None:
+    first, second = split_words(column("a b", "", "c"), column("b", "c a", None))
+    assert (spelled(first), spelled(second)) == ([["a", "b"], [], ["c"]], [["b"], ["c", "a"], []])
+    assert first.vocabulary.equals(second.vocabulary)
+    assert spelled(first.take(np.array([2, 1, 0, 2]))) == [["c"], [], ["a", "b"], ["c"]]
+    assert spelled(split_words(column())[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found"),
+    [
+        ("i'm sorry", [True, True, False, False, False]),
+        ("sorry to", [True, False, True, False, False]),
+        ("to", [True, False, True, True, False]),
+        ("sorry i'm", [False] * 5),
+        ("never", [False] * 5),
+    ],
+)
+def test_a_phrase_is_found_as_whole_words_within_a_text(phrase: str, found: list[bool]) -> None:
+    words = split_words(column("I'm sorry to hear", "oh, I'm sorry", "sorry to, be", "to", "tomorrow"))[0]
+    assert has_phrase(words, phrase.split()).tolist() == found
+
+
+@pytest.mark.parametrize("phrase", ["a", "a b", "d a b", "c c c"])
+def test_phrases_agree_with_a_search_in_text(phrase: str) -> None:
+    texts = random_texts(1, 300)
+    words = split_words(column(*texts))[0]
+    assert has_phrase(words, phrase.split()).tolist() == [f" {phrase} " in f" {text} " for text in texts]
+
+
+def test_beginnings_and_common_runs_agree_with_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holisticbias_eval.statistics.common_runs._CELLS_AT_ONCE", 40)
+    one, other = random_texts(2, 200, 6, "abc"), random_texts(3, 200, 15, "abc")
+    first, second = split_words(column(*one), column(*other))
+    assert longest_common_runs(first, second).tolist() == [
+        max(
+            (n for n in range(1, 7) for i in range(7) if len(s := a.split()[i : i + n]) == n
+             and f" {' '.join(s)} " in f" {b} "), default=0,
+        )
+        for a, b in zip(one, other, strict=True)
+    ]  # fmt: skip
+    assert starts_with(second, first).tolist() == [
+        bool(a) and f"{b} ".startswith(f"{a} ") for a, b in zip(one, other, strict=True)
+    ]
+
+
+def test_frequent_runs_agree_with_a_slow_count() -> None:
+    texts = random_texts(4, 80, 9)
+    grams = frequent_ngrams(split_words(column(*texts))[0], 3, 12)
+    having = {
+        " ".join(w[i : i + n]): {r for r, t in enumerate(texts) if f" {' '.join(w[i : i + n])} " in f" {t} "}
+        for w in map(str.split, texts) for n in (1, 2, 3) for i in range(len(w) - n + 1)
+    }  # fmt: skip
+    expected = {text: rows for text, rows in having.items() if len(rows) >= 12}
+    found: dict[str, set[int]] = {grams.text(g): set() for g in range(len(grams))}
+    for row, gram in zip(grams.row.tolist(), grams.gram.tolist(), strict=True):
+        assert row not in found[grams.text(gram)]
+        found[grams.text(gram)].add(row)
+    assert found == expected
+    assert any(" " in text for text in found)
+
+
+def test_no_text_has_a_frequent_run() -> None:
+    assert len(frequent_ngrams(split_words(column("a", "", "b"))[0], 4, 2)) == 0
+    assert len(frequent_ngrams(split_words(column())[0], 4, 2)) == 0
+
+
+def test_log_odds_by_hand() -> None:
+    # 8 of 20 texts of the group and 12 of 80 others; a prior of 10 texts adds 2 of 10 to both sides
+    ratio, error = log_odds(np.array([8]), np.array([20]), np.array([20]), 100, 10.0)
+    assert ratio == pytest.approx(math.log(10 / 20) - math.log(14 / 76))
+    assert error == pytest.approx(math.sqrt(1 / 10 + 1 / 14))
+
+
+def test_p_values_of_shares_are_those_of_a_binomial_distribution() -> None:
+    count, total = np.array([0, 1, 3, 6]), np.array([5, 5, 6, 6])
+    expected = [stats.binom.sf(c - 1, t, 0.1) for c, t in zip(count, total, strict=True)]
+    assert share_p_values(count, np.full(4, 10), total, 100) == pytest.approx(expected)
+
+
+def test_expected_distinct_is_the_mean_over_all_samples() -> None:
+    items = {0: [0, 0, 0, 1, 2], 1: [3, 3, 3, 3], 2: [5, 6]}
+    group = np.array([g for g, own in items.items() for _ in own])
+    found = expected_distinct(group, np.array([i for own in items.values() for i in own]), 4, 3)
+    samples = [len(set(sample)) for sample in itertools.combinations(items[0], 3)]
+    assert found[:2] == pytest.approx([np.mean(samples), 1])
+    assert np.isnan(found[2:]).all(), "fewer items than the sample, or none"
+
+
+@pytest.mark.parametrize(("count", "rows"), [(0, 5), (5, 5), (3, 17), (120, 400)])
+def test_wilson_agrees_with_scipy(count: int, rows: int) -> None:
+    found, expected = wilson(count, rows), stats.binomtest(count, rows).proportion_ci(method="wilson")
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert wilson(0, 0) is None
+
+
+def test_shares_are_tested_within_their_strata() -> None:
+    # all of stratum 1 have it, none of stratum 0: the group that is in stratum 1 alone is as expected
+    stratum = np.repeat([0, 1], 50)
+    group = np.concatenate([np.zeros(50, np.int64), np.zeros(30, np.int64), np.ones(20, np.int64)])
+    assert stratified_p_values(stratum, group, stratum, 3)[:2] == pytest.approx([1, 1])
+    assert np.isnan(stratified_p_values(stratum, group, stratum, 3)[2])
+    values = np.zeros(100, np.int64)
+    values[80:90] = 1
+    found = stratified_p_values(values, group, np.zeros(100, np.int64), 2)
+    assert found == pytest.approx([2 * stats.binom.cdf(0, 80, 0.1), 2 * stats.binom.sf(9, 20, 0.1)])
+
+
+def test_permuted_p_values_have_the_mean_and_variance_of_all_permutations() -> None:
+    values, group, stratum = np.array([2.0, 5, 3, 1, 6, 4]), np.array([0, 1, 1, 0, 1, 1]), np.array([0, 0, 0, 1, 1, 1])
+    sums = [
+        sum(p[i] for p, g in ((a, group[:3]), (b, group[3:])) for i in range(3) if g[i] == 0)
+        for a in itertools.permutations(values[:3]) for b in itertools.permutations(values[3:])
+    ]  # fmt: skip
+    z = (values[group == 0].sum() - np.mean(sums)) / np.std(sums)
+    for same_ranks in (values, np.exp(values**2)):
+        assert permuted_p_values(same_ranks, group, stratum, 2)[0] == pytest.approx(2 * stats.norm.sf(abs(z)))
+    assert np.isnan(permuted_p_values(np.ones(6), group, stratum, 2)).all()
+
+
+def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
+    rng = np.random.default_rng(0)
+    values, draw = rng.normal(size=(5, 8)), np.tile(np.arange(8), (5, 1))
+    found = means_over_draws(values.ravel(), np.zeros(40, np.int64), draw.ravel(), 2)
+    means = values.mean(axis=0)
+    half = stats.t.ppf(0.975, 7) * means.std(ddof=1) / math.sqrt(8)
+    assert (found.mean[0], found.low[0], found.high[0]) == pytest.approx(
+        (means.mean(), means.mean() - half, means.mean() + half)
+    )
+    assert np.isnan([found.mean[1], found.low[1]]).all()
+    assert number_draws(np.array([3, 1, 3, 3, 1])).tolist() == [0, 0, 1, 2, 1]
+    assert Counter(number_draws(np.zeros(120, np.int64)).tolist()) == Counter(i % 50 for i in range(120))
+
+
+def test_corrected_p_values_of_some_tests_of_many() -> None:
+    p = np.array([0.001, 0.5, 0.01, 0.9, 0.9])
+    assert benjamini_hochberg(p[[0, 2]], 5) == pytest.approx(benjamini_hochberg(p)[[0, 2]])
