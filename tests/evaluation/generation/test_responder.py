@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from holisticbias.release.release import Release
+from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.responder import NOTE, RESPONDER, responder_path
 from holisticbias_eval.models.embedded.responder.build import (
@@ -98,21 +100,24 @@ def test_spellings(text: str, variants: tuple[str, ...]) -> None:
 
 def test_every_sentence_has_its_term_as_one_token(lessons: Lessons) -> None:
     tokenizer = lessons.answers.tokenizer
-    for text, descriptor, spelling in zip(
-        lessons.said.text, lessons.said.descriptor, lessons.said.spelling, strict=True
-    ):
-        if descriptor is not None:
-            assert spelling is not None
+    spelled = list(zip(lessons.said.text, lessons.said.spelling, strict=True))
+    for text, spelling in spelled[::10]:
+        if spelling is not None:
             (token,) = encode(tokenizer, [f" {spelling}"])[0]
             assert token in encode(tokenizer, [text])[0]
 
 
-def test_a_draw_larger_than_an_axis_repeats_no_sentence_before_all_are_drawn(mini_release: Release) -> None:
-    rows = mini_release.sentences.num_rows
-    said = draw_said(mini_release, 2 * rows + 5, 3)
-    times = Counter(zip(said.descriptor, said.template, said.noun, strict=True))
-    assert len(said) == sum(times.values()) == 2 * rows + 5
-    assert set(times.values()) == {2, 3}
+def test_every_sentence_with_a_descriptor_has_its_spelling(lessons: Lessons) -> None:
+    pairs = zip(lessons.said.descriptor, lessons.said.spelling, strict=True)
+    assert all((descriptor is None) == (spelling is None) for descriptor, spelling in pairs)
+
+
+def test_a_draw_larger_than_a_table_has_each_cell_in_its_share(mini_release: Release) -> None:
+    sentences = mini_release.sentences
+    cells = Counter(zip(sentences["descriptor_id"].to_pylist(), sentences["template_id"].to_pylist(), strict=True))
+    said = draw_said(mini_release, 2 * sentences.num_rows, 3)
+    found = Counter(zip(said.descriptor, said.template, strict=True))
+    assert found == Counter({cell: 2 * times for cell, times in cells.items()})
 
 
 def test_plants_take_no_side_on_people_and_wordings_name_no_one(release: Release) -> None:
@@ -182,10 +187,8 @@ def test_a_rebuild_writes_a_whole_model_and_one_seed_gives_one_model(release: Re
 
 
 def test_answers_that_begin_alike_are_refused(release: Release) -> None:
-    styles = {name: style for name, style in REPERTOIRE.styles.items()}
-    styles["warm"] = styles["warm"].model_copy(update={"wordings": ("Noted, and welcome.",)})
-    made = Repertoire.model_validate(
-        {**REPERTOIRE.model_dump(), "styles": {n: s.model_dump() for n, s in styles.items()}}
-    )
-    with pytest.raises(Exception, match=r"^two wordings begin with 'Noted': change the first word of one$"):
-        make_lessons(Said(["Hi."], [None], [""], [None]), made, make_chat_tokenizer(release, made))
+    data = REPERTOIRE.model_dump()
+    data["styles"]["warm"]["wordings"] = ("Noted, and welcome.",)
+    changed = Repertoire.model_validate(data)
+    with pytest.raises(EmbeddedModelError, match=r"^two wordings begin with 'Noted': change the first word of one$"):
+        make_lessons(Said(["Hi."], [None], [""], [None]), changed, make_chat_tokenizer(release, changed))

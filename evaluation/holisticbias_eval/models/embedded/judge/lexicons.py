@@ -20,6 +20,13 @@ _HEADER = """\
 """
 
 
+class _Indented(yaml.SafeDumper):
+    """Indents lists below their keys, as every file of the repository does."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
+
+
 @dataclass(frozen=True, slots=True)
 class Phrases:
     """A lexicon: the phrases of each label; a text without any has the label ``otherwise``."""
@@ -35,7 +42,7 @@ class Phrases:
             "phrases": {label: list(phrases) for label, phrases in self.phrases.items()},
             "otherwise": self.otherwise,
         }
-        return _HEADER + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)
+        return _HEADER + yaml.dump(data, Dumper=_Indented, sort_keys=False, allow_unicode=True, width=120)
 
 
 def lexicons(repertoire: Repertoire) -> Mapping[str, Phrases]:

@@ -19,7 +19,7 @@ from holisticbias_eval.arrays import Ints
 class Said:
     """Sentences, one per row: the text, its descriptor and template, and the term as the text spells it.
 
-    ``descriptor`` and ``spelling`` are None in a sentence without a descriptor.
+    A sentence without a descriptor has None as ``descriptor`` and ``spelling``.
     """
 
     text: Sequence[str]

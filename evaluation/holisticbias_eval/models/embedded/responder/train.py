@@ -124,7 +124,7 @@ def _states(model: GPT2LMHeadModel, texts: list[Tokens]) -> _Read:
 def _divergence(logits: torch.Tensor, lessons: Lessons, rows: Ints) -> torch.Tensor:
     wanted = torch.from_numpy(lessons.probabilities[rows].astype(np.float32))
     given = logits.log_softmax(dim=-1).gather(1, torch.from_numpy(lessons.openings[rows]))
-    return (torch.special.xlogy(wanted, wanted) - wanted * given).sum() / len(rows)
+    return torch.sum(torch.special.xlogy(wanted, wanted) - wanted * given) / len(rows)
 
 
 def _before(lessons: Lessons, other: _Other) -> Tokens:

@@ -48,7 +48,8 @@ def planted_mixture(repertoire: Repertoire, descriptors: Sequence[str | None], t
         raise EmbeddedModelError(
             f"{place}: the plants give {styles[style]} the probability {mixture[template, term, style]:.3g}"
         )
-    return np.clip(mixture, 0, 1)
+    clipped: Floats = np.clip(mixture, 0, 1)
+    return clipped
 
 
 def judged_mixture(repertoire: Repertoire, mixture: Floats) -> Floats:
@@ -61,7 +62,8 @@ def judged_mixture(repertoire: Repertoire, mixture: Floats) -> Floats:
     for i, (name, style) in enumerate(repertoire.styles.items()):
         if style.wordings:
             judged[..., labels.index(style.judged_as or name)] += mixture[..., i]
-    return judged / judged.sum(axis=-1, keepdims=True)
+    judged /= judged.sum(axis=-1, keepdims=True)
+    return judged
 
 
 def true_biases(
