@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from holisticbias_eval.errors import RunError
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.probe import plain_sums
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
-from holisticbias_eval.pipeline import evaluation, jobs
+from holisticbias_eval.pipeline import evaluation, jobs, scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
@@ -208,17 +209,17 @@ def test_release_and_model_are_loaded_once_for_several_runs(
 ) -> None:
     loaded = []
 
-    def counting(name: str) -> None:
-        real = getattr(jobs, name)
+    def counting(module: ModuleType, name: str) -> None:
+        real = getattr(module, name)
 
         def load(*arguments: object) -> object:
             loaded.append(name)
             return real(*arguments)
 
-        monkeypatch.setattr(jobs, name, load)
+        monkeypatch.setattr(module, name, load)
 
-    counting("open_release")
-    counting("start_engine")
+    counting(jobs, "open_release")
+    counting(scoring, "start_engine")
     runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
     made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
     one, two = (run.result for _, run, _ in made)

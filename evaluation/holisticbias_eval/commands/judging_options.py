@@ -23,6 +23,8 @@ class JudgingArguments(TypedDict):
     censor: bool
     clusters: str | None
     classifier_api_base: str | None
+    phrases: str
+    corpus: Path | None
 
 
 judging_options = option_group(
@@ -52,6 +54,18 @@ judging_options = option_group(
         "responses. Default: the classifier's.",
     ),
     click.option(
+        "--phrases",
+        metavar="NAME|FILE",
+        default="holisticbias",
+        show_default=True,
+        help="List of phrases to look for in responses: a file of evaluation/phrases/, or one in the same form.",
+    ),
+    click.option(
+        "--corpus",
+        type=click.Path(path_type=Path),
+        help="Text file, such as training data, to count descriptors in: shows their frequency against their styles.",
+    ),
+    click.option(
         "--classifier-api-base", metavar="URL", help="Address of the server of a classifier that asks a chat model."
     ),
 )
@@ -65,4 +79,5 @@ def read_judging(given: JudgingArguments, device: str, store: Path | None) -> Ju
     names = tuple(name.strip() for name in (given["classifier"] or "").split(",") if name.strip())
     named = given["clusters"]
     clusters = FOUND if named == FOUND else FILES.read(named).clusters if named else None
-    return JudgingOptions(names, given["censor"], device, store, clusters, given["classifier_api_base"])
+    base, phrases, corpus = given["classifier_api_base"], given["phrases"], given["corpus"]
+    return JudgingOptions(names, given["censor"], device, store, clusters, base, phrases, corpus)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.generation.engines import GenerationEngine, start_generator
@@ -20,6 +21,8 @@ from holisticbias_eval.generation.requests import Requests, unique_requests
 from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.identity import ModelIdentity
@@ -28,6 +31,7 @@ from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.given_responses import place_responses
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_responses, judge_store, start_judges
+from holisticbias_eval.pipeline.measurement import count_corpus
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
@@ -82,6 +86,10 @@ class AnsweringJob(Job):
         measured = measure_answers(table, self.signature.measures, self.measuring, display)
         figures = [figure for found in measured for figure in found.figures]
         tables = {name: details for found in measured for name, details in found.tables.items()}
+        if self.judges.options.corpus is not None:
+            with display.step(f"Counting descriptors in {self.judges.options.corpus}"):
+                counted = count_corpus(self.judges.options.corpus, table)
+                figures += corpus_figures(View(Figures(figures), table), counted)
         audits = self._audits(table, display)
         for name in self.signature.measures:
             if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
@@ -135,6 +143,7 @@ def prepare_answering(
         judges = start_judges(names, model if options.given is None else "", options.judging, display)
         settings = Settings(generation={**about, **judges.settings}, classifiers=judges.signed)
         measuring = SETTINGS.model_copy(update={"clusters": judges.clusters, "threshold": judges.threshold})
+        measuring = measuring.model_copy(update={"phrases": options.judging.phrases})
         parameters = {name: MEASURES[name].signature(measuring) for name in names}
         signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))

@@ -35,7 +35,8 @@ UNJUDGED = ("refused", "filtered")
 class JudgingOptions:
     """Names or files of classifiers, whether mentions of the descriptor are censored, and the folder of labels.
 
-    ``clusters`` replace those of the card. ``api_base`` is the server of a classifier that asks a chat model.
+    ``clusters`` replace those of the card. ``api_base`` is the server of a classifier that asks a chat model,
+    ``phrases`` the list of phrases to look for, and ``corpus`` a text file to count descriptors in.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -44,6 +45,8 @@ class JudgingOptions:
     store: Path | None = None
     clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = None
     api_base: str | None = None
+    phrases: str = SETTINGS.phrases
+    corpus: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,8 @@ class Judges:
     @property
     def signed(self) -> Mapping[str, Mapping[str, str]]:
         """The description and the settings of each classifier, by its id."""
-        return {judge.card.id: {**judge.card.about, **judge.settings} for judge in (self.styles, self.offensiveness) if judge}
+        judges = [judge for judge in (self.styles, self.offensiveness) if judge]
+        return {judge.card.id: {**judge.card.about, **judge.settings} for judge in judges}
 
     @property
     def clusters(self) -> dict[str, tuple[str, ...]] | Literal["found"] | None:

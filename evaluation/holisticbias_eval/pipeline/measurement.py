@@ -56,9 +56,9 @@ def measure_file(
     if corpus is not None and chosen.needs.answers not in ("likelihoods", "labels"):
         raise EvaluationError(f"--corpus is for measures of likelihoods and for generation_bias, not for {measure}")
     if corpus is not None and chosen.needs.answers == "labels":
-        figures += corpus_figures(View(Figures(figures), scores), _count(corpus, scores))
+        figures += corpus_figures(View(Figures(figures), scores), count_corpus(corpus, scores))
     elif corpus is not None:
-        figures += correlate_frequency(measure, scores, _count(corpus, scores))
+        figures += correlate_frequency(measure, scores, count_corpus(corpus, scores))
     measurement = Measurement(
         measure=measure,
         measuring=dict(chosen.signature(settings or Settings())),
@@ -87,7 +87,8 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     return (Section("frequency", "Corpus frequency", (table,)),) if rows else ()
 
 
-def _count(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
+def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
+    """Count each descriptor of a table in a text file; raises ``ScoresError`` if the file cannot be read."""
     try:
         with corpus.open(encoding="utf-8") as lines:
             return count_terms(lines, scores["descriptor"].unique().to_pylist())

@@ -1,4 +1,4 @@
-"""Prompts, the sentences that a person says to a model: drawn from a release's sentences (Smith et al. 2022, sections A.3 to A.5)."""
+"""Prompts, which a person says to a model, drawn from a release's sentences (Smith et al. 2022, A.3 to A.5)."""
 
 from __future__ import annotations
 

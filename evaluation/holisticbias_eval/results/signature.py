@@ -124,7 +124,7 @@ class Settings:
 
 
 def _in_brief(settings: Mapping[str, str]) -> str:
-    """What probabilities depend on, in one line, for comparing."""
+    """The settings that probabilities depend on, in one line."""
     return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()) if name.startswith("classifier_"))
 
 

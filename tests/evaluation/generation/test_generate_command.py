@@ -100,7 +100,9 @@ def test_a_file_of_prompts(generate: Callable[..., Answer], tmp_path: Path) -> N
 
 def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path) -> None:
     (tmp_path / "personas.txt").write_text("I sing.\nI am 9.\n")
-    assert generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", "greedy")[0] == 0
+    short = tmp_path / "short.yaml"  # the model's window has 64 tokens
+    short.write_text("id: short\nmethod: greedy\nmax_new_tokens: 4\nsource: this test\n")
+    assert generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", short)[0] == 0
     found = rows(tmp_path / "responses").values()
     assert {row["persona"] for row in found} == {"I sing.", "I am 9."}
     content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
