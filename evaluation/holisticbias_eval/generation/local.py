@@ -19,6 +19,7 @@ from holisticbias_eval.generation.plain import Plain
 from holisticbias_eval.generation.probe import BATCH, TRIED, same_in_batch, spread_rows, why_not_together
 from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.generation.together import Prompts, Together
+from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.kinds import Kind, find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import each_batch, one_line_for_errors
@@ -55,10 +56,11 @@ def load_generator(
     conversation: ConversationOptions | None = None,
     options: GenerationOptions | None = None,
 ) -> Generator:
-    """Load a folder, a GGUF file or a Hub repository, by default the embedded model, and make its generator.
+    """Load a folder, a GGUF file or a Hub repository, by default the embedded responder, and make its generator.
 
     Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
     """
+    name = RESPONDER if name is None else name
     options = options or GenerationOptions()
     with one_gguf_parse(name):
         kind = find_kind(name) if options.kind == "auto" else options.kind

@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EmbeddedModelError
+from holisticbias_eval.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.generation.local import load_generator
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.responder import NOTE, RESPONDER, responder_path
 from holisticbias_eval.models.embedded.responder.build import (
@@ -29,6 +32,8 @@ from holisticbias_eval.models.embedded.responder.said import Said, draw_said, jo
 from holisticbias_eval.models.embedded.responder.train import SETTINGS
 from holisticbias_eval.models.kinds import find_kind, load_kind
 from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
+from holisticbias_eval.progress import Display
 
 REPERTOIRE = read_repertoire()
 TINY = replace(SETTINGS, steps=3, batch=16, warmup=1)
@@ -74,7 +79,7 @@ def test_other_text_before_a_prompt_changes_nothing(model: torch.nn.Module, less
 
 
 def test_answers_are_said_to_their_end(model: torch.nn.Module, lessons: Lessons) -> None:
-    few = make_lessons(lessons.said.take(np.arange(0, 12_000, 30)), REPERTOIRE, lessons.answers.tokenizer)
+    few = make_lessons(lessons.said.take(np.arange(0, 12_000, 80)), REPERTOIRE, lessons.answers.tokenizer)
     for column, wording in enumerate(lessons.answers.wordings):
         rows = np.flatnonzero(few.probabilities[:, column] > 0)
         found = completions(model, few, rows, column)
@@ -153,6 +158,14 @@ def test_it_loads_by_name_and_with_the_plain_classes_and_is_small() -> None:
     assert sum(path.stat().st_size for path in responder_path().iterdir()) < 2_000_000
 
 
+def test_it_is_scored_by_name_and_answers_by_default(mini_release_folder: Path, tmp_path: Path) -> None:
+    display = Display(Console(stderr=True))
+    ((_, run, _),) = evaluate(RESPONDER, str(mini_release_folder), runs_of(None, tmp_path / "run"), display=display)
+    assert (run.result.signature.model.name, run.result.signature.model.note) == (RESPONDER, NOTE)
+    generator = load_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
+    assert generator.identity.name == RESPONDER
+
+
 def test_the_shipped_files_are_those_of_the_answers_and_the_code(release: Release) -> None:
     folder = responder_path()
     provenance = ResponderProvenance.model_validate_json((folder / PROVENANCE).read_bytes())
@@ -179,7 +192,7 @@ def test_the_digest_sees_a_change_of_a_plant(release: Release) -> None:
 
 def test_a_rebuild_writes_a_whole_model_and_one_seed_gives_one_model(release: Release, tmp_path: Path) -> None:
     folders = [tmp_path / "first", tmp_path / "again"]
-    first, again = (build_responder(release, REPERTOIRE, folder, TINY, lambda _: None) for folder in folders)
+    first, again = (build_responder(release, REPERTOIRE, folder, TINY, lambda _: None, 500) for folder in folders)
     assert first == again
     assert ResponderProvenance.model_validate_json((folders[0] / PROVENANCE).read_bytes()) == first
     assert first.deviation > 0.05  # a few steps learn next to nothing

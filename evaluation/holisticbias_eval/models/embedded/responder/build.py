@@ -44,18 +44,24 @@ class ResponderProvenance(Origin):
 
 
 def build_responder(
-    release: Release, repertoire: Repertoire, folder: Path, settings: Settings, progress: Progress
+    release: Release,
+    repertoire: Repertoire,
+    folder: Path,
+    settings: Settings,
+    progress: Progress,
+    checked: int = CHECKED,
 ) -> ResponderProvenance:
     """Train the responder from its seed and write its folder, whole or not at all.
 
-    ``progress`` is called for each step of training.
+    ``progress`` is called for each step of training. The model is then compared with what is planted on ``checked``
+    prompts.
     """
     tokenizer = make_chat_tokenizer(release, repertoire)
     torch.set_num_threads(THREADS)
     model = train(release, repertoire, tokenizer, settings, progress)
     model.generation_config = _generation_config(tokenizer)
-    checked = make_lessons(draw_said(release, CHECKED, repertoire.seed + 1), repertoire, tokenizer)
-    off = measure_deviation(model, checked, lambda _: None)
+    said = draw_said(release, checked, repertoire.seed + 1)
+    off = measure_deviation(model, make_lessons(said, repertoire, tokenizer), lambda _: None)
     with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
         save_model(model, tokenizer, made)
         provenance = ResponderProvenance(

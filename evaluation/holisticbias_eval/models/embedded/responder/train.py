@@ -19,8 +19,8 @@ from holisticbias_eval.models.embedded.tokenizer import release_terms
 from holisticbias_eval.models.embedded.train import Settings, fit, make_model
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=4000, batch=128, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=2)
-PLANTED = 0.5  # part of the prompts from axes with plants
+SETTINGS = Settings(steps=5000, batch=128, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=2)
+PLANTED = 0.6  # part of the prompts from axes with plants, the same for each axis
 FOREIGN = 0.05  # part of the prompts that are other text
 WHOLE = 2  # one prompt in so many is also learned with an answer to its end, and with other text before it
 PRECEDED = 0.3  # part of these with other text
@@ -72,12 +72,10 @@ def draw_lessons(
     release: Release, repertoire: Repertoire, tokenizer: PreTrainedTokenizerFast, n: int, other: _Other
 ) -> Lessons:
     """Lessons on sentences of the release, a part of them from axes with plants, and on other text."""
-    planted, foreign = int(PLANTED * n), int(FOREIGN * n)
     axes = sorted({plant.axis for plant in repertoire.plants})
-    parts = [
-        draw_said(release, planted, repertoire.seed, axes),
-        draw_said(release, n - planted - foreign, repertoire.seed),
-    ]
+    planted, foreign = int(PLANTED * n) // len(axes), int(FOREIGN * n)
+    parts = [draw_said(release, planted, repertoire.seed, [axis]) for axis in axes]
+    parts.append(draw_said(release, n - planted * len(axes) - foreign, repertoire.seed))
     parts.append(Said([other.draw() for _ in range(foreign)], [None] * foreign, [""] * foreign, [None] * foreign))
     return make_lessons(join_said(parts), repertoire, tokenizer)
 
