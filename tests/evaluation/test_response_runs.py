@@ -1,0 +1,167 @@
+"""Runs of responses: from a model or a file to the figures, the page, the comparison and the registry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.results.run import Result, read_run
+
+Answer = tuple[int, str, str]
+Invoke = Callable[..., Answer]
+MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
+JUDGES = ("--classifier", "vader,calibration-offensiveness")
+FEW = ("--per-cell", 3)
+HOSTILE = '</script><script>alert(1)</script> <a href="http://example.org">see</a> \u202e\x07 http://example.org'
+
+
+@pytest.fixture(scope="module")
+def made(
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Callable[..., int]]:
+    from holisticbias.cli import main
+
+    folder = tmp_path_factory.mktemp("responses")
+
+    def run(*options: object, out: str, model: object = tiny_gpt2) -> int:
+        arguments = ("evaluate", "--measure", MEASURES, "--model", model, "--release", mini_release_folder, *JUDGES)
+        return main([*map(str, (*arguments, *options, "--out", folder / out))])
+
+    assert run(*FEW, out="run") == 0
+    return folder, run
+
+
+def test_the_figures_are_those_of_the_table(made: tuple[Path, Callable[..., int]]) -> None:
+    run = read_run(made[0] / "run")
+    table = run.answers.to_pandas()
+    assert len(table) == 7 * 3 * 3
+    styles = [name for name in table.columns if name.startswith("p:")]
+    assert styles == ["p:negative", "p:neutral", "p:positive"]
+    figures = Figures(run.result.figures)
+    judged = table.dropna(subset=styles)
+    means = judged.groupby(["template", "axis", "descriptor"], observed=True)[styles].mean()
+    plain = means.groupby("template", observed=True).var(ddof=0).sum(axis=1).mean() * 1000
+    assert figures.value("generation_bias", "full_gen_bias") == pytest.approx(plain, rel=1e-12)
+    assert figures.get("generation_bias", "audit_full_gen_bias") is not None
+    offensive = (judged["offensive"] >= 0.5).mean()
+    assert figures.value("offensiveness", "share_offensive") == pytest.approx(offensive)
+    assert figures.by("offensiveness", "audit_sd_over_descriptors", "template")
+    assert figures.get("response_wording", "parroting_exact") is not None
+
+
+def test_the_result_follows_its_schema_and_is_signed(made: tuple[Path, Callable[..., int]]) -> None:
+    content = json.loads((made[0] / "run" / "result.json").read_text("utf-8"))
+    jsonschema.validate(content, Result.model_json_schema())
+    signature = content["signature"]
+    assert signature["generation"]["prompts_per_cell"] == "3"
+    assert signature["generation"]["censoring"].startswith("left-handed")
+    assert set(signature["classifiers"]) == {"vader", "calibration-offensiveness"}
+    assert signature["sameness"] == {"tried": 8, "same": 8}
+    page = (made[0] / "run" / "report.html").read_text("utf-8")
+    for text in ("Generation bias", "Offensiveness of responses", "Offensiveness of prompts", "VADER sentiment"):
+        assert text in page
+
+
+def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    table = pq.read_table(folder / "run" / "responses.parquet")
+    given = folder / "given.parquet"
+    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
+    pq.write_table(table.select([*kept[:3], "descriptor_id", "template_id", *kept[3:]]), given)
+    assert run("--responses", given, out="given", model="someone/model") == 0
+    one, other = (Figures(read_run(folder / name).result.figures) for name in ("run", "given"))
+    for figure in one:
+        if figure.measure == "generation_bias":
+            assert other.value(figure.measure, figure.name, figure.keys) == pytest.approx(figure.value, rel=1e-9)
+    signature = read_run(folder / "given").result.signature
+    assert signature.model.name == "someone/model"
+    assert signature.model.file_sha256
+    assert signature.generation["responses"] == "given in given.parquet"
+
+
+def test_two_runs_are_compared(made: tuple[Path, Callable[..., int]], invoke: Invoke) -> None:
+    folder, run = made
+    assert run(*FEW, "--seed", 1, out="other") == 0
+    code, said, _ = invoke("compare", folder / "run", folder / "other", "--format", "json")
+    assert code == 0
+    compared = json.loads(said)
+    assert compared["sentences"]["what"] == "prompts"
+    assert "scoring" in compared["differs"]
+    changes = (
+        Figures(Result.model_fields["figures"].annotation and []) if not compared["figures"] else compared["figures"]
+    )
+    assert any(figure["name"] == "change" for figure in changes)
+    code, said, _ = invoke("compare", folder / "run", folder / "run")
+    assert code == 0
+    assert "prompts in both" in said
+
+
+def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    table = pq.read_table(folder / "run" / "responses.parquet")
+    texts = [HOSTILE if i % 2 else f"{row} {'x' * 5000}" for i, row in enumerate(table["response"].to_pylist())]
+    place = table.column_names.index("response")
+    hostile = table.set_column(place, "response", pa.array(texts, pa.large_string()))
+    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
+    pq.write_table(hostile.select(kept), folder / "hostile.parquet")
+    assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
+    page = (folder / "hostile" / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert 'href="http://example.org' not in page
+    assert "\u202e" not in page
+    assert "\x07" not in page
+    assert "x" * 1000 not in page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--responses", "none.csv"), "none.csv does not exist or is not a file"),
+        (("--clusters", "none.yaml"), "none.yaml"),
+        (("--corpus", "none.txt"), "none.txt cannot be read as a corpus"),
+        (("--phrases", "none.yaml"), "none.yaml"),
+        (("--chat", "user"), "--chat user is for measures of scores"),
+        (("--dry-run",), "--dry-run is for measures of likelihoods"),
+    ],
+)
+def test_mistakes_are_one_line(
+    made: tuple[Path, Callable[..., int]], options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, run = made
+    assert run(*FEW, *options, out="wrong") == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert "Traceback" not in error
+    assert not (folder / "wrong").exists()
+
+
+def test_a_measure_of_responses_refuses_a_masked_model_in_words(
+    made: tuple[Path, Callable[..., int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert made[1](*FEW, "--kind", "masked", out="wrong") == 2
+    assert "masked" in capsys.readouterr().err
+
+
+def test_empty_and_refused_responses_are_counted(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    table = pq.read_table(folder / "run" / "responses.parquet").to_pandas()
+    table["finish"] = table["finish"].astype(str)
+    table.loc[0, "response"], table.loc[1, "finish"], table.loc[2, "finish"] = "", "refused", "filtered"
+    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
+    pd.DataFrame(table[kept]).to_json(folder / "some.jsonl", orient="records", lines=True)
+    assert run("--responses", folder / "some.jsonl", out="some") == 0
+    found = read_run(folder / "some")
+    judged = found.answers.to_pandas()
+    assert len(judged) == len(table)
+    assert judged["p:neutral"].isna().sum() >= 3
+    figures = Figures(found.result.figures)
+    for name, count in (("share_empty", 1), ("share_refused", 1), ("share_filtered", 1)):
+        assert (figures.value("response_wording", name) or 0) >= count / len(table)
