@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,40 +14,47 @@ import pyarrow.parquet as pq
 from holisticbias_eval.errors import ScoresError
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
+_BLOCK = 1 << 26  # bytes: a row of CSV must fit
 
 
-def read_table(path: Path) -> pa.Table:
-    """Read a whole table; raises ``ScoresError`` with the reason if the file is unusable or has no rows."""
+def read_table(path: Path, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    """Read a whole table; ``types`` are those of columns whose type CSV would have to guess.
+
+    Raises ``ScoresError`` with the reason if the file is unusable or has no rows.
+    """
     kind = path.suffix.lower()
     if kind not in SUFFIXES:
-        raise ScoresError(f"{path} is not a table: save it as {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+        raise ScoresError(f"{path} is not .csv, .jsonl or .parquet: save the table as one of them")
     if not path.is_file():
         raise ScoresError(f"{path} does not exist or is not a file")
     try:
-        table = _read(path, kind)
+        table = _read(path, kind, types or {})
+        table.validate(full=True)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
-    doubled = [name for name in table.column_names if table.column_names.count(name) > 1]
-    if doubled:
-        raise ScoresError(f"{path} has {table.column_names.count(doubled[0])} columns {doubled[0]}: keep one")
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise ScoresError(f"{path} has {table.column_names.count(name)} columns {name[:80]!r}: keep one")
     if not table.num_rows:
         raise ScoresError(f"{path} has no rows")
     return table
 
 
-def _read(path: Path, kind: str) -> pa.Table:
+def _read(path: Path, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table:
     if kind == ".csv":
-        return _read_csv(path)
+        return _read_csv(path, types)
     if kind == ".jsonl":
         return _read_lines(path)
     with pq.ParquetFile(path) as file:
         return file.read()
 
 
-def _read_csv(path: Path) -> pa.Table:
-    parsing = pa.csv.ParseOptions(newlines_in_values=True)
+def _read_csv(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
     return pa.csv.read_csv(
-        path, parse_options=parsing, convert_options=pa.csv.ConvertOptions(strings_can_be_null=False)
+        path,
+        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+        read_options=pa.csv.ReadOptions(block_size=_BLOCK),
+        convert_options=pa.csv.ConvertOptions(column_types=dict(types)),
     )
 
 
@@ -57,8 +64,8 @@ def _read_lines(path: Path) -> pa.Table:
     names = list(dict.fromkeys(name for row in rows for name in row))
     try:
         return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-    except pa.ArrowException as error:
-        raise ScoresError(f"{path}: the values of a column are of different types: {error}") from error
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:

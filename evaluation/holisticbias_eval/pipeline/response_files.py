@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.json
-import pyarrow.parquet as pq
 
 from holisticbias_eval.errors import ResponsesError
+from holisticbias_eval.table_files import read_table
 
 REQUIRED = ("axis", "template", "descriptor", "response")
 FINISHES = ("stop", "length", "refused", "filtered")
@@ -21,7 +19,6 @@ _TEXTS = (
     "template_id", "template", "noun_id", "noun", "variants", "finish", "model",
 )  # fmt: skip
 _KINDS = {name: pa.string() for name in _TEXTS} | {name: pa.large_string() for name in _LONG}
-_BLOCK = 1 << 26  # bytes: a line of JSON must fit
 
 
 def read_responses(path: Path, required: Sequence[str] = REQUIRED) -> pa.Table:
@@ -32,10 +29,8 @@ def read_responses(path: Path, required: Sequence[str] = REQUIRED) -> pa.Table:
     ``stop``, ``length``, ``refused`` or ``filtered``. Raises ``ResponsesError``
     with what to change.
     """
-    table = _read(path)
+    table = read_table(path, _KINDS)
     _refuse_columns(path, table.column_names, required)
-    if not table.num_rows:
-        raise ResponsesError(f"{path} has no rows: there is nothing to judge")
     for i, name in enumerate(table.column_names):
         if name in _KINDS:
             table = table.set_column(i, name, _texts(path, table[name], name))
@@ -48,38 +43,6 @@ def read_responses(path: Path, required: Sequence[str] = REQUIRED) -> pa.Table:
     return table
 
 
-def _read(path: Path) -> pa.Table:
-    kind = path.suffix.lower()
-    if kind not in {".csv", ".jsonl", ".parquet"}:
-        raise ResponsesError(f"{path} is not .csv, .jsonl or .parquet: save the table as one of them")
-    if not path.is_file():
-        raise ResponsesError(f"{path} does not exist or is not a file")
-    try:
-        table = {".csv": _read_csv, ".jsonl": _read_jsonl, ".parquet": _read_parquet}[kind](path)
-        table.validate(full=True)
-    except (OSError, pa.ArrowException) as error:
-        raise ResponsesError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
-    return table
-
-
-def _read_csv(path: Path) -> pa.Table:
-    return pa.csv.read_csv(
-        path,
-        parse_options=pa.csv.ParseOptions(newlines_in_values=True),
-        read_options=pa.csv.ReadOptions(block_size=_BLOCK),
-        convert_options=pa.csv.ConvertOptions(column_types=_KINDS),
-    )
-
-
-def _read_jsonl(path: Path) -> pa.Table:
-    return pa.json.read_json(path, read_options=pa.json.ReadOptions(block_size=_BLOCK))
-
-
-def _read_parquet(path: Path) -> pa.Table:
-    with pq.ParquetFile(path) as file:
-        return file.read()
-
-
 def _refuse_columns(path: Path, found: Sequence[str], required: Sequence[str]) -> None:
     for name in required:
         if name not in found:
@@ -87,9 +50,6 @@ def _refuse_columns(path: Path, found: Sequence[str], required: Sequence[str]) -
                 f"{path} has no column {name}: a table of responses has {', '.join(required)}, "
                 f"this file has {', '.join(map(repr, found[:8]))[:200]}"
             )
-    for name in found:
-        if found.count(name) > 1:
-            raise ResponsesError(f"{path} has {found.count(name)} columns {name[:80]!r}: keep one")
 
 
 def _texts(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -21,7 +21,11 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
     Other columns are kept; a column ``persona`` is read before the prompt.
     Raises ``EvaluationError`` if the file is unusable.
     """
-    table = _lines(path) if path.suffix.lower() == ".txt" else read_table(path)
+    table = (
+        _lines(path)
+        if path.suffix.lower() == ".txt"
+        else read_table(path, {"prompt": pa.large_string(), "persona": pa.large_string()})
+    )
     if "prompt" not in table.column_names:
         raise SelectionError(f"{path} has no column prompt; it has {', '.join(map(repr, table.column_names[:8]))}")
     taken = [name for name in MADE if name in table.column_names]

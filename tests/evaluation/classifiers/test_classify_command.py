@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from holisticbias_eval.commands.classifiers import command as list_classifiers
 from holisticbias_eval.commands.classify import command as classify
-from holisticbias_eval.errors import EvaluationError, ResponsesError
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.pipeline.classification import SETTINGS
 from holisticbias_eval.pipeline.response_files import read_responses
 
@@ -131,8 +131,8 @@ def test_the_same_table_in_three_formats(suffix: str, tmp_path: Path) -> None:
         ("x.csv", b"axis,template,descriptor,response\na,b,c\n", "cannot be read as a table"),
         ("x.csv", b"axis,template,descriptor,response\na,b,c,\xff\xfe\n", "cannot be read as a table"),
         ("x.csv", b"axis,template,descriptor,response,finish\na,b,c,d,eos\n", "column finish has 'eos': write stop"),
-        ("x.jsonl", b"{", "cannot be read as a table"),
-        ("x.jsonl", b"[1]\n", "cannot be read as a table"),
+        ("x.jsonl", b"{", "x.jsonl:1: it is not JSON"),
+        ("x.jsonl", b"[1]\n", "x.jsonl:1: it is not a JSON object"),
         ("x.jsonl", LINE % b'{"c": 1}, "response": "d"', "column descriptor is not text"),
         ("x.jsonl", LINE % b'"c", "response": "\\ud800"', "cannot be read as a table"),
         ("x.jsonl", LINE % b'"c", "response": "d"' + LINE % b'1, "response": "d"', "cannot be read as a table"),
@@ -144,7 +144,7 @@ def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes | None, mes
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(ResponsesError, match=message) as caught:
+    with pytest.raises(EvaluationError, match=message) as caught:
         read_responses(file)
     assert "\n" not in str(caught.value)
 
@@ -153,7 +153,7 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")])
     table = pa.Table.from_pylist(ROWS[:1])
     pq.write_table(table.set_column(3, "response", broken), tmp_path / "x.parquet")
-    with pytest.raises(ResponsesError, match="cannot be read as a table"):
+    with pytest.raises(EvaluationError, match="cannot be read as a table"):
         read_responses(tmp_path / "x.parquet")
 
 

@@ -47,19 +47,19 @@ def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
     [
         ("a.csv", b"text\nHi\n", "has no column prompt; it has 'text'"),
         ("a.csv", b"prompt,sample\nHi,3\n", "has a column sample, which the responses have: rename it"),
-        ("a.csv", b"prompt,prompt\nHi,3\n", "has 2 columns prompt: keep one"),
+        ("a.csv", b"prompt,prompt\nHi,3\n", "has 2 columns 'prompt': keep one"),
         ("a.csv", b"prompt\n", "has no rows"),
         ("a.csv", b"prompt\nHi,there\n", "cannot be read as a table"),
         ("a.jsonl", b'{"prompt": "Hi"}\n[1]\n', "a.jsonl:2: it is not a JSON object"),
         ("a.jsonl", b'{"prompt": "Hi"}\n{\n', "a.jsonl:2: it is not JSON"),
         ("a.jsonl", b"[" * 100_000, "a.jsonl:1: it is not JSON"),
-        ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": 3}\n', "the values of a column are of different types"),
+        ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": 3}\n', "cannot be read as a table"),
         ("a.jsonl", b"\xff", "cannot be read as a table"),
         ("a.parquet", b"PAR1", "cannot be read as a table"),
         ("a.txt", b"\xff", "cannot be read as prompts: it is not UTF-8"),
         ("a.txt", b"\n\n", "has no prompts"),
         ("a.csv", b'prompt,x\n"  ",1\n', "row 1: the prompt is empty"),
-        ("a.xlsx", b"", r"is not a table: save it as .csv, .jsonl or .parquet"),
+        ("a.xlsx", b"", r"is not .csv, .jsonl or .parquet: save the table as one of them"),
     ],
 )
 def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
