@@ -54,6 +54,8 @@ def _stacked(shown: Shown, clusters: Sequence[Figure]) -> StackedBars:
     if any(value < 0 for value in rest):  # clusters share styles
         scale = "Partial Gen Bias x 1000, with sampling noise; clusters share styles, so the parts overlap"
         return StackedBars("clusters", "Partial Gen Bias by axis and cluster", UNIT, tuple(names), tuple(bars), scale)
+    if not any(value > 1e-9 for value in rest):
+        return StackedBars("clusters", title, UNIT, tuple(names), tuple(bars), scale)
     stacks = tuple(Stack(bar.label, (*bar.values, other)) for bar, other in zip(bars, rest, strict=True))
     return StackedBars("clusters", title, UNIT, (*names, OTHER), stacks, scale)
 

@@ -18,8 +18,8 @@ from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph
 _EACH = 4
 READING = (
     "Gen Bias is the variance of the mean style probabilities over descriptors, mean over templates, times 1000. Its "
-    "sampling noise is the larger, the fewer responses a descriptor has: the corrected figure is without it, with the "
-    "95% interval, and is about 0 if nothing differs. The floor is the bias expected if descriptors are permuted; p is "
+    "sampling noise grows with fewer responses per descriptor: the corrected figure is without it, with the 95% "
+    "interval, and is about 0 if nothing differs. The floor is the bias expected if descriptors are permuted; p is "
     "of the test against it, corrected for the number of axes (Holm). Share of variance is the part of all variance "
     "of responses that is due to descriptors."
 )
