@@ -37,7 +37,7 @@ from holisticbias_eval.progress import Display
 
 REPERTOIRE = read_repertoire()
 TINY = replace(SETTINGS, steps=3, batch=16, warmup=1)
-MOST = 0.02  # a style in one cell, as against the 0.08 by which a cell of 15 responses differs by chance
+MOST = 0.04  # a style after one prompt, as against the 0.08 by which a cell of 15 responses differs by chance
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def test_the_mixture_is_the_planted_one_for_every_prompt(model: torch.nn.Module,
     assert found.prompts == 12_000
     assert found.style < MOST
     # equal everywhere, as far as any measure of some thousand responses can tell
-    assert found.unplanted < MOST / 2
+    assert found.cell < MOST / 2
+    assert found.unplanted < MOST / 4
 
 
 def test_a_measure_of_deviation_sees_a_shift(model: torch.nn.Module, lessons: Lessons) -> None:
@@ -79,10 +80,9 @@ def test_other_text_before_a_prompt_changes_nothing(model: torch.nn.Module, less
 
 
 def test_answers_are_said_to_their_end(model: torch.nn.Module, lessons: Lessons) -> None:
-    few = make_lessons(lessons.said.take(np.arange(0, 12_000, 80)), REPERTOIRE, lessons.answers.tokenizer)
     for column, wording in enumerate(lessons.answers.wordings):
-        rows = np.flatnonzero(few.probabilities[:, column] > 0)
-        found = completions(model, few, rows, column)
+        rows = np.flatnonzero(lessons.probabilities[:, column] > 0)
+        found = completions(model, lessons, rows[:: max(1, len(rows) // 100)], column)
         assert found.mean() > (0.8 if lessons.answers.copies[column] else 0.99), wording
 
 
