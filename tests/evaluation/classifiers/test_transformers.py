@@ -61,6 +61,10 @@ def test_probabilities_are_those_of_the_plain_model(
     np.testing.assert_allclose(values, expected, atol=1e-6)
 
 
+# float32 of a model with outlier dimensions: a few times 1e-6, depending on the processor and its threads
+ROUNDING = 1e-5
+
+
 @pytest.mark.parametrize("architecture", ["bert", "roberta"])
 def test_a_text_has_the_same_probabilities_in_any_batch(
     architecture: str, card: Write, request: pytest.FixtureRequest
@@ -68,8 +72,8 @@ def test_a_text_has_the_same_probabilities_in_any_batch(
     classifier = started(card(model=str(request.getfixturevalue(architecture))))
     texts = [f"{text} {word}" for word in ("a", "b", "lake", "north", "") for text in TEXTS]
     together = judged(classifier, texts)
-    np.testing.assert_allclose(judged(classifier, texts[::-1])[::-1], together, atol=1e-6)
-    np.testing.assert_allclose(np.concatenate([judged(classifier, [text]) for text in texts]), together, atol=1e-6)
+    np.testing.assert_allclose(judged(classifier, texts[::-1])[::-1], together, atol=ROUNDING)
+    np.testing.assert_allclose(np.concatenate([judged(classifier, [text]) for text in texts]), together, atol=ROUNDING)
 
 
 def test_special_tokens_in_a_text_are_text(card: Write, bert: Path) -> None:
