@@ -21,6 +21,8 @@ from holisticbias.terms.entries import (
     Template,
     Text,
 )
+from holisticbias.terms.prompt_entries import Group, Prompt
+from holisticbias.terms.specification_entries import Specification
 from holisticbias.terms.versions import Version
 
 Kind = Literal[
@@ -53,6 +55,38 @@ class TemplateFile(Record):
     family: Key
     label: Text
     templates: tuple[Template, ...]
+
+
+class CollectionFile(Record):
+    """A file in ``collections/``: groups, and the rule that makes prompts of sentences about them.
+
+    A sentence has at least ``least_words`` words and the term among its first ``term_within`` words; its prompt is its
+    first ``prompt_words`` words and the term (Dhamala et al. 2021, section 3).
+    """
+
+    collection: Key
+    label: Text
+    prompt_words: StrictInt = Field(5, ge=1)
+    term_within: StrictInt = Field(8, ge=1)
+    least_words: StrictInt = Field(8, ge=1)
+    groups: tuple[Group, ...]
+
+
+class PromptFile(Record):
+    """A file in ``prompts/``: the prompts of one domain of a collection, with a person's continuations."""
+
+    domain: Key
+    label: Text
+    collection: Key
+    prompts: tuple[Prompt, ...]
+
+
+class SpecificationFile(Record):
+    """A file in ``specifications/``: the bias specifications of one family."""
+
+    family: Key
+    label: Text
+    specifications: tuple[Specification, ...]
 
 
 class ReleaseFile(Record):

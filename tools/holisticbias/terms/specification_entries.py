@@ -1,0 +1,58 @@
+"""Entries of bias specifications: groups with aligned terms, sets of attributes, and their pairing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from holisticbias.terms.entries import Assessment, Entry, Id, Key, Record, Text
+
+SlotName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
+
+
+class TargetGroup(Record):
+    """A group of people or things in a specification.
+
+    ``stereotype`` names the set of attributes that the stereotype gives it.
+    """
+
+    name: Key
+    label: Text
+    stereotype: Key | None = None
+    held_out: bool = Field(False, description="kept for measuring whether mitigation of the other groups carries over")
+
+
+class Slot(Record):
+    """The terms of all groups that take the same place in a sentence, in the order of the groups.
+
+    ``form`` says what they are: ``subject`` (he, she), ``object`` (him, her), ``determiner`` (his, her), ``possessive``
+    (his, hers), ``name``, ``noun``, ``plural``, ``adjective``. A null is a term that a group lacks. ``descriptors`` are
+    the ids of descriptors in place of terms.
+    """
+
+    form: SlotName = "noun"
+    terms: tuple[Text | None, ...] = ()
+    descriptors: tuple[Id, ...] = ()
+
+
+class AttributeSet(Record):
+    """A set of attributes: mathematics, pleasant words."""
+
+    name: Key
+    label: Text
+    terms: tuple[Text, ...] = Field(min_length=1)
+
+
+class Specification(Entry):
+    """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
+
+    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute.
+    """
+
+    groups: tuple[TargetGroup, ...] = Field(min_length=2)
+    slots: tuple[Slot, ...] = Field(min_length=1)
+    attributes: tuple[AttributeSet, ...] = Field(min_length=1)
+    templates: tuple[Text, ...] = ()
+    control: bool = Field(False, description="whether its words are invented, so that there is nothing to find")
+    assessments: tuple[Assessment, ...] = ()
