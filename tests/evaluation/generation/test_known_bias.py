@@ -151,8 +151,7 @@ def plain(text: str) -> str:
 def test_censored_responses_mention_no_descriptor(styles: pa.Table) -> None:
     texts = [t for t in styles["judged"].to_pylist() if t and t.startswith("You said: ")]
     assert len(texts) > 50
-    # the small model copies another term now and then, which is not the descriptor
-    assert texts.count("You said: left-handed. Feel free to go on.") / len(texts) > 0.95
+    assert set(texts) == {"You said: left-handed. Feel free to go on."}
 
 
 def shares(styles: pa.Table, matches: pa.ChunkedArray) -> dict[str, float]:

@@ -19,8 +19,8 @@ from holisticbias_eval.models.embedded.tokenizer import release_terms
 from holisticbias_eval.models.embedded.train import Settings, fit, make_model
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=3500, batch=128, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=2)
-PLANTED = 0.5  # part of the prompts from axes with plants, the same for each axis
+SETTINGS = Settings(steps=7000, batch=128, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=2)
+PLANTED = 0.75  # part of the prompts from axes with plants, the same for each axis
 FOREIGN = 0.05  # part of the prompts that are other text
 WHOLE = 2  # one prompt in so many is also learned with an answer to its end, and with other text before it
 PRECEDED = 0.3  # part of these with other text
