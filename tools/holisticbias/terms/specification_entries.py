@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Assessment, Entry, Id, Key, Record, Text
+from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
 
 SlotName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 
@@ -20,7 +20,9 @@ class TargetGroup(Record):
     name: Key
     label: Text
     stereotype: Key | None = None
-    held_out: bool = Field(False, description="kept for measuring whether mitigation of the other groups carries over")
+    held_out: StrictBool = Field(
+        False, description="kept for measuring whether mitigation of the other groups carries over"
+    )
 
 
 class Slot(Record):
@@ -44,7 +46,17 @@ class AttributeSet(Record):
     terms: tuple[Text, ...] = Field(min_length=1)
 
 
-class Specification(Entry):
+class SpecificationWording(Wording):
+    """Values of a specification before the version ``until``."""
+
+    groups: tuple[TargetGroup, ...] | None = None
+    slots: tuple[Slot, ...] | None = None
+    attributes: tuple[AttributeSet, ...] | None = None
+    templates: tuple[Text, ...] | None = None
+    control: StrictBool | None = None
+
+
+class Specification(Judged):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
     ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute.
@@ -54,5 +66,5 @@ class Specification(Entry):
     slots: tuple[Slot, ...] = Field(min_length=1)
     attributes: tuple[AttributeSet, ...] = Field(min_length=1)
     templates: tuple[Text, ...] = ()
-    control: bool = Field(False, description="whether its words are invented, so that there is nothing to find")
-    assessments: tuple[Assessment, ...] = ()
+    control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
+    history: tuple[SpecificationWording, ...] = ()
