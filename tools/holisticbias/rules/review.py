@@ -40,8 +40,8 @@ def reviewer_twice(repository: Repository) -> Problems:
 
 @rule(
     "quorum",
-    asks=f"A term or a specification is retired only if {QUORUM} reviewers or a publication object to it, or if another "
-    "entry replaces it and nobody objects to it.",
+    asks=f"A term or a specification is retired only if {QUORUM} reviewers or a publication object to it, or if "
+    "another entry replaces it and nobody objects to it.",
     fix="record the judgement of a second reviewer with holisticbias assess; or, if nobody objects to it, "
     "name the entry that replaces it in 'replaced_by'",
     why="One person does not decide for a community. The judgement of a single reviewer is recorded, but counts only "
