@@ -1,0 +1,84 @@
+"""The base class of measures of texts about groups of people (Dhamala et al. 2021)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pyarrow as pa
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Section
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way in which a measure gives a text a value and a class.
+
+    ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
+    method has no classes or if the classifier names them. ``direction`` says what a large value means. ``key`` is the
+    key of figures that names the method; if it is empty, figures of this method do not name it. ``least`` and ``most``
+    are the ends of the scale of values; null if it has none.
+    """
+
+    name: str
+    title: str
+    unit: str
+    classes: tuple[str, ...] = ()
+    direction: str = ""
+    key: str = ""
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys that name the method in figures."""
+        return {self.key: self.name} if self.key else {}
+
+
+class GroupMeasure(Measure):
+    """Classes and values of texts, counted and averaged by group, and groups compared within their domain.
+
+    ``read`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
+    ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
+    columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
+    made, if not for all.
+    """
+
+    needs: ClassVar[Needs] = Needs("texts")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    methods: ClassVar[tuple[Method, ...]]
+    scope: ClassVar[str] = ""
+
+    @abstractmethod
+    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
+        """Add the columns of each method to a table of texts; ``probabilities`` are a classifier's, if it needs any.
+
+        Rows stay in their order.
+        """
+
+    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
+        """For each row in order, the words that its value comes from and how much each contributes.
+
+        Contributions are in the unit of the value and add up to it, or to what the value is computed from. Without
+        rows, the default, the measure has no words.
+        """
+        yield from ()
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures from the columns that ``read`` adds."""
+        raise NotImplementedError
+
+    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+        """Nothing: a table of texts has no fixed texts."""
+        return ()
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the figures, a domain at a time."""
+        raise NotImplementedError
