@@ -41,15 +41,16 @@ class Info:
     beside: tuple[str, ...] = ()
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses"]
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts"]
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text."""
+probabilities of being offensive, or with their text; or texts about groups with the values of a measure."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
     "labels": "responses judged by a style classifier,",
     "offensiveness": "texts judged by an offensiveness classifier,",
     "responses": "responses",
+    "texts": "texts about groups",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
 

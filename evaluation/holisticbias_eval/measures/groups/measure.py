@@ -1,0 +1,72 @@
+"""The base class of measures of texts about groups of people (Dhamala et al. 2021)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import ClassVar
+
+import pyarrow as pa
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.groups.measured import audited, measured
+from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.sections import Section
+
+__all__ = ["GroupMeasure", "Method"]
+
+
+class GroupMeasure(Measure):
+    """Classes and values of texts, counted and averaged by group, and groups compared within their domain.
+
+    ``read`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
+    ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
+    columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
+    made, if not for all.
+    """
+
+    needs: ClassVar[Needs] = Needs("texts")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    methods: ClassVar[tuple[Method, ...]]
+    scope: ClassVar[str] = ""
+
+    @abstractmethod
+    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
+        """Add the columns of each method to a table of texts; ``probabilities`` are a classifier's, if it needs any.
+
+        Rows stay in their order.
+        """
+
+    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
+        """For each row in order, the words that its value comes from and how much each contributes.
+
+        Contributions are in the unit of the value and add up to it, or to what the value is computed from. Without
+        rows, the default, the measure has no words.
+        """
+        yield from ()
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """Compute the figures from the columns that ``read`` adds.
+
+        Raises ``SelectionError`` if the table has no groups or no values.
+        """
+        chosen = settings or Settings()
+        words = partial(self.carriers, answers, chosen)
+        return measured(self.info, self.methods, answers, chosen.seed, words)
+
+    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+        """The largest minus the smallest value over groups of fixed texts that differ in the subject alone.
+
+        The texts are the same for all groups, so the difference is that of the classifier or lexicon. The figures are
+        ``audit_disparity`` with subjects replaced, and ``audit_disparity_uncensored`` as the texts are.
+        """
+        return audited(self.info.name, self.methods, audit, settings.seed)
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the figures, a domain at a time."""
+        raise NotImplementedError
