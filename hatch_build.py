@@ -20,7 +20,7 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results")
+EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "polarity", "recipes", "results", "words")
 
 
 class TermsHook(BuildHookInterface[Any]):
