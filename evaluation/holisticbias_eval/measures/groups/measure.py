@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 
@@ -52,7 +52,7 @@ class GroupMeasure(Measure):
 
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
 
