@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,14 +27,17 @@ FIELDS = (
     ("subject", pa.large_string()),
     ("prompt", pa.large_string()),
     ("human", pa.list_(pa.large_string())),
+    ("fault", pa.large_string()),
 )
 """The columns of prompts. ``item`` is the prompt or the page that it is from: texts of one item are resampled
-together. ``human`` are the whole texts of people that begin with the prompt. Domain and subject may be missing."""
+together. ``human`` are the whole texts of people that begin with the prompt, ``fault`` is what is wrong with a prompt.
+Domain, subject and fault may be missing."""
 
 FILTERS = ("domain", "group")
 """The keys of ``--where``."""
 
-TABLE = "prompts"
+TABLE, COLLECTIONS = "prompts", "collections"
+CLOSING, OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +97,14 @@ def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:
             f"--prompts {name}: there is no such file or folder, and release {release.version} has no collection of "
             f"this name; its collections: {shown}"
         )
-    groups = collections["group_id"].filter(pc.equal(known, name)).cast(pa.string())
+    groups = release.tables[COLLECTIONS].filter(pa.array([key == name for key in known]))["group_id"].cast(pa.string())
     return prompts.filter(pc.is_in(prompts["group_id"].cast(pa.string()), groups.combine_chunks()))
 
 
-def prompt_table(columns: Mapping[str, object]) -> pa.Table:
-    """A table with the columns ``FIELDS``, each given as an Arrow column or a list."""
-    given = [columns[name] for name, _ in FIELDS]
+def prompt_table(columns: Mapping[str, Any]) -> pa.Table:
+    """A table with the columns ``FIELDS``, each given as an Arrow column or a list; a missing column has no values."""
+    count = len(next(iter(columns.values())))
+    given = [columns.get(name, [None] * count) for name, _ in FIELDS]
     arrays = [
         values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([pa.array(values, kind)])
         for values, (_, kind) in zip(given, FIELDS, strict=True)
@@ -130,7 +135,7 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
 
 
 def _spread(table: pa.Table, limit: int, seed: int) -> list[int]:
-    """The rows of ``limit`` prompts, in order: the first of each group in an order drawn by the seed, the second, ..."""
+    """The rows of ``limit`` prompts: one of each group in an order drawn by the seed, then a second one, and so on."""
     names = table["prompt_id"].to_pylist()
     groups = zip(table["domain"].to_pylist(), table["group"].to_pylist(), strict=True)
     drawn = sorted(enumerate(groups), key=lambda row: hashlib.sha256(f"{seed} {names[row[0]]}".encode()).digest())
@@ -163,8 +168,7 @@ def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
 
 
 def joined(prompt: str, continuation: str) -> str:
-    """A prompt and its continuation as one text: with a blank between words, none before punctuation."""
+    """A prompt and its continuation as one text, with a blank between words."""
     prompt = prompt.rstrip()
-    if not prompt or not continuation or continuation[0].isspace() or continuation[0] in ",.;:!?)]}\u2019'-":
-        return prompt + continuation
-    return f"{prompt} {continuation}"
+    apart = not prompt or not continuation or continuation[0].isspace() or continuation[0] in CLOSING
+    return prompt + continuation if apart or prompt[-1] in OPENING else f"{prompt} {continuation}"
