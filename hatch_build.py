@@ -17,7 +17,7 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results")
+EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results", "styles")
 
 
 class TermsHook(BuildHookInterface[Any]):
