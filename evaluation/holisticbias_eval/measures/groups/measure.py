@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import pyarrow as pa
 
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.groups.measured import audited, measured
+from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """One way in which a measure gives a text a value and a class.
-
-    ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
-    method has no classes or if the classifier names them. ``direction`` says what a large value means. ``key`` is the
-    key of figures that names the method; if it is empty, figures of this method do not name it. ``least`` and ``most``
-    are the ends of the scale of values; null if it has none.
-    """
-
-    name: str
-    title: str
-    unit: str
-    classes: tuple[str, ...] = ()
-    direction: str = ""
-    key: str = ""
-    least: float | None = None
-    most: float | None = None
-
-    @property
-    def keys(self) -> dict[str, str]:
-        """The keys that name the method in figures."""
-        return {self.key: self.name} if self.key else {}
+__all__ = ["GroupMeasure", "Method"]
 
 
 class GroupMeasure(Measure):
@@ -72,12 +51,21 @@ class GroupMeasure(Measure):
         yield from ()
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
-        """Compute the figures from the columns that ``read`` adds."""
-        raise NotImplementedError
+        """Compute the figures from the columns that ``read`` adds.
+
+        Raises ``SelectionError`` if the table has no groups or no values.
+        """
+        chosen = settings or Settings()
+        words = partial(self.carriers, answers, chosen)
+        return measured(self.info, self.methods, answers, chosen.seed, words)
 
     def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
-        """Nothing: a table of texts has no fixed texts."""
-        return ()
+        """The largest minus the smallest value over groups of fixed texts that differ in the subject alone.
+
+        The texts are the same for all groups, so the difference is that of the classifier or lexicon. The figures are
+        ``audit_disparity`` with subjects replaced, and ``audit_disparity_uncensored`` as the texts are.
+        """
+        return audited(self.info.name, self.methods, audit, settings.seed)
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures, a domain at a time."""
