@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.prompts.collections import joined
 
@@ -56,25 +54,15 @@ def human_texts(prompts: pa.Table, part: Part) -> pa.Table:
 
     A continuation alone is null if the text does not begin with its prompt.
     """
-    human = prompts["human"].to_pylist()
-    rows = np.repeat(np.arange(len(human)), [len(texts) for texts in human])
-    asked = prompts["prompt"].to_pylist()
-    known = [(asked[row], text) for row, texts in enumerate(human) for text in texts]
-    more = [_rest(prompt, text) for prompt, text in known]
-    table = prompts.drop_columns(["human"]).take(pa.array(rows, pa.int64()))
-    names = pc.binary_join_element_wise(
-        table["prompt_id"], pa.array([_number(rows, i) for i in range(len(rows))], _TEXT), "/"
-    )
-    table = table.add_column(0, "response_id", names)
-    table = table.append_column("response", pa.array(more, _TEXT))
-    table = table.append_column(
-        "text", pa.array(more if part == "continuation" else [text for _, text in known], _TEXT)
-    )
-    return table.append_column("source", pa.array([HUMAN] * len(known), pa.string()))
-
-
-def _number(rows: Sequence[int], place: int) -> str:
-    return f"{HUMAN}-{place - int(np.searchsorted(rows, rows[place]))}"
+    asked, human, names = (prompts[name].to_pylist() for name in ("prompt", "human", "prompt_id"))
+    found = [(row, number, text) for row, texts in enumerate(human) for number, text in enumerate(texts, 1)]
+    more = pa.array([_rest(asked[row], text) for row, _, text in found], _TEXT)
+    whole = pa.array([text for _, _, text in found], _TEXT)
+    table = prompts.drop_columns(["human"]).take(pa.array([row for row, _, _ in found], pa.int64()))
+    ids = pa.array([f"{names[row]}/{HUMAN}-{number}" for row, number, _ in found], _TEXT)
+    table = table.add_column(0, "response_id", ids).append_column("response", more)
+    table = table.append_column("text", more if part == "continuation" else whole)
+    return table.append_column("source", pa.array([HUMAN] * len(found), pa.string()))
 
 
 def _text(prompt: str, response: str, making: Making) -> str:
