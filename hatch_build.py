@@ -17,7 +17,7 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results", "styles")
+EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "polarity", "recipes", "results", "styles", "words")
 
 
 class TermsHook(BuildHookInterface[Any]):

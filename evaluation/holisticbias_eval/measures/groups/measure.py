@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.measured import audited, measured
 from holisticbias_eval.measures.groups.method import Method
@@ -26,7 +27,8 @@ class GroupMeasure(Measure):
     ``read`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
     ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
     columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
-    made, if not for all.
+    made, if not for all. ``classifier`` names the classifier that judges the texts by default; it is empty if the
+    measure needs none.
     """
 
     needs: ClassVar[Needs] = Needs("texts")
@@ -34,6 +36,11 @@ class GroupMeasure(Measure):
     prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
+    classifier: ClassVar[str] = ""
+
+    def labels(self, card: Card) -> tuple[str, ...]:
+        """The labels of a classifier that the measure reads; raises ``ClassifierError`` if the card does not fit."""
+        return card.labels
 
     @abstractmethod
     def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
