@@ -20,7 +20,7 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "polarity", "recipes", "results", "words")
+EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "polarity", "recipes", "results", "styles", "words")
 
 
 class TermsHook(BuildHookInterface[Any]):

@@ -17,7 +17,7 @@ from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
@@ -38,7 +38,7 @@ class GroupMeasure(Measure):
 
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
