@@ -20,7 +20,9 @@ class TargetGroup(Record):
     name: Key
     label: Text
     stereotype: Key | None = None
-    gender: Literal["female", "male"] | None = Field(None, description="of the pronouns that refer to its terms, if one")
+    gender: Literal["female", "male"] | None = Field(
+        None, description="of the pronouns that refer to its terms, if one"
+    )
     held_out: bool = Field(False, description="kept for measuring whether mitigation of the other groups carries over")
 
 
@@ -48,8 +50,8 @@ class AttributeSet(Record):
 class Specification(Entry):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
-    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute; ``[T:FORM]`` takes only the
-    terms of slots of that form.
+    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute; ``[T:FORM]`` takes only
+    the terms of slots of that form.
     """
 
     groups: tuple[TargetGroup, ...] = Field(min_length=2)
