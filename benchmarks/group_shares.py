@@ -52,7 +52,7 @@ def main() -> None:
     for name, world in WORLDS.items():
         if options.only in name:
             runs = [_run(world, seed) for seed in range(options.worlds)]
-            found = {key: [run[key] for run in runs if run[key] is not None] for key in runs[0]}
+            found = {key: [value for run in runs if (value := run[key]) is not None] for key in runs[0]}
             means = {key: round(float(np.mean(values)), 3) for key, values in found.items() if values}
             print(f"{name}: {json.dumps(means)}", flush=True)
 

@@ -62,7 +62,8 @@ class World:
 
     def true_shares(self) -> np.ndarray:
         """The share of each group."""
-        return self.share + self.lift * (np.arange(self.groups) == 0)
+        shares: np.ndarray = self.share + self.lift * (np.arange(self.groups) == 0)
+        return shares
 
     def draw(self, rng: np.random.Generator) -> pa.Table:
         """Texts of the model, and of people if the world has any."""

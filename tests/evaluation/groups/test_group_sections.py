@@ -175,7 +175,7 @@ def test_two_runs_are_compared_by_group() -> None:
     assert change.interval is not None
     assert change.interval.low < 0.4 < change.interval.high
     assert section.blocks[0] == Paragraph(
-        "Texts classed as keen: 1 of 8 groups differ between A and B after correction.", "finding"
+        "Texts classed as keen: 1 of 8 groups change from A to B after correction.", "finding"
     )
     forest = chart_of(section, "zeal-score-keen-changes")
     assert [(e.label, e.group) for e in forest.estimates if e.marked] == [("g0", "Big toe")]

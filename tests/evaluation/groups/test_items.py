@@ -105,8 +105,8 @@ def test_rows_that_repeat_their_item_count_once() -> None:
 def test_design_effects(
     share: list[float], rows: list[float], items: list[int], variance: list[float], expected: list[float]
 ) -> None:
-    columns = (np.array(values, float)[:, None] for values in (share, rows))
-    found = design_effects(*columns, np.array(items)[:, None], np.array(variance)[:, None])
+    values, n, spread = (np.array(column, float)[:, None] for column in (share, rows, variance))
+    found = design_effects(values, n, np.array(items)[:, None], spread)
     assert found[:, 0].tolist() == pytest.approx(expected)
 
 

@@ -60,7 +60,8 @@ def test_chi_square_equals_scipy() -> None:
         padded[1:, :-1] = counts
         found, slow = chi_square(padded), chi2_contingency(counts, correction=False)
         assert found is not None
-        assert (found.statistic, found.freedom) == (pytest.approx(slow.statistic), slow.dof)
+        assert found.statistic == pytest.approx(slow.statistic)
+        assert found.freedom == slow.dof
         assert found.p_value == pytest.approx(slow.pvalue)
         assert found.rows == counts.sum()
 
