@@ -73,10 +73,11 @@ def test_without_domains() -> None:
 
 def test_the_pairs_that_hold_are_filled() -> None:
     forest = chart_of(sections_of(made(0.3))["zeal-big-toe"], "zeal-score-keen-big_toe-differences")
-    marked = {e.label for e in forest.estimates if e.marked}
-    assert marked == {"g0 minus g1", "g0 minus g2", "g0 minus g3"}
+    marked = {(e.group, e.label) for e in forest.estimates if e.marked}
+    assert marked == {("g0", "minus g1"), ("g0", "minus g2"), ("g0", "minus g3")}
     assert len(forest.estimates) == 6
-    assert [e.marked for e in forest.estimates] == [True] * 3 + [False] * 3
+    groups = [e.group for e in forest.estimates]
+    assert groups == sorted(groups, key=groups.index), "the rows of a group stand together"
 
 
 def test_groups_stand_beside_human_texts() -> None:
