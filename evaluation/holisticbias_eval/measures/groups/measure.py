@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
 from holisticbias_eval.measures.groups.measured import audited, measured
@@ -16,7 +17,7 @@ from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
@@ -31,14 +32,20 @@ class GroupMeasure(Measure):
     ``read`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
     ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
     columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
-    made, if not for all.
+    made, if not for all. ``classifier`` names the classifier that judges the texts by default; it is empty if the
+    measure needs none.
     """
 
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
+    classifier: ClassVar[str] = ""
+
+    def labels(self, card: Card) -> tuple[str, ...]:
+        """The labels of a classifier that the measure reads; raises ``ClassifierError`` if the card does not fit."""
+        return card.labels
 
     @abstractmethod
     def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
