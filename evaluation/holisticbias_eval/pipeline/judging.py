@@ -97,8 +97,8 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
             raise EvaluationError(
                 f"{_measure_of(name, measures)} needs a classifier like {example} in --classifier too"
             )
-    started = [start_named(name, options, display) if name else None for name in (styles, offensive)]
-    return Judges(*started, options)
+    first, second = (start_named(name, options, display) if name else None for name in (styles, offensive))
+    return Judges(first, second, options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
