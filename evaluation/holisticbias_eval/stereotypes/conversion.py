@@ -111,9 +111,9 @@ class Converter:
 
 def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
     """Which of several forms a pronoun has in its place, null if that is not clear."""
-    if "possessive" in forms and is_double_genitive(before, after):
-        return None
     where = place(before, after)
+    if "possessive" in forms and where != "alone" and is_double_genitive(before, after):
+        return None
     alone = "object" if "object" in forms else "possessive"
     if where == "alone" and alone in forms:
         return alone
@@ -132,7 +132,11 @@ def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Excha
     starts = [0, *(m.end() for m in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
         other = in_case(mention[0], exchange.term, exchange.other or "", sentence[: mention.start()])
-        changed = with_article(text + sentence[start : mention.start()], other)
+        changed = with_article(
+            text + sentence[start : mention.start()],
+            exchange.other or "",
+            in_capitals=len(other) > 1 and other.isupper(),
+        )
         if changed.unknown:
             return "", "unknown-article"
         text = changed.before + other
