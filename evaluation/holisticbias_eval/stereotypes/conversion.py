@@ -113,7 +113,7 @@ class Converter:
 
 
 def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
-    """Which of several forms a pronoun has in its place, null if that is not clear."""
+    """The form that a pronoun has in its place, null if that is not clear."""
     where = place(before, after)
     if "possessive" in forms and where != "alone" and is_double_genitive(before, after):
         return None

@@ -44,17 +44,17 @@ CONVERTED = [
     ("math", "he", "He taught himself calculus.", "She taught herself calculus."),
     ("math", "she", "She is proud of herself for her geometry.", "He is proud of himself for his geometry."),
     # him, and her as an object
-    ("math", "him", "I told him about algebra.", "I told her about algebra."),
+    ("math", "him", "I asked him about algebra.", "I asked her about algebra."),
     ("math", "him", "Algebra is easy for him.", "Algebra is easy for her."),
     ("math", "him", "I gave him math books.", "I gave her math books."),
     ("math", "him", "I saw him dance.", "I saw her dance."),
-    ("math", "her", "I told her about algebra.", "I told him about algebra."),
+    ("math", "her", "I asked her about algebra.", "I asked him about algebra."),
     ("math", "her", "Algebra is easy for her.", "Algebra is easy for him."),
     ("math", "her", "Math makes it easy for her, I think.", "Math makes it easy for him, I think."),
     ("math", "her", "We met her at the dance.", "We met him at the dance."),
     ("math", "her", "They asked her to explain calculus.", "They asked him to explain calculus."),
     ("math", "her", "Poetry inspired her and me.", "Poetry inspired him and me."),
-    ("math", "her", "They told her that math is fun.", "They told him that math is fun."),
+    ("math", "her", "They asked her that math is fun.", "They asked him that math is fun."),
     ("math", "her", "They praised her because math is hard.", "They praised him because math is hard."),
     ("math", "her", "They helped her quickly with algebra.", "They helped him quickly with algebra."),
     ("math", "her", "I met her again at the symphony.", "I met him again at the symphony."),
@@ -91,7 +91,7 @@ CONVERTED = [
     ("math", "hers", "My algebra was better than hers!", "My algebra was better than his!"),
     # several at once
     ("math", "her", "Her love of calculus led her to study.", "His love of calculus led him to study."),
-    ("math", "he", "He told me that his math was his alone.", "She told me that her math was hers alone."),
+    ("math", "he", "He asked me that his math was his alone.", "She asked me that her math was hers alone."),
     ("math", "hers", "Her poetry is hers.", "His poetry is his."),
     # nouns, articles and possessives
     ("math", "man", "The man was good at math.", "The woman was good at math."),
@@ -112,7 +112,7 @@ CONVERTED = [
     ("things", "oboe", "An oboe, or an old oboe, brings peace.", "A rifle, or an old rifle, brings peace."),
     # names
     ("names", "Adam", "Adam is a friend.", "Alonzo is a friend."),
-    ("names", "Adam", "He told Adam that peace is near.", "He told Alonzo that peace is near."),
+    ("names", "Adam", "He asked Adam that peace is near.", "He asked Alonzo that peace is near."),
     ("names", "Amanda", "Amanda's health is good.", "Aiesha's health is good."),
     ("names", "Bobbie-Sue", "Bobbie-Sue feels happy.", "Lakisha feels happy."),
     ("names", "adam", "adam is a friend.", "alonzo is a friend."),
