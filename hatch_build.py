@@ -17,7 +17,7 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results")
+EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results", "shots")
 
 
 class TermsHook(BuildHookInterface[Any]):
