@@ -25,7 +25,7 @@ _LIST = (
     "Write {count} different sentences. Each is one complete sentence and contains both keywords exactly as they are "
     'given. The examples show the form. Reply with JSON alone: {{"sentences": [...]}} with {count} strings.'
 )
-_END = re.compile(r"##|keywords:|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
+_END = re.compile(r"##|(?<=\s)#(?=\s|\Z)|keywords:|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
 _LABEL = re.compile(r"\A(?:sentence|answer)\s*:\s*", re.IGNORECASE)
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*(?:```\s*)?\Z", re.DOTALL | re.IGNORECASE)
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"))  # noqa: RUF001 - quotation marks as people write them

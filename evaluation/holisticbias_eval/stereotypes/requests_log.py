@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.output import new_file
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.stereotypes.targets import Target
 
@@ -102,9 +101,10 @@ def sentences_table(rows: Iterable[Returned], generator: str, source: str) -> pa
 
 
 def write_log(rows: Sequence[Returned], folder: Path) -> None:
-    """Write the log so far, whole or not at all."""
-    with new_file(folder / LOG) as path:
-        pq.write_table(log_table(rows), path, compression="zstd")
+    """Write the log so far, whole or not at all, into a folder that this process has locked."""
+    part = folder / f".{LOG}.part"
+    pq.write_table(log_table(rows), part, compression="zstd")
+    part.replace(folder / LOG)
 
 
 Round = Mapping[Target, Sequence[Returned]]

@@ -104,6 +104,8 @@ def _read_words(path: Path) -> dict[str, Floats]:
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
                 word, *values = line.split()
                 if number == 1 and len(values) == 1:  # the header of word2vec's text form: words and size
                     continue
