@@ -13,9 +13,11 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
+from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
@@ -59,6 +61,11 @@ def is_scored(measures: Sequence[str]) -> bool:
     return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts)
 
 
+def is_continued(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run are of texts about groups."""
+    return MEASURES[measures[0]].prompts is COLLECTION_PROMPTS
+
+
 def evaluate(
     model: str | None,
     release: str | None,
@@ -79,15 +86,19 @@ def evaluate(
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
-    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
-        opened = find_release(release)
     scored = [measures for measures, _ in runs if is_scored(measures)]
-    answered = [measures for measures, _ in runs if not is_scored(measures)]
+    continued = [measures for measures, _ in runs if is_continued(measures)]
+    answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
+    asking = answering or AnsweringOptions()
     made: list[Job] = []
+    if scored or answered:
+        with display.step(f"Opening release {release}" if release else "Opening the newest release"):
+            opened = find_release(release)
     if scored:
         made += prepare_scoring(model, opened, scored, options, store, context, display)
     if answered:
-        made += prepare_answering(model, opened, answered, answering or AnsweringOptions(), display)
+        made += prepare_answering(model, opened, answered, asking, display)
+    made += [prepare_continuing(model, release, measures, asking, display) for measures in continued]
     jobs = [next(job for job in made if job.signature.measures == measures) for measures, _ in runs]
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]

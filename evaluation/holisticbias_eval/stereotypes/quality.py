@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from holisticbias_eval.statistics.proportions import wilson
 from holisticbias_eval.stereotypes.acceptance import words
 from holisticbias_eval.stereotypes.readability import automated_readability, gunning_fog
 from holisticbias_eval.stereotypes.targets import has_term
+from holisticbias_eval.stereotypes.templates import template_pairs
 
 MEASURE = "sentences"
 SENTIMENT = 0.05
@@ -25,7 +25,6 @@ TOGETHER = 200
 """Sentences whose distinct words are counted."""
 _DRAWS = 30
 _Z = 1.959963984540054
-_ATTRIBUTE = "[A]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +58,9 @@ def quality_figures(source: str, returned: Sequence[Asked], kept: Sequence[Asked
 
 
 def fill_templates(specification: Specification) -> list[Asked]:
-    """The specification's own templates, with each attribute and the first group's term of each slot.
-
-    ``[T:form]`` takes the slots of that form. Sentences begin with a capital and end with a mark.
-    """
-    found = []
-    slots = [(slot.form, next((term for term in slot.terms if term), None)) for slot in specification.slots]
-    attributes = [term for attributes in specification.attributes for term in attributes.terms]
-    for template, (form, term), attribute in product(specification.templates, slots, attributes):
-        mark = next((mark for mark in ("[T]", f"[T:{form}]") if mark in template), None)
-        if mark is not None and term is not None:
-            found.append(Asked(_closed(template.replace(mark, term).replace(_ATTRIBUTE, attribute)), term, attribute))
-    return found
-
-
-def _closed(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+    """The first sentence of each pair of the specification's own templates, each once; see ``template_pairs``."""
+    pairs = (pair for pair in template_pairs(specification) if pair.rule is None)
+    return list(dict.fromkeys(Asked(pair.sentence, pair.term, pair.attribute) for pair in pairs))
 
 
 def _compound(texts: Sequence[str]) -> Floats:
