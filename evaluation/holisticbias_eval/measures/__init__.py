@@ -12,6 +12,7 @@ from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
 from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.stance_contrast import StanceContrast
+from holisticbias_eval.measures.stereotype_score import StereotypeScore
 
 MEASURES: dict[str, Measure] = {
     "stance_contrast": StanceContrast(),
@@ -23,4 +24,5 @@ MEASURES: dict[str, Measure] = {
     "offensiveness": Offensiveness(),
     "prompt_offensiveness": PromptOffensiveness(),
     "response_wording": ResponseWording(),
+    "stereotype_score": StereotypeScore(),
 }

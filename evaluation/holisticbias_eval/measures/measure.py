@@ -41,17 +41,19 @@ class Info:
     beside: tuple[str, ...] = ()
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses"]
-"""What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text."""
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "pairs"]
+"""What a table of answers has: likelihoods of sentences, responses with probabilities of styles, with
+probabilities of being offensive, or with their text, or pairs of sentences with both scores."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
     "labels": "responses judged by a style classifier,",
     "offensiveness": "texts judged by an offensiveness classifier,",
     "responses": "responses",
+    "pairs": "pairs of sentences scored by",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
+_SCORED = ("likelihoods", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,11 @@ class Needs:
 
     def __post_init__(self) -> None:
         if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers == "likelihoods"])
+            object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        return f"{_ANSWERS[self.answers]} of {' or '.join(self.models)} models"
+        of = "" if self.answers == "pairs" else "of "
+        return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
