@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ class TargetGroup(Record):
     name: Key
     label: Text
     stereotype: Key | None = None
+    gender: Literal["female", "male"] | None = Field(None, description="of the pronouns that refer to its terms, if one")
     held_out: bool = Field(False, description="kept for measuring whether mitigation of the other groups carries over")
 
 
@@ -27,8 +28,8 @@ class Slot(Record):
     """The terms of all groups that take the same place in a sentence, in the order of the groups.
 
     ``form`` says what they are: ``subject`` (he, she), ``object`` (him, her), ``determiner`` (his, her), ``possessive``
-    (his, hers), ``name``, ``noun``, ``plural``, ``adjective``. A null is a term that a group lacks. ``descriptors`` are
-    the ids of descriptors in place of terms.
+    (his, hers), ``name``, ``noun``, ``plural``, ``adjective``, or ``mixed`` if its terms do not fit the same place. A
+    null is a term that a group lacks. ``descriptors`` are the ids of descriptors in place of terms.
     """
 
     form: SlotName = "noun"
@@ -47,12 +48,14 @@ class AttributeSet(Record):
 class Specification(Entry):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
-    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute.
+    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute; ``[T:FORM]`` takes only the
+    terms of slots of that form.
     """
 
     groups: tuple[TargetGroup, ...] = Field(min_length=2)
     slots: tuple[Slot, ...] = Field(min_length=1)
     attributes: tuple[AttributeSet, ...] = Field(min_length=1)
     templates: tuple[Text, ...] = ()
+    published_as: Text | None = Field(None, description="its name in the data that its source published")
     control: bool = Field(False, description="whether its words are invented, so that there is nothing to find")
     assessments: tuple[Assessment, ...] = ()
