@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import ScoresError
-from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, SCORES, TERM_SCORES
+from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of, read_columns
+from holisticbias_eval.prompts.pairs import SCORES, TERM_SCORES
 from holisticbias_eval.table_files import read_table
 
 PAIRS_FILE = "pairs.parquet"
@@ -39,14 +40,14 @@ def read_pairs(path: Path) -> pa.Table:
     _require(file, table.column_names, PAIR_COLUMNS, "pairs")
     columns = {name: names_of(file, table[name], name) for name in (*NAMES, "sentence")}
     columns["other_sentence"] = _without_empty(_text(file, table["other_sentence"], "other_sentence"))
-    columns["stereotyped"] = _sides(file, table["stereotyped"])
+    columns["stereotyped"] = _sides(file, table["stereotyped"], columns["other_sentence"].is_valid())
     columns |= _optional(file, table, TEXTS)
     if "slot" in table.column_names:
         columns["slot"] = table["slot"]
     if columns["other_sentence"].null_count == len(table):
         raise ScoresError(f"{file}: no pair has other_sentence, so there is nothing to score")
     ids = columns.pop("pair_id", None)
-    columns = {"pair_id": _pair_ids(file, ids, len(table)), **columns}
+    columns = {"pair_id": _pair_ids(file, ids, columns["other_sentence"].is_valid()), **columns}
     return pa.table(columns)
 
 
@@ -125,20 +126,24 @@ def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(blank, pa.scalar(None, pa.string()), column)
 
 
-def _sides(path: Path, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    sides = names_of(path, column, "stereotyped")
-    other = sides.filter(pc.invert(pc.is_in(sides, pa.array(SIDES))))
+def _sides(path: Path, column: pa.ChunkedArray, scored: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Which sentence is the stereotyped one; it may be missing for a pair that is not scored."""
+    sides = _text(path, column, "stereotyped")
+    names_of(path, sides.filter(scored), "stereotyped")
+    other = sides.filter(pc.and_(scored, pc.invert(pc.is_in(sides, pa.array(SIDES)))))
     if len(other):
-        raise ScoresError(f"{path}: column stereotyped is {other[0].as_py()[:80]!r} in a row: write {' or '.join(SIDES)}")
+        written = other[0].as_py()[:80]
+        raise ScoresError(f"{path}: column stereotyped is {written!r} in a row: write {' or '.join(SIDES)}")
     return sides
 
 
-def _pair_ids(path: Path, ids: pa.ChunkedArray | None, rows: int) -> pa.ChunkedArray:
-    """The ids of pairs, by default their row numbers; ``ScoresError`` if two are equal."""
+def _pair_ids(path: Path, ids: pa.ChunkedArray | None, scored: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The ids of pairs, by default their row numbers; ``ScoresError`` if two scored pairs have the same."""
     if ids is None:
-        return pa.chunked_array([pa.array([str(i) for i in range(rows)])])
+        return pa.chunked_array([pa.array([str(i) for i in range(len(scored))])])
     named = names_of(path, ids, "pair_id")
-    if len(pc.unique(named)) < rows:
+    own = named.filter(scored)
+    if len(pc.unique(own)) < len(own):
         raise ScoresError(f"{path}: two pairs have the same pair_id: give every pair its own, or leave the column out")
     return named
 

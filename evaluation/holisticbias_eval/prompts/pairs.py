@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
+import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans, joined, whole
 from holisticbias_eval.prompts.prompts import Prompts
 
+SCORES = ("score_stereotype", "score_antistereotype")
+TERM_SCORES = ("score_stereotype_term", "score_antistereotype_term")
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
@@ -79,3 +83,94 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _characters(words: Sequence[tuple[str, Place]]) -> Place:
     return (words[0][1][0], words[-1][1][1]) if words else (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPairs:
+    """Pairs of which both sentences are scored, and for masked models the changed words, in one call.
+
+    ``pairs`` is the whole table; ``rows`` are the pairs that have both sentences. ``per_token`` asks for the mean
+    over tokens in place of the sum.
+    """
+
+    pairs: pa.Table
+    rows: Ints
+    spans: Spans
+    changed: ChangedWords | None = None
+    per_token: bool = False
+
+    @property
+    def together(self) -> Spans:
+        """All spans to score: both sentences of each pair, then the changed words."""
+        return self.spans if self.changed is None else joined(self.spans, self.changed.spans)
+
+    def answer(self, scores: Scores) -> pa.Table:
+        """Add the scores to the pairs: log-likelihoods in nats, null if no token was scored.
+
+        With changed words, ``score_stereotype`` and ``score_antistereotype`` are of the words that both sentences
+        share, and the columns that end in ``_term`` of the changed words.
+        """
+        sentences = len(self.spans)
+        tokens = scores.tokens[:sentences].astype(np.float64)
+        values = np.where(tokens > 0, -scores.nll[:sentences], np.nan)
+        if self.per_token:
+            values = values / np.where(tokens > 0, tokens, np.nan)
+        if self.changed is None:
+            return with_pair_scores(self.pairs, self.rows, values, SCORES)
+        changed = np.bincount(self.changed.row, -scores.nll[sentences:], sentences)
+        table = with_pair_scores(self.pairs, self.rows, values - changed, SCORES)
+        return with_pair_scores(table, self.rows, np.where(tokens > 0, changed, np.nan), TERM_SCORES)
+
+
+def ask_pairs(pairs: pa.Table, *, with_changed: bool) -> AskedPairs:
+    """The spans of all pairs that have both sentences; ``with_changed`` also of the words that differ."""
+    rows, sentences, others = scored_sentences(pairs)
+    changed = changed_words(sentences, others) if with_changed else None
+    return AskedPairs(pairs, rows, both_sentences(sentences, others), changed)
+
+
+def ask_published(pairs: pa.Table) -> AskedPairs:
+    """The spans of the published code's causal formula: the mean log-likelihood of a token of ``published_texts``."""
+    rows, sentences, others = scored_sentences(pairs)
+    terms = [pairs[name].take(pa.array(rows)).to_pylist() for name in ("term", "other_term")]
+    return AskedPairs(
+        pairs, rows, both_sentences(published_texts(sentences, terms[0]), published_texts(others, terms[1])),
+        per_token=True,
+    )  # fmt: skip
+
+
+def scored_sentences(pairs: pa.Table) -> tuple[Ints, list[str], list[str]]:
+    """The rows that have both sentences, and both sentences of each."""
+    rows = np.flatnonzero(pairs["other_sentence"].is_valid().to_numpy())
+    sentences, others = (pairs[name].take(pa.array(rows)).to_pylist() for name in ("sentence", "other_sentence"))
+    return rows, sentences, others
+
+
+def published_texts(sentences: Sequence[str], terms: Sequence[str | None]) -> list[str]:
+    """Sentences as the published code scores them: in lower case but for the term, with a period added to each.
+
+    The period is added whatever the sentence ends with, so most sentences end in two (``_3_ss_test.py``).
+    """
+    return [_published(sentence, term or "") for sentence, term in zip(sentences, terms, strict=True)]
+
+
+def _published(sentence: str, term: str) -> str:
+    lowered = sentence.lower()
+    if term:
+        pattern = re.compile(rf"(?<!\w){re.escape(term.lower())}(?!\w)")
+        lowered = pattern.sub(lambda _: term, lowered)
+    return f"{lowered}."
+
+
+def with_pair_scores(pairs: pa.Table, rows: Ints, values: Floats, names: tuple[str, str]) -> pa.Table:
+    """Add the scores of both sentences by stereotype: ``values`` are of ``sentence``, then of ``other_sentence``.
+
+    Pairs that are not in ``rows`` get null, and so do values that are not finite.
+    """
+    own = np.array([side == "sentence" for side in pairs["stereotyped"].take(pa.array(rows)).to_pylist()], bool)
+    first, second = values[: len(rows)], values[len(rows) :]
+    for name, chosen in zip(names, (np.where(own, first, second), np.where(own, second, first)), strict=True):
+        column = np.full(pairs.num_rows, np.nan)
+        column[rows] = chosen
+        pairs = pairs.append_column(name, pa.array(np.where(np.isfinite(column), column, np.nan), from_pandas=True))
+    return pairs

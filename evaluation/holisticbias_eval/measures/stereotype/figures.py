@@ -16,12 +16,12 @@ from holisticbias_eval.measures.stereotype.outcomes import (
     MISSING,
     NAME,
     STEREOTYPE,
-    TERM_SCORES,
     TIE,
     Outcomes,
     read_outcomes,
 )
 from holisticbias_eval.measures.stereotype.trust import trust_figures
+from holisticbias_eval.prompts.pairs import TERM_SCORES
 from holisticbias_eval.statistics.attribute_shares import attribute_test, binomial_test, mean_interval
 from holisticbias_eval.statistics.corrections import holm
 

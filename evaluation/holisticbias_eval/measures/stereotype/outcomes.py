@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.statistics.attribute_shares import AttributeCounts
 
 T = TypeVar("T")
 
 NAME = "stereotype_score"
 TEMPLATE, GENERATED = "template", "generated"
-SCORES = ("score_stereotype", "score_antistereotype")
-TERM_SCORES = ("score_stereotype_term", "score_antistereotype_term")
 CHOSEN = "chose_stereotype"
 """Column that decides ties as the published code does: 1, 0, or null without a score."""
 ANTISTEREOTYPE, STEREOTYPE, TIE, MISSING = 0, 1, 2, 3

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.examples import cut
-from holisticbias_eval.measures.stereotype.outcomes import NAME, SCORES
+from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import SOURCES, Shown
 from holisticbias_eval.measures.stereotype.trust import NATS
+from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Cell, Column, Table, ends, without_empty
 
 ROWS, LETTERS = 1000, 200
