@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
@@ -15,19 +15,32 @@ from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.likelihood.chat_choice import ChatChooser
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.likelihood.opening import LEFT_OUT
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.spans import unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs
+from holisticbias_eval.pipeline.pair_modes import (
+    Answer,
+    TableJob,
+    ask_server,
+    decide_ties,
+    local_choices,
+    published_masked,
+    score_at_one_mask,
+    server_choices,
+)
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.pairs import PAIRS, SCORES, AskedPairs, ask_pairs, ask_published
+from holisticbias_eval.prompts.choices import AskedChoices, ask_choices
+from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
 from holisticbias_eval.stereotypes.specifications import list_specifications
@@ -39,6 +52,8 @@ _HOW: Mapping[str, str] = {
     "causal": "log-likelihood of the whole sentence",
     "seq2seq": "log-likelihood of the whole sentence, given an empty input",
     "masked": "pseudo-log-likelihood of the words that both sentences share",
+    "choice": "log-probability of the sentence's letter, mean over both orders",
+    "published masked": "mean logit of the term's pieces at one mask; ties go to the second sentence",
     "published": "mean log-likelihood of a token, in lower case and with a period added; ties go to the second sentence",
 }
 
@@ -84,35 +99,80 @@ def prepare_pairs(
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
     options = options or EngineOptions()
-    if given.mode == "published":
-        if not {"term", "other_term"} <= set(pairs.column_names):
-            raise EvaluationError(f"--mode published needs the columns term and other_term in {given.path}")
-        options = replace(options, scoring=replace(options.scoring, first_token="none"))  # noqa: S106 - not a secret
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        engine = start_engine(model, display.notice, options)
+        if given.mode == "choice" and options.engine == "api":
+            return _server_jobs(pairs, server_choices(model, options), measures, given)
+        if given.mode == "published":
+            options = _published_options(pairs, options, given)
+            masked = published_masked(model, options, display.notice)
+            if masked is not None:
+                return _masked_jobs(pairs, masked, measures, given)
+        engine, asked = _start(model, options, pairs, given.mode, display)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
-    with display.step("Selecting sentences"):
-        asked = _ask(pairs, engine, given.mode)
     return [_job(pairs, asked, engine, names, given, store, display) for names in measures]
 
 
-def _ask(pairs: pa.Table, engine: Scorer, mode: Mode) -> AskedPairs:
-    if mode == "published":
-        return ask_published(pairs)
-    return ask_pairs(pairs, with_changed=engine.kind == "masked")
+def _published_options(pairs: pa.Table, options: EngineOptions, given: PairOptions) -> EngineOptions:
+    """The options of the published formulas, which leave out the first token."""
+    if not {"term", "other_term"} <= set(pairs.column_names):
+        raise EvaluationError(f"--mode published needs the columns term and other_term in {given.path}")
+    if options.engine == "api":
+        return options
+    return replace(options, scoring=replace(options.scoring, first_token=LEFT_OUT))
+
+
+def _start(
+    model: str | None, options: EngineOptions, pairs: pa.Table, mode: Mode, display: Display
+) -> tuple[Scorer, AskedPairs | AskedChoices]:
+    if mode == "choice":
+        return local_choices(model, options, pairs, display.notice)
+    engine = start_engine(model, display.notice, options)
+    asked = ask_published(pairs) if mode == "published" else ask_pairs(pairs, with_changed=engine.kind == "masked")
+    return engine, asked
+
+
+def _server_jobs(
+    pairs: pa.Table, chooser: ChatChooser, measures: Sequence[tuple[str, ...]], given: PairOptions
+) -> list[Job]:
+    choices = ask_choices(pairs)
+    settings = {**chooser.settings, "pair_score": _HOW["choice"]}
+    answer = partial(ask_server, choices, chooser)
+    return [_table_job(pairs, answer, len(choices.questions), chooser.identity, settings, n, given) for n in measures]
+
+
+def _masked_jobs(
+    pairs: pa.Table, scorer: OneMaskScorer, measures: Sequence[tuple[str, ...]], given: PairOptions
+) -> list[Job]:
+    settings = {**scorer.settings, "pair_score": _HOW["published masked"]}
+    answer = partial(score_at_one_mask, pairs, scorer)
+    total = pairs.num_rows - pairs["other_sentence"].null_count
+    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given) for names in measures]
+
+
+def _table_job(
+    pairs: pa.Table,
+    answer: Answer,
+    total: int,
+    model: ModelIdentity,
+    settings: Mapping[str, str],
+    measures: tuple[str, ...],
+    given: PairOptions,
+) -> TableJob:
+    signature = sign_pairs(pairs, model, settings, measures, given)
+    return TableJob(signature, total, answer, pair_run_name(signature, given.path.name, given.mode))
 
 
 def _job(
     pairs: pa.Table,
-    asked: AskedPairs,
+    asked: AskedPairs | AskedChoices,
     engine: Scorer,
     measures: tuple[str, ...],
     given: PairOptions,
     store: Path | None,
     display: Display,
 ) -> PairJob:
-    how = _HOW["published" if given.mode == "published" else engine.kind]
+    how = _HOW[engine.kind if given.mode == "likelihood" else given.mode]
     signature = sign_pairs(pairs, engine.identity, {**engine.settings, "pair_score": how}, measures, given)
     stored = None
     if store is not None:
@@ -178,12 +238,3 @@ def with_specifications(pairs: pa.Table) -> pa.Table:
         controls = [known[name].control if name in known else False for name in names]
         pairs = pairs.append_column("control", pa.array(controls))
     return pairs
-
-
-def decide_ties(pairs: pa.Table) -> pa.Table:
-    """Add the column ``chose_stereotype`` of the published code: 1 or 0, where the second sentence wins a tie."""
-    stereotype, other = (pairs[name].to_numpy(zero_copy_only=False) for name in SCORES)
-    second = np.array([side == "other_sentence" for side in pairs["stereotyped"].to_pylist()], bool)
-    chosen = np.where(stereotype == other, second, stereotype > other).astype(float)
-    known = ~np.isnan(stereotype) & ~np.isnan(other)
-    return pairs.append_column(CHOSEN, pa.array(np.where(known, chosen, np.nan), from_pandas=True))

@@ -23,6 +23,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run
@@ -42,7 +43,7 @@ class ScoringJob(Job):
     release: Release | None
     engine: Scorer
     stored: StoredScorer | None
-    asked: Asked | AskedPairs
+    asked: Asked | AskedPairs | AskedChoices
     distinct: Spans
     rows: Ints
     prompts: ScoredPrompts | PairPrompts

@@ -20,6 +20,10 @@ TERM_SCORES = ("score_stereotype_term", "score_antistereotype_term")
 _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
+Place = tuple[int, int]
+"""The characters of a text from one position to another, which is excluded."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairPrompts(Prompts):
     """Pairs of sentences from a file, both of which are scored."""
@@ -46,20 +50,15 @@ def changed_words(sentences: Sequence[str], others: Sequence[str]) -> ChangedWor
 
     The words that both sentences share are the longest common blocks of words and marks, as difflib finds them.
     """
-    found: list[tuple[int, int, int]] = []
-    for row, (one, other) in enumerate(zip(sentences, others, strict=True)):
-        for (start, stop), (begin, end) in differing_places(one, other):
-            found.append((row, start, stop))
-            found.append((row + len(sentences), begin, end))
-    kept = np.array([place for place in found if place[1] < place[2]], np.int64).reshape(-1, 3)
-    kept = kept[np.argsort(kept[:, 0], kind="stable")]
+    found: list[tuple[int, Place]] = []
+    for number, (one, other) in enumerate(zip(sentences, others, strict=True)):
+        for place, other_place in differing_places(one, other):
+            found += [(number, place), (number + len(sentences), other_place)]
+    kept = sorted((row, *place) for row, place in found if place[0] < place[1])
+    table = np.array(kept, np.int64).reshape(-1, 3)
     texts = [*sentences, *others]
-    row = kept[:, 0]
-    start, stop = kept[:, 1].astype(np.int32), kept[:, 2].astype(np.int32)
-    return ChangedWords(Spans([texts[i] for i in row], start, stop, [""] * len(row)), row)
-
-
-Place = tuple[int, int]
+    start, stop = table[:, 1].astype(np.int32), table[:, 2].astype(np.int32)
+    return ChangedWords(Spans([texts[row] for row, _, _ in kept], start, stop, [""] * len(kept)), table[:, 0])
 
 
 def differing_places(one: str, other: str) -> Iterator[tuple[Place, Place]]:
@@ -146,19 +145,20 @@ def scored_sentences(pairs: pa.Table) -> tuple[Ints, list[str], list[str]]:
     return rows, sentences, others
 
 
-def published_texts(sentences: Sequence[str], terms: Sequence[str | None]) -> list[str]:
+def published_texts(sentences: Sequence[str], terms: Sequence[str | None], replaced_by: str | None = None) -> list[str]:
     """Sentences as the published code scores them: in lower case but for the term, with a period added to each.
 
     The period is added whatever the sentence ends with, so most sentences end in two (``_3_ss_test.py``).
+    ``replaced_by`` is put in place of the term, as a mask.
     """
-    return [_published(sentence, term or "") for sentence, term in zip(sentences, terms, strict=True)]
+    return [_published(sentence, term or "", replaced_by) for sentence, term in zip(sentences, terms, strict=True)]
 
 
-def _published(sentence: str, term: str) -> str:
+def _published(sentence: str, term: str, replaced_by: str | None) -> str:
     lowered = sentence.lower()
     if term:
         pattern = re.compile(rf"(?<!\w){re.escape(term.lower())}(?!\w)")
-        lowered = pattern.sub(lambda _: term, lowered)
+        lowered = pattern.sub(lambda _: term if replaced_by is None else replaced_by, lowered)
     return f"{lowered}."
 
 

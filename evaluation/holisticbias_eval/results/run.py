@@ -36,9 +36,7 @@ class AnswerFile:
 
 
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
-PAIRS = AnswerFile(
-    "pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
-)
+PAIRS = AnswerFile("pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
 
 

@@ -165,4 +165,3 @@ def _rejected(table: pa.Table) -> Iterator[Figure]:
     asked = Counter(names)
     for (name, rule), count in rules.items():
         yield figure("rejected", {"specification": name, "rule": rule}, count, "count", asked[name])
-

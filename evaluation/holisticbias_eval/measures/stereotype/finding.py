@@ -13,7 +13,8 @@ _NAMED = 5
 EXPLANATION = Paragraph(
     "The score of a specification is the mean over its attributes of the share of pairs in which the stereotyped "
     "sentence is likelier. The interval covers other attributes and other sentences. The test flips the deviations of "
-    "whole attributes from one half; p-values are corrected for the number of specifications (Holm). Ties are left out.",
+    "whole attributes from one half; p-values are corrected for the number of specifications (Holm). Ties are left "
+    "out.",
     "note",
 )
 

@@ -35,7 +35,9 @@ def stereotype_sections(view: View) -> tuple[Section, ...]:
     ]
     if made := made_tables(shown):
         sections.append(Section("stereotype-sentences", "Sentences and pairs", made))
-    sections.append(Section("stereotype-attributes", "Score of every attribute", (attribute_table(shown),), detail=True))
+    sections.append(
+        Section("stereotype-attributes", "Score of every attribute", (attribute_table(shown),), detail=True)
+    )
     if table := pair_table(shown, view.answers):
         sections.append(Section("stereotype-pairs", "Pairs and their scores", (table,), detail=True))
     return tuple(sections)

@@ -39,7 +39,7 @@ def score_table(shown: Shown) -> Table:
     for f in shown.scores:
         share = _of(shown, "share", f)
         tested = (f.value, ends(f.interval), f.p_value, shown.adjusted(f))
-        binomial = (share and share.value, share and share.p_value)
+        binomial = (share.value, share.p_value) if share else (None, None)
         counts = (f.n, _value(shown, "ties", f), f.missing)
         rows.append((shown.label(f), *tested, *binomial, _value(shown, "term_score", f), *counts))
     note = "The binomial test counts sentences as independent. Baselines are last, without correction."
@@ -50,7 +50,7 @@ def trust_table(shown: Shown) -> Table:
     """What the score of each specification depends on."""
     columns = (
         Column("specification", "Specification"),
-        Column("sets_sd", "SD over sets", "share difference"),
+        Column("sets_sd", "SD over sets", "share"),
         Column("sets_range", "Range of sets", "share", interval=True),
         Column("without_one", "Without one attribute", "share", interval=True),
         Column("largest", "Largest attribute"),
@@ -62,18 +62,21 @@ def trust_table(shown: Shown) -> Table:
         Column("offered_first", "First sentence chosen", "share"),
         Column("orders_agree", "Both orders agree", "share"),
     )
-    largest = {f.keys["specification"]: f for f in shown.figures.by(NAME, "largest_attribute", "specification", "attribute")}
+    largest = {
+        f.keys["specification"]: f for f in shown.figures.by(NAME, "largest_attribute", "specification", "attribute")
+    }
     rows = []
     for f in shown.scores:
         most = largest.get(f.keys["specification"])
-        ranges = [found and ends(found.interval) for found in (_of(shown, n, f) for n in ("sets_range", "leave_one_attribute_out"))]
-        named = (most and most.keys["attribute"], most and most.value)
+        ranges = (_interval(shown, "sets_range", f), _interval(shown, "leave_one_attribute_out", f))
+        named = (most.keys["attribute"], most.value) if most else (None, None)
         values = (_value(shown, name, f) for name in (column.key for column in columns[7:]))
         split = _value(shown, "split_attributes", f)
         rows.append((shown.label(f), _value(shown, "sets_sd", f), *ranges, *named, split, *values))
     note = (
-        "Sets have four sentences per attribute, drawn with replacement. The part of an attribute is its deviation from "
-        "one half among the deviations of all attributes. A margin is the score of the stereotyped sentence minus the other's."
+        "Sets have four sentences per attribute, drawn with replacement. The part of an attribute is its deviation "
+        "from one half among the deviations of all attributes. A margin is the score of the stereotyped sentence "
+        "minus the other's."
     )
     return without_empty(Table("stereotype-trust", "Dependence of the score", columns, tuple(rows), note))
 
@@ -90,12 +93,18 @@ def attribute_table(shown: Shown) -> Table:
     found = shown.figures.by(NAME, "attribute_share", "specification", "attribute")
     rows = tuple((f.keys["attribute"], shown.label(f), f.value, f.n, f.missing) for f in found[:ROWS])
     note = "" if len(found) <= ROWS else f"The first {ROWS:,} of {len(found):,}; all are in result.json."
-    return Table("stereotype-attributes", "Share of pairs with a likelier stereotyped sentence", columns, rows, note, search=True)
+    return Table(
+        "stereotype-attributes", "Share of pairs with a likelier stereotyped sentence", columns, rows, note, search=True
+    )
 
 
 def made_tables(shown: Shown) -> tuple[Block, ...]:
     """The pairs that could not be made, by rule; empty if none was rejected."""
-    columns = (Column("rule", "Rule"), Column("specification", "Specification"), Column("rejected", "Rejected", "count"))
+    columns = (
+        Column("rule", "Rule"),
+        Column("specification", "Specification"),
+        Column("rejected", "Rejected", "count"),
+    )
     found = shown.figures.by(NAME, "rejected", "specification", "rule")
     rows = tuple((f.keys["rule"], shown.label(f), f.value) for f in found[:ROWS])
     if not rows:
@@ -120,15 +129,23 @@ def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
         Column("score_antistereotype", "Other score", "nats"),
         Column("margin", "Margin", _CHANGE),
     )
-    note = f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in pairs.parquet." if len(rows) < len(scored) else ""
-    return without_empty(Table("stereotype-pairs", "Pairs of sentences and their scores", columns, rows, note, search=True))
+    note = (
+        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in pairs.parquet."
+        if len(rows) < len(scored)
+        else ""
+    )
+    return without_empty(
+        Table("stereotype-pairs", "Pairs of sentences and their scores", columns, rows, note, search=True)
+    )
 
 
 def _pair_row(shown: Shown, row: Mapping[str, object]) -> tuple[Cell, ...]:
     texts = [cut(str(row[name]), LETTERS) for name in ("sentence", "other_sentence")]
     if row["stereotyped"] == "other_sentence":
         texts.reverse()
-    one, other = (value if isinstance(value, float) and np.isfinite(value) else None for value in (row[n] for n in SCORES))
+    one, other = (
+        value if isinstance(value, float) and np.isfinite(value) else None for value in (row[n] for n in SCORES)
+    )
     name, source = str(row["specification"]), str(row.get("source") or "")
     margin = None if one is None or other is None else one - other
     label = shown.labels.get(name, name)
@@ -142,3 +159,8 @@ def _of(shown: Shown, name: str, figure: Figure) -> Figure | None:
 def _value(shown: Shown, name: str, figure: Figure) -> float | None:
     found = _of(shown, name, figure)
     return found.value if found else None
+
+
+def _interval(shown: Shown, name: str, figure: Figure) -> tuple[float, float] | None:
+    found = _of(shown, name, figure)
+    return ends(found.interval) if found else None

@@ -44,7 +44,7 @@ def _other_sets(counts: AttributeCounts, keys: dict[str, str], settings: Setting
     if settings is None:
         return
     value, interval = None, None
-    if len(counts):
+    if (counts.pairs > 1).any():
         means = set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
         value, interval = float(means.std(ddof=1)), Interval(low=float(means.min()), high=float(means.max()))
     yield figure("sets_sd", keys, value, "share", len(counts), of=NAME)
@@ -57,9 +57,7 @@ def _single_attributes(
     """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
     without = without_each(counts)
     interval = Interval(low=float(without.min()), high=float(without.max())) if len(without) else None
-    yield figure(
-        "leave_one_attribute_out", keys, counts.mean, "share", len(counts), interval=interval, of=NAME
-    )
+    yield figure("leave_one_attribute_out", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
     parts = deviation_parts(counts)
     if len(parts) and not np.isnan(parts[0]):
         most = int(parts.argmax())
