@@ -95,8 +95,8 @@ def _refuse_other_numbers(path: Path, column: pa.ChunkedArray, name: str) -> Non
     other = known[~np.isin(known, (0.0, 1.0))]
     if len(other):
         raise ScoresError(
-            f"{path}: column {name} is {other[0]:g} in a row: write 1 if the stereotyped sentence is likelier, 0 if the "
-            "other is, and leave the cell empty if it is not known"
+            f"{path}: column {name} is {other[0]:g} in a row: write 1 if the stereotyped sentence is likelier, "
+            "0 if the other is, and leave the cell empty if it is not known"
         )
 
 
@@ -152,6 +152,6 @@ def _require(path: Path, found: Sequence[str], needed: Sequence[str], what: str,
     for name in needed:
         if name not in found:
             raise ScoresError(
-                f"{path} has no column {name}: a table of {what} has {', '.join(needed[:-1])} and {needed[-1]}{further}, "
-                f"this file has {', '.join(repr(column[:80]) for column in found[:8])}"
+                f"{path} has no column {name}: a table of {what} has {', '.join(needed[:-1])} and {needed[-1]}{further}"
+                f", this file has {', '.join(repr(column[:80]) for column in found[:8])}"
             )

@@ -100,6 +100,7 @@ def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
 
 
 def _count_pairs(first: pa.Table, second: pa.Table) -> SharedSentences:
+    first, second = (table.filter(table["other_sentence"].is_valid()) for table in (first, second))
     place = pc.index_in(first["pair_id"], second["pair_id"].combine_chunks())
     one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
     equal = (
