@@ -46,7 +46,7 @@ class ApiGenerator(Generator):
             name, "behind a server", None, None, None, "unknown", f"asked at {self._client.server.base}"
         )
         settings = {"generator": "api", **decoding.settings, "seed": str(seed), **self._client.settings}
-        super().__init__(identity, "causal", settings)
+        super().__init__(identity, "causal", settings, keeps_blank=self._client.keeps_blank)
 
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests, several at once; see ``Generator.respond``.

@@ -27,13 +27,17 @@ class Generator(ABC):
     ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
     that responses depend on: decoding, seed, chat template. They are recorded in
     the run and are part of the store's key. A response depends on its request
-    alone: never on the other requests, their order or their number.
+    alone: never on the other requests, their order or their number. ``keeps_blank`` is whether the blank before a
+    response is a part of it, because the response goes on in the middle of the prompt's text.
     """
 
-    def __init__(self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
+    ) -> None:
         self.identity = identity
         self.kind = kind
         self.settings = settings
+        self.keeps_blank = keeps_blank
 
     @abstractmethod
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:

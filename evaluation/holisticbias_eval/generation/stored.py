@@ -39,7 +39,7 @@ class StoredGenerator(Generator):
     """
 
     def __init__(self, generator: Generator, store: ShardStore) -> None:
-        super().__init__(generator.identity, generator.kind, generator.settings)
+        super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
         self._generator = generator
         self._store = store
         self.kept = f"responses of earlier runs are kept in {store.folder}"

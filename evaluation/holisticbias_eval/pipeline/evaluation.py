@@ -14,10 +14,12 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
+from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.pairs import PairPrompts
 from holisticbias_eval.prompts.prompts import ScoredPrompts
@@ -67,6 +69,11 @@ def is_paired(measures: Sequence[str]) -> bool:
     return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
 
 
+def is_continued(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run are of texts about groups."""
+    return MEASURES[measures[0]].prompts is COLLECTION_PROMPTS
+
+
 def evaluate(
     model: str | None,
     release: str | None,
@@ -90,7 +97,9 @@ def evaluate(
     """
     paired = [measures for measures, _ in runs if is_paired(measures)]
     scored = [measures for measures, _ in runs if is_scored(measures) and measures not in paired]
-    answered = [measures for measures, _ in runs if not is_scored(measures)]
+    continued = [measures for measures, _ in runs if is_continued(measures)]
+    answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
+    asking = answering or AnsweringOptions()
     made: list[Job] = []
     if paired:
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
@@ -99,7 +108,8 @@ def evaluate(
     if scored:
         made += prepare_scoring(model, opened, scored, options, store, context, display)
     if answered:
-        made += prepare_answering(model, opened, answered, answering or AnsweringOptions(), display)
+        made += prepare_answering(model, opened, answered, asking, display)
+    made += [prepare_continuing(model, release, measures, asking, display) for measures in continued]
     jobs = [next(job for job in made if job.signature.measures == measures) for measures, _ in runs]
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]

@@ -38,6 +38,8 @@ class AnswerFile:
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
 PAIRS = AnswerFile("pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
+TEXTS = ("response_id", "group", "prompt", "response", "text")
+"""The columns of responses that are texts about groups."""
 
 
 class MaskedInputs(Part):
@@ -162,7 +164,8 @@ def _read_table(path: Path) -> pa.Table:
 def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
     path = folder / answers.file
     table = _read_table(path)
-    for name in answers.columns:
+    needed = TEXTS if answers is RESPONSES and "group" in table.column_names else answers.columns
+    for name in needed:
         if name not in table.column_names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     return table

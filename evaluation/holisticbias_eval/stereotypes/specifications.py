@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification
 from holisticbias.terms.versions import holds
@@ -21,6 +22,7 @@ from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
 SUFFIXES = (".yaml", ".yml", ".json")
+R = TypeVar("R", bound=Record)
 _SHOWN = 200  # characters of a user's text in a message
 _USERS = {"sources": ["contributors"], "since": "3.0.0"}  # keys that a user's own file may leave out
 
@@ -97,7 +99,7 @@ def _read_json(path: Path) -> Any:
         raise SpecificationError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
 
 
-def _validated(model: Any, data: Mapping[str, Any], path: Path) -> Any:
+def _validated(model: type[R], data: Mapping[str, Any], path: Path) -> R:
     try:
         return model.model_validate(data)
     except ValidationError as error:
