@@ -17,6 +17,7 @@ from holisticbias_eval.commands.response_options import (
     read_engine,
     response_options,
 )
+from holisticbias_eval.commands.text_options import read_collection, read_measuring, text_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
@@ -99,6 +100,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 )
 @engine_options
 @response_options
+@text_options
 @judging_options
 @click.option(
     "--store",
@@ -192,4 +194,6 @@ def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> Answering
         judging=read_judging(given, given["device"], kept["labels"]),  # type: ignore[arg-type]
         store=kept["responses"],
         given=given["responses"],
+        collection=read_collection(given),  # type: ignore[arg-type]
+        measuring=read_measuring(given),  # type: ignore[arg-type]
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -97,8 +98,8 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
             raise EvaluationError(
                 f"{_measure_of(name, measures)} needs a classifier like {example} in --classifier too"
             )
-    started = [start_named(name, options, display) if name else None for name in (styles, offensive)]
-    return Judges(*started, options)
+    start = partial(start_named, options=options, display=display)
+    return Judges(start(styles) if styles else None, start(offensive) if offensive else None, options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
