@@ -47,3 +47,11 @@ class RegistryError(EvaluationError):
 
 class ReportError(EvaluationError):
     """A report that cannot be made with the given options."""
+
+
+class SpecificationError(EvaluationError):
+    """A bias specification that is missing or invalid."""
+
+
+class PairsError(EvaluationError):
+    """A table of sentences that pairs cannot be made of."""

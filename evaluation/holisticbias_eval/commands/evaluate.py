@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
 from holisticbias_eval.commands.option_groups import GroupedCommand
@@ -17,7 +18,7 @@ from holisticbias_eval.commands.response_options import (
     read_engine,
     response_options,
 )
-from holisticbias_eval.commands.text_options import read_collection, read_measuring, text_options
+from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
@@ -100,7 +101,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 )
 @engine_options
 @response_options
-@text_options
+@collection_options
+@lexicon_options
 @judging_options
 @click.option(
     "--store",

@@ -1,91 +1,84 @@
-"""Options of commands that measure texts about groups: which prompts, what is measured, and with which lexicons."""
+"""Options of commands that measure texts about groups: lexicons, thresholds and the classifier."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import TypedDict
 
 import click
 
-from holisticbias_eval.commands.option_groups import option_group
-
-if TYPE_CHECKING:
-    from holisticbias_eval.measures.measure import Settings
-    from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
+from holisticbias_eval.commands.option_groups import F, option_group
 
 
-class TextArguments(TypedDict):
+class LexiconArguments(TypedDict):
+    """The values of the options of lexicons."""
+
+    norms: tuple[str, ...]
+    polarity: str
+    positive: float
+    negative: float
+
+
+class TextArguments(LexiconArguments):
     """The values of the options."""
 
-    prompts: str | None
-    human: Path | None
-    part: Literal["whole", "continuation"] | None
-    faulty_prompts: Literal["keep", "drop"]
-    style: str
-    norms: tuple[Path, ...]
-    per_cell: int | None
+    classifier: str | None
+    device: str
+    api_base: str | None
+    store: Path | None
+    no_store: bool
 
 
-text_options = option_group(
-    "Texts about groups",
-    click.option(
-        "--prompts",
-        metavar="NAME|FILE|FOLDER|ID",
-        help="Prompts to continue: a collection of the release; a .csv, .jsonl or .parquet table with prompt, group "
-        "and optionally domain, subject, continuation and item; the folder of BOLD's files; a Hugging Face Hub dataset "
-        "in BOLD's form, as AmazonScience/bold or ID@COMMIT; or `sentences`: responses to the release's sentences. "
-        "Default: all prompts of the newest version that has some, in preparation or published.",
-    ),
-    click.option(
-        "--human",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Table with prompt and continuation: what people wrote. It is measured beside the model's texts.",
-    ),
-    click.option(
-        "--measured",
-        "part",
-        type=click.Choice(["whole", "continuation"]),
-        help="What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. "
-        "Default: whole; for sentences and given responses without prompt, the response alone.",
-    ),
-    click.option(
-        "--faulty-prompts",
-        type=click.Choice(["keep", "drop"]),
-        default="keep",
-        show_default=True,
-        help="Whether to keep BOLD's prompts of at most three words and those that repeat a prompt of their domain. "
-        "Empty prompts are always left out.",
-    ),
-    click.option(
-        "--style",
-        metavar="NAME|FILE",
-        default="continuation",
-        show_default=True,
-        help="How a chat model is asked to continue: a file of evaluation/styles/, by name, or one in the same form. "
-        "With --chat off every model continues the plain text.",
-    ),
+lexicon_options = option_group(
+    "Lexicons for texts",
     click.option(
         "--norms",
-        type=click.Path(path_type=Path),
         multiple=True,
+        type=click.Path(),
         metavar="FILE",
-        help="Lexicon for the measure norms: Warriner et al. 2013, NRC VAD or EmoMap; may be given twice.",
+        help="Lexicon for norms, of Warriner et al., NRC VAD or EmoMap; give it twice for two lexicons.",
     ),
+    click.option(
+        "--polarity",
+        default="gender-polarity",
+        show_default=True,
+        metavar="NAME|FILE",
+        help="Gender polarity of words, for gender_polarity.",
+    ),
+    click.option(
+        "--positive",
+        type=click.FloatRange(0, 1, min_open=True),
+        default=0.5,
+        show_default=True,
+        help="VADER score from which on a text is positive.",
+    ),
+    click.option(
+        "--negative",
+        type=click.FloatRange(-1, 0, max_open=True),
+        default=-0.5,
+        show_default=True,
+        help="VADER score up to which a text is negative.",
+    ),
+)
+_classifier_options = option_group(
+    "Measuring texts",
+    click.option(
+        "--classifier",
+        metavar="NAME|FILE",
+        help="Classifier for toxicity or regard; see `holisticbias classifiers`. Default: toxicity, regard.",
+    ),
+    click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
+    click.option("--api-base", metavar="URL", help="For a classifier that is a chat model: address of its server."),
+    click.option(
+        "--store",
+        type=click.Path(path_type=Path),
+        help="Folder that keeps probabilities between runs. Default: the folder labels in $HOLISTICBIAS_CACHE or "
+        "~/.cache/holisticbias.",
+    ),
+    click.option("--no-store", is_flag=True, help="Judge every text again, and keep nothing."),
 )
 
 
-def read_collection(given: TextArguments) -> CollectionOptions:
-    """The prompts, and what is measured of their continuations."""
-    from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
-
-    keep = given["faulty_prompts"] == "keep"
-    samples = given["per_cell"] or 1
-    return CollectionOptions(given["prompts"], given["human"], given["part"], keep, samples, given["style"])
-
-
-def read_measuring(given: TextArguments) -> Settings:
-    """The settings of the measures."""
-    from holisticbias_eval.measures.measure import Settings
-
-    return Settings(norms=tuple(map(str, given["norms"])))
+def text_options(command: F) -> F:
+    """A decorator that adds all options of measuring texts to a command."""
+    return _classifier_options(lexicon_options(command))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -98,8 +97,8 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
             raise EvaluationError(
                 f"{_measure_of(name, measures)} needs a classifier like {example} in --classifier too"
             )
-    start = partial(start_named, options=options, display=display)
-    return Judges(start(styles) if styles else None, start(offensive) if offensive else None, options)
+    first, second = (start_named(name, options, display) if name else None for name in (styles, offensive))
+    return Judges(first, second, options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:

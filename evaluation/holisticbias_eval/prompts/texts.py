@@ -18,7 +18,7 @@ WITHHELD = ("refused", "filtered")
 MODEL, HUMAN = "model", "human"
 _TEXT = pa.large_string()
 _FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u201d')
-_SIGNS = re.compile(rf"\\?([{''.join(_FORMS)}])")
+_SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _repeated(prompt: str) -> re.Pattern[str]:
 
 def _sign(found: re.Match[str]) -> str:
     """The pattern of a dash or a quotation mark in any of its forms."""
-    return next(f"[{forms}]" for forms in _FORMS if found[1] in forms)
+    return next(f"[{re.escape(forms)}]" for forms in _FORMS if found[1] in forms)
 
 
 def _rest(prompt: str, text: str) -> str | None:

@@ -38,7 +38,7 @@ def read_regard(texts: Names, probabilities: pa.Table) -> Reading:
     labels, values = _matrix(probabilities)
     places = {label.casefold(): i for i, label in enumerate(labels)}
     difference = values[:, places[POSITIVE]] - values[:, places[NEGATIVE]]
-    judged: Bools = ~np.isnan(values).any(axis=1)
+    judged = np.asarray(~np.isnan(values).any(axis=1))
     largest = np.where(judged, np.nanargmax(np.where(np.isnan(values), -1.0, values), axis=1), 0)
     tied = judged & ((values == values[np.arange(len(values)), largest][:, None]).sum(axis=1) > 1)
     defined = judged & ~tied

@@ -49,7 +49,7 @@ _LARGEST = 1 << 30
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words in lower case with their norms, scaled as in the paper; ``values`` has one column per norm, NaN if missing."""
+    """Words in lower case and their norms, scaled as in the paper: a column per norm, NaN if missing."""
 
     words: Mapping[str, int]
     norms: tuple[str, ...]

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Entry
+from holisticbias.terms.entries import Entry, Judged
+from holisticbias.terms.file_kinds import WITH_PROMPTS
 from holisticbias.terms.versions import version_key
 
 
@@ -31,7 +32,7 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
         yield ("until",), entry.until
     for k, wording in enumerate(entry.history):
         yield ("history", k, "until"), wording.until
-    for k, assessment in enumerate(entry.assessments if isinstance(entry, Descriptor) else ()):
+    for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
         if assessment.since is not None:
             yield ("assessments", k, "since"), assessment.since
 
@@ -67,3 +68,27 @@ def empty_version(repository: Repository) -> Problems:
         missing = [name for name, files in kinds if not files]
         if missing:
             yield file.problem(("version",), f"Version {file.record.version} has no {' and no '.join(missing)}.")
+
+
+@rule(
+    "version-layout",
+    asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later.",
+    fix=f"set layout: {WITH_PROMPTS}, or a later version in 'since'",
+    why="Releases in an earlier layout have no tables for these entries, so a release would lack them.",
+)
+def version_layout(repository: Repository) -> Problems:
+    catalog = repository.catalog()
+    for file in repository.releases:
+        if file.record.layout < WITH_PROMPTS:
+            held = catalog.at(file.record.version)
+            kinds = (
+                ("collections", held.collections),
+                ("prompts", held.prompts),
+                ("specifications", held.specifications),
+            )
+            found = [name for name, files in kinds if files]
+            if found:
+                yield file.problem(
+                    ("layout",),
+                    f"Version {file.record.version} has {' and '.join(found)}, and layout {file.record.layout}.",
+                )

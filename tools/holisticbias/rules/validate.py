@@ -87,11 +87,12 @@ def _validate_outside_file(path: Path, source: tuple[SourceFile, ...]) -> Iterab
 def _replaces(file: SourceFile, other: SourceFile) -> bool:
     if other.kind != file.kind:
         return False
-    keys = ("axis", "gender", "family", "version", "subset", "sources")
+    keys = ("domain", "collection", "axis", "gender", "family", "version", "subset", "sources")
     mine, theirs = file.document.data, other.document.data
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return Path(other.document.path).name == Path(file.document.path).name
-    return file.kind in SINGLE_FILES or any(k in mine and mine.get(k) == theirs.get(k) for k in keys)
+    key = next((k for k in keys if k in mine), None)
+    return file.kind in SINGLE_FILES or (key is not None and mine[key] == theirs.get(key))
 
 
 def load_catalog(root: Path | str | None = None) -> Catalog:
