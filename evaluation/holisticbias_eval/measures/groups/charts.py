@@ -75,14 +75,14 @@ def pair_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest |
         f"Differences of {charted.words[:1].lower()}{charted.words[1:]}: {shown.domain(domain)}",
         f"{charted.unit} difference",
         tuple(Estimate(pair_label(f), f.value, f.interval, marked=shown.differs(f)) for f in chosen),
-        "first minus second group  ·  line: 95% interval of this pair alone  ·  filled: differs after correction",
+        "line: 95% interval of this pair alone  ·  filled: differs after correction",
     )
 
 
 def pair_label(figure: Figure) -> str:
     """The two groups of a difference; one group if it is compared with all others."""
     first, second = said(figure.keys["first"]), figure.keys["second"]
-    return first if second == REST else f"{first} or {said(second)}"
+    return first if second == REST else f"{first} minus {said(second)}"
 
 
 def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:
