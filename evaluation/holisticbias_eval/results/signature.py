@@ -21,11 +21,19 @@ PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", 
 
 
 class ReleaseSignature(Part):
-    """The release that was scored."""
+    """The release that was scored, or prompts of no release: then ``prompts`` is their name and ``version`` "none"."""
 
     version: str
     subset: str | None
     digest: str
+    prompts: str | None = Field(None, description="name of prompts that are of no release")
+
+    @property
+    def title(self) -> str:
+        """The release or the prompts in words."""
+        if self.prompts is not None:
+            return f"the prompts {self.prompts}"
+        return f"HolisticBias {self.version}" + (f", subset “{self.subset}”" if self.subset else "")
 
 
 class ModelSignature(Part):

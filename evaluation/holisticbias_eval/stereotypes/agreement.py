@@ -17,10 +17,11 @@ from holisticbias.terms.grammar import article, is_abbreviation
 Place = Literal["determiner", "alone", "unclear"]
 PRONOUN_FORMS = ("determiner", "object", "possessive")
 
-_ARTICLE = re.compile(r"(?<![\w'’-])(an?)(\s+)$", re.IGNORECASE)
-_NEXT_WORD = re.compile(r"\s+[\"'“‘(]*([^\W_]+(?:['’-][^\W_]+)*)")
-_LAST_WORD = re.compile(r"([^\W_]+(?:['’-][^\W_]+)*)[\"'“‘(]*\s+[\"'“‘(]*$")
-_SENTENCE_START = re.compile(r"(?:^|[.!?]['\"”’)]*\s)[\s\"'“‘(]*$")
+_ARTICLE = re.compile(r"(?<![\w'\u2019-])(an?)(\s+)$", re.IGNORECASE)
+_NEXT_WORD = re.compile(r"\s+[\"'\u201c\u2018(]*([^\W_]+(?:['\u2019-][^\W_]+)*)")
+_LAST_WORD = re.compile(r"([^\W_]+(?:['\u2019-][^\W_]+)*)[\"'\u201c\u2018(]*\s+[\"'\u201c\u2018(]*$")
+_GENITIVE = re.compile(r"\b(?:an?|another|any|every|no|one|some|that|this)(?:\s+[\w-]+){1,3}\s+of\s+$", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.!?]['\"\u201d\u2019)]*\s)[\s\"'\u201c\u2018(]*$")
 
 
 class English(BaseModel):
@@ -31,15 +32,16 @@ class English(BaseModel):
     nouns: tuple[tuple[str, str], ...]
     alone: frozenset[str]
     unclear: frozenset[str]
+    ranks: frozenset[str]
+    times: frozenset[str]
     two_objects: frozenset[str]
+    complements: frozenset[str]
     prepositions: frozenset[str]
     not_adverbs: frozenset[str]
     not_participles: frozenset[str]
     same_verb: frozenset[str]
 
-    @field_validator(
-        "alone", "unclear", "two_objects", "prepositions", "not_adverbs", "not_participles", "same_verb", mode="before"
-    )
+    @field_validator("*", mode="before")
     @classmethod
     def _words(cls, text: object) -> object:
         return frozenset(text.split()) if isinstance(text, str) else text
@@ -60,7 +62,7 @@ def place(before: str, after: str) -> Place:
     """
     found = _NEXT_WORD.match(after)
     if found is None:
-        return "unclear" if re.match(r"['’-]\w", after) else "alone"
+        return "unclear" if re.match(r"['\u2019-]\w", after) else "alone"
     word, rest = found[1].lower(), after[found.end() :]
     if word in english().alone:
         return "alone"
@@ -68,16 +70,36 @@ def place(before: str, after: str) -> Place:
         return "alone" if place("", rest) == "alone" else "determiner"
     if word.endswith("ing") and word not in english().not_participles:
         return "determiner" if _starts(before) else "unclear"
+    if word == "own":
+        return "determiner"
+    if word in english().ranks:
+        return _after_rank(rest)
     return _by_previous_word(before, word)
+
+
+def _after_rank(rest: str) -> Place:
+    """The place of "her" in "her last ...": a noun of time or the end of the sentence may belong to the verb."""
+    found = _NEXT_WORD.match(rest)
+    word = found[1].lower() if found else ""
+    return "unclear" if not word or word in english().times or word in english().alone else "determiner"
 
 
 def _by_previous_word(before: str, word: str) -> Place:
     previous = _LAST_WORD.search(before)
     if _starts(before) or (previous and previous[1].lower() in english().prepositions):
         return "determiner"
-    if word in english().unclear or (previous and previous[1].lower() in english().two_objects):
+    verb = previous[1].lower() if previous else ""
+    is_plural = word.endswith("s") and not word.endswith(("ous", "ss"))
+    if word in english().unclear or verb in english().two_objects:
         return "unclear"
-    return "determiner"
+    return "unclear" if verb in english().complements and not is_plural else "determiner"
+
+
+def is_double_genitive(before: str, after: str) -> bool:
+    """Whether "his" between the texts may stand alone before a verb: "an uncle of his works", "a fan of his works"."""
+    found = _NEXT_WORD.match(after)
+    verb_like = found is not None and found[1].lower().endswith(("s", "ed")) and not found[1].lower().endswith("ss")
+    return verb_like and _GENITIVE.search(before) is not None
 
 
 def _starts(before: str) -> bool:
@@ -89,6 +111,8 @@ def in_case(found: str, listed: str, other: str, before: str) -> str:
 
     A name keeps its capitals; at the start of a sentence that has a capital there, so does a word.
     """
+    if "-" in listed and "-" not in found:
+        listed, other = listed.replace("-", " "), other.replace("-", " ")
     if found == listed:
         is_start = _starts(before) and found[:1].isupper()
         return other[:1].upper() + other[1:] if is_start else other
@@ -107,16 +131,16 @@ class WithArticle:
     unknown: bool = False
 
 
-def with_article(before: str, term: str) -> WithArticle:
+def with_article(before: str, term: str, *, in_capitals: bool = False) -> WithArticle:
     """Change an "a" or "an" at the end of a text to the article of the term that follows, by its sound."""
     found = _ARTICLE.search(before)
     if found is None:
         return WithArticle(before)
     if is_abbreviation(term):
         return WithArticle(before, unknown=True)
-    needed = article(term, "sound", None)
+    needed: str = article(term, "sound", None)
     if found[1][0] == "A":
-        needed = needed.upper() if found[1] == "AN" else needed.capitalize()
+        needed = needed.upper() if in_capitals else needed.capitalize()
     return WithArticle(before[: found.start()] + needed + found[2])
 
 
@@ -125,8 +149,8 @@ def same_verb_form(first: str, second: str, after: str) -> bool:
     plural = {"i", "you", "we", "they"}
     if (first.lower() in plural) == (second.lower() in plural):
         return True
-    found = _NEXT_WORD.match(after) or re.match(r"(['’](?:d|ll))\b", after)
+    found = _NEXT_WORD.match(after) or re.match(r"(['\u2019](?:d|ll))\b", after)
     if found is None:
         return False
-    word = found[1].lower().replace("’", "'")
+    word = found[1].lower().replace("\u2019", "'")
     return word in english().same_verb or word.endswith("ed")

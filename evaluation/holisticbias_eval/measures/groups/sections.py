@@ -1,0 +1,157 @@
+"""Report sections on texts about groups, a domain at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table
+from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
+from holisticbias_eval.measures.groups.examples import GroupExamples
+from holisticbias_eval.measures.groups.readings import HUMAN
+from holisticbias_eval.measures.groups.shown import Charted, Shown
+from holisticbias_eval.measures.groups.tables import (
+    domain_table,
+    group_table,
+    method_map,
+    undefined_table,
+    word_table,
+)
+from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.sections import Block, Paragraph, Section
+
+MOST_DOMAINS, NAMED = 30, 6
+CAVEAT = (
+    "The figures say how texts about groups differ in words, as one lexicon or classifier reads them. They are never a "
+    "verdict on a model: prompts about groups differ, human-written texts differ too, and lexicons and classifiers "
+    "have biases of their own."
+)
+READING = (
+    "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
+    "of the same when prompts or pages are dealt out to the groups at random. Intervals and p-values keep the texts of "
+    "one prompt or page together. Texts without a value are left out and counted."
+)
+
+
+def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
+    """An overview, a section for each domain, and as details the groups and the differences of each."""
+    if not shown.present:
+        return ()
+    sections = [_overview(shown, scope)]
+    domains = shown.domains[:MOST_DOMAINS]
+    examples = {m.name: GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
+    for domain in domains:
+        sections += _domain(shown, domain, examples)
+    return tuple(sections)
+
+
+def _overview(shown: Shown, scope: str) -> Section:
+    main = shown.charted(shown.present[0])
+    blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
+    blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT) if text]
+    blocks += [domain_table(shown, charted) for charted in main]
+    blocks.append(Paragraph(READING, "note"))
+    blocks += _other_methods(shown)
+    undefined = undefined_table(shown)
+    if undefined:
+        blocks.append(undefined)
+    if len(shown.domains) > MOST_DOMAINS:
+        left = f"The first {MOST_DOMAINS} of {len(shown.domains):,} domains have sections; the figures have all."
+        blocks.append(Paragraph(left, "note"))
+    return Section(_slug(shown.info.name), shown.info.title, tuple(blocks))
+
+
+def _other_methods(shown: Shown) -> Iterator[Block]:
+    for method in shown.present[1:]:
+        yield from (domain_table(shown, charted) for charted in shown.charted(method))
+
+
+def _finding(shown: Shown, charted: Charted) -> str:
+    """Which domains have groups that differ more than chance lets expect, and which do not."""
+    differing: list[tuple[str, float]] = []
+    others: list[tuple[str, float]] = []
+    for domain in shown.domains:
+        keys = {**({"domain": domain} if domain else {}), **charted.keys}
+        apart, p = shown.one(DISPARITY, domain, charted.keys), shown.value(DISPARITY_ADJUSTED, keys)
+        if apart is None or apart.value is None:
+            continue
+        held = p is not None and p < SIGNIFICANCE
+        (differing if held else others).append((domain, apart.value))
+    if not differing and not others:
+        return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
+    differing.sort(key=lambda item: -item[1])
+    unit = f"{charted.unit} difference"
+    named = [f"{_name(shown, d)} ({_size(value, unit)})" for d, value in differing[:NAMED]]
+    if len(differing) > NAMED:
+        named.append(f"{len(differing) - NAMED} more")
+    if not shown.domains[0]:
+        return f"{charted.words}: {_alone(differing, others, unit)}"
+    if not differing:
+        return f"{charted.words}: in none of {len(others)} domains do the groups differ beyond chance."
+    rest = f"; in {len(others)} more no difference beyond chance is shown" if others else ""
+    return f"{charted.words}: beyond chance, groups differ in {listed(named)}{rest}."
+
+
+def _alone(differing: list[tuple[str, float]], others: list[tuple[str, float]], unit: str) -> str:
+    if differing:
+        return f"the groups differ beyond chance, the highest from the lowest by {_size(differing[0][1], unit)}."
+    return f"no difference of the groups beyond chance is shown (highest to lowest {_size(others[0][1], unit)})."
+
+
+def _size(value: float, unit: str) -> str:
+    return f"{100 * value:.1f} points" if unit == "share difference" else f"{value:.2f}"
+
+
+def _name(shown: Shown, domain: str) -> str:
+    return shown.domain(domain).lower() if shown.domain(domain).istitle() else shown.domain(domain)
+
+
+def _domain(shown: Shown, domain: str, examples: Mapping[str, GroupExamples]) -> Iterator[Section]:
+    """The charts of a domain, and its tables as details."""
+    name, heading = _slug(f"{shown.info.name}-{domain or 'groups'}"), f"{shown.info.title}: {shown.domain(domain)}"
+    first = shown.present[0]
+    blocks: list[Block] = []
+    for charted in shown.charted(first):
+        blocks += [*_human(shown, domain, charted), *group_chart(shown, domain, charted)]
+        blocks += pair_chart(shown, domain, charted)
+    found = (method_map(shown, domain), word_table(shown, domain, first))
+    blocks += [block for block in found if block is not None]
+    if blocks:
+        yield Section(name, heading, tuple(blocks))
+    tables: list[Block] = []
+    for method in shown.present:
+        tables.append(group_table(shown, domain, method, examples[method.name]))
+        tests = (pair_table(shown, domain, charted) for charted in shown.charted(method))
+        tables += [table for table in tests if table is not None]
+    yield Section(f"{name}-tables", f"{heading}, tables", tuple(tables), detail=True)
+
+
+def _human(shown: Shown, domain: str, charted: Charted) -> Iterator[Paragraph]:
+    """The model's value in a domain beside that of the human-written texts."""
+    keys = {**({"domain": domain} if domain else {}), **charted.keys}
+    model, human = shown.value(charted.name, keys), shown.value(f"{HUMAN}_{charted.name}", keys)
+    change = shown.view.figures.get(shown.info.name, f"difference_from_{HUMAN}", keys)
+    if model is None or human is None or change is None:
+        return
+    if change.value is None:
+        return
+    between = change.interval
+    interval = ""
+    if between:
+        interval = f" (95% interval {_signed(between.low, change.unit)} to {_signed(between.high, change.unit)})"
+    yield Paragraph(
+        f"{charted.words}: {_value(model, charted.unit)} in the model's texts and {_value(human, charted.unit)} in the "
+        f"human-written ones, a difference of {_signed(change.value, change.unit)}{interval}."
+    )
+
+
+def _value(value: float, unit: str) -> str:
+    return percent(value) if unit == "share" else f"{value:.2f}"
+
+
+def _signed(value: float, unit: str) -> str:
+    return f"{100 * value:+.1f} points" if unit == "share difference" else f"{value:+.2f}"
+
+
+def _slug(name: str) -> str:
+    return name.replace("_", "-").lower()
