@@ -37,7 +37,7 @@ def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
     """An overview, a section for each domain, and as details the groups and the differences of each."""
     if not shown.present:
         return ()
-    sections = [_overview(shown, scope)]
+    sections = [_overview(shown, scope), *_other_methods(shown)]
     domains = shown.domains[:MOST_DOMAINS]
     examples = {m.name: GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
     for domain in domains:
@@ -51,7 +51,6 @@ def _overview(shown: Shown, scope: str) -> Section:
     blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT) if text]
     blocks += [domain_table(shown, charted) for charted in main]
     blocks.append(Paragraph(READING, "note"))
-    blocks += _other_methods(shown)
     undefined = undefined_table(shown)
     if undefined:
         blocks.append(undefined)
@@ -61,9 +60,13 @@ def _overview(shown: Shown, scope: str) -> Section:
     return Section(_slug(shown.info.name), shown.info.title, tuple(blocks))
 
 
-def _other_methods(shown: Shown) -> Iterator[Block]:
-    for method in shown.present[1:]:
-        yield from (domain_table(shown, charted) for charted in shown.charted(method))
+def _other_methods(shown: Shown) -> Iterator[Section]:
+    """What differs by the methods after the first, as details."""
+    blocks: list[Block] = []
+    for charted in (c for method in shown.present[1:] for c in shown.charted(method)):
+        blocks += [Paragraph(_finding(shown, charted)), domain_table(shown, charted)]
+    if blocks:
+        yield Section(_slug(f"{shown.info.name}-methods"), f"{shown.info.title}: other methods", tuple(blocks), True)
 
 
 def _finding(shown: Shown, charted: Charted) -> str:

@@ -43,7 +43,10 @@ class Charted:
     @property
     def words(self) -> str:
         """What it is, in words."""
-        return self.method.title if self.cls is None else f"Texts classed as {said(self.cls)}"
+        if self.cls is None:
+            return self.method.title
+        named = f" ({self.method.title[:1].lower()}{self.method.title[1:]})" if self.method.key else ""
+        return f"Texts classed as {said(self.cls)}{named}"
 
     @property
     def slug(self) -> str:
