@@ -48,6 +48,7 @@ def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
 def _overview(shown: Shown, scope: str) -> Section:
     main = shown.charted(shown.present[0])
     blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
+    blocks += _others_found(shown)
     blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT) if text]
     blocks += [domain_table(shown, charted) for charted in main]
     blocks.append(Paragraph(READING, "note"))
@@ -69,8 +70,24 @@ def _other_methods(shown: Shown) -> Iterator[Section]:
         yield Section(_slug(f"{shown.info.name}-methods"), f"{shown.info.title}: other methods", tuple(blocks), True)
 
 
-def _finding(shown: Shown, charted: Charted) -> str:
-    """Which domains have groups that differ more than chance lets expect, and which do not."""
+def _others_found(shown: Shown) -> Iterator[Paragraph]:
+    """In which domains groups differ by the methods after the first, in one sentence."""
+    found: dict[str, dict[str, None]] = {}
+    for method in shown.present[1:]:
+        own = found.setdefault(method.title, {})
+        for charted in shown.charted(method):
+            own.update((shown.domain(domain), None) for domain, _ in _compared(shown, charted)[0])
+    if not found:
+        return
+    some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
+    none = [title for title, domains in found.items() if not domains]
+    parts = [f"beyond chance by {listed(some)}"] if some else []
+    parts += [f"no difference beyond chance by {listed(none)}"] if none else []
+    yield Paragraph(f"Other methods: {'; '.join(parts)}.")
+
+
+def _compared(shown: Shown, charted: Charted) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
     differing: list[tuple[str, float]] = []
     others: list[tuple[str, float]] = []
     for domain in shown.domains:
@@ -80,6 +97,12 @@ def _finding(shown: Shown, charted: Charted) -> str:
             continue
         held = p is not None and p < SIGNIFICANCE
         (differing if held else others).append((domain, apart.value))
+    return differing, others
+
+
+def _finding(shown: Shown, charted: Charted) -> str:
+    """Which domains have groups that differ more than chance lets expect, and which do not."""
+    differing, others = _compared(shown, charted)
     if not differing and not others:
         return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
     differing.sort(key=lambda item: -item[1])
