@@ -90,7 +90,7 @@ def welch(difference: Floats, first: Floats, first_n: Floats, second: Floats, se
 def difference_interval(
     first: tuple[Floats, Floats, Floats], second: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats]:
-    """The 95% interval of a difference of independent values, each given with the ends of its own interval.
+    """The 95% interval of a difference of independent values, each given with both ends of an interval.
 
     For Wilson intervals this is Newcombe's method 10 (1998), for others MOVER (Zou and Donner 2008).
     """

@@ -24,7 +24,7 @@ MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
     "The figures say how texts about groups differ in words, as one lexicon or classifier reads them. They are never a "
     "verdict on a model: prompts about groups differ, human-written texts differ too, and lexicons and classifiers "
-    "have biases of their own."
+    "are biased themselves."
 )
 READING = (
     "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
@@ -62,7 +62,7 @@ def _overview(shown: Shown, scope: str) -> Section:
 
 
 def _other_methods(shown: Shown) -> Iterator[Section]:
-    """What differs by the methods after the first, as details."""
+    """The domain tables of the methods after the first, as details."""
     blocks: list[Block] = []
     for charted in (c for method in shown.present[1:] for c in shown.charted(method)):
         blocks += [Paragraph(_finding(shown, charted)), domain_table(shown, charted)]
@@ -101,7 +101,7 @@ def _compared(shown: Shown, charted: Charted) -> tuple[list[tuple[str, float]], 
 
 
 def _finding(shown: Shown, charted: Charted) -> str:
-    """Which domains have groups that differ more than chance lets expect, and which do not."""
+    """Name the domains whose groups differ beyond chance, and count the others."""
     differing, others = _compared(shown, charted)
     if not differing and not others:
         return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
