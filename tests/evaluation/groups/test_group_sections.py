@@ -189,7 +189,19 @@ def test_a_run_beside_itself_does_not_change() -> None:
     changes, _ = compared(table, table)
     found = changes.by(ZEAL, "change", "domain", "group", "class")
     assert {f.value for f in found if f.value is not None} == {0.0}
-    assert all(f.interval is None or (f.interval.low, f.interval.high) == (0, 0) for f in found), "items are paired"
+    keen = [f.interval for f in found if f.keys["class"] == "keen"]
+    assert all(interval and (interval.low, interval.high) == (0, 0) for interval in keen), "items are paired"
+
+
+def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:
+    """0 of 10 in both runs: Newcombe's interval ends at Wilson's upper end for 0 of 10, 0.2775."""
+    rows: Rows = [{"group": "ada", "value": -1.0, "class": "dull", "item": f"i{i}"} for i in range(10)]
+    changes, _ = compared(texts_table(rows), texts_table(rows))
+    change = changes.get(ZEAL, "change", {"group": "ada", "class": "keen"})
+    assert change is not None
+    assert change.interval is not None
+    assert (change.interval.low, change.interval.high) == pytest.approx((-0.27754, 0.27754), abs=1e-5)
+    assert change.p_value is None
 
 
 def test_items_in_common_are_paired() -> None:
