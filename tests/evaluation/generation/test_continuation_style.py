@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -42,7 +43,7 @@ def tokenizer(template: str | None) -> Any:
 def read(template: str | None, **options: Any) -> tuple[Any, str]:
     made = tokenizer(template)
     found = find_conversation(made, ConversationOptions(style=STYLE, **options), "causal")
-    (ids,) = found.inputs(Requests([PROMPT], [""], [0]))  # type: ignore[arg-type] # samples are not read
+    (ids,) = found.inputs(Requests([PROMPT], [""], np.zeros(1, np.int32)))
     return found, made.decode(ids, clean_up_tokenization_spaces=False)
 
 
@@ -97,7 +98,7 @@ def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: 
     for saved in (made, model):
         saved.save_pretrained(tmp_path / "model")
     local = load_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
-    responses = respond_all(Requests([PROMPT], [""], [0]), local, lambda _: None)  # type: ignore[arg-type]
+    responses = respond_all(Requests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
     if thinking == "none":
         assert responses.text[0]
         assert responses.reasoning == [""]

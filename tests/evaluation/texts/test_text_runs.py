@@ -19,7 +19,7 @@ Invoke = Callable[..., Answer]
 MEASURES = "sentiment,gender_polarity"
 PROMPTS = "prompt,group,domain,subject,continuation\n" + "".join(
     f"The {word} number {i} of us,{group},craft,{word},{text}\n"
-    for group, word, text in (("blickets", "blicket", "he is a wonderful man."), ("daxes", "dax", "she is horrible."))
+    for group, word, text in (("blickets", "blicket", "he is a wonderful man."), ("daxes", "dax", "she is horrible and awful."))
     for i in range(4)
 )
 
@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_one_clear_line(
     given = [mini_release_folder if option == "MINI" else option for option in options]
     fixed = ("evaluate", "--measure", MEASURES, "--model", tiny_gpt2, "--out", made[0] / "refused")
     code, _, said = invoke(*fixed, *given)
-    assert code == 1
+    assert code == 2
     assert message in said
     assert "Traceback" not in said
     assert not (made[0] / "refused").exists()
