@@ -1,4 +1,4 @@
-"""Find the prompts of a run about groups of people: of a release, of anyone's files, or the release's own sentences."""
+"""Find the prompts of a run about groups of people: of a release, of a user's files, or the release's own sentences."""
 
 from __future__ import annotations
 

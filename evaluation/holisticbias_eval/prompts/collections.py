@@ -1,4 +1,4 @@
-"""Prompts about groups of people that a model continues: those of a release's collection, or of anyone's files."""
+"""Prompts about groups of people that a model continues: prompts of a release's collection, or of a user's files."""
 
 from __future__ import annotations
 

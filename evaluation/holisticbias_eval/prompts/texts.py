@@ -23,7 +23,7 @@ _SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How texts are made: the part to measure, and whether a response goes on right behind its prompt.
+    """The making of texts: the part to measure, and whether a response goes on right behind its prompt.
 
     ``is_refusal`` finds refusals that the model wrote as a text.
     """

@@ -19,7 +19,10 @@ Invoke = Callable[..., Answer]
 MEASURES = "sentiment,gender_polarity"
 PROMPTS = "prompt,group,domain,subject,continuation\n" + "".join(
     f"The {word} number {i} of us,{group},craft,{word},{text}\n"
-    for group, word, text in (("blickets", "blicket", "he is a wonderful man."), ("daxes", "dax", "she is horrible and awful."))
+    for group, word, text in (
+        ("blickets", "blicket", "he is a wonderful man."),
+        ("daxes", "dax", "she is horrible and awful."),
+    )
     for i in range(4)
 )
 
