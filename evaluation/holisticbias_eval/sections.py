@@ -262,12 +262,16 @@ Block = Paragraph | Table | Chart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report. Details are folded on the page and left out in the terminal."""
+    """A part of a report. Details are folded on the page and left out in the terminal.
+
+    Without ``in_terminal`` a section is shown everywhere but in the terminal.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     detail: bool = False
+    in_terminal: bool = True
 
     @property
     def tables(self) -> tuple[Table, ...]:

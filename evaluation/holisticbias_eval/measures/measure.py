@@ -40,6 +40,12 @@ class Info:
     by: tuple[str, ...] = ("axis",)
     beside: tuple[str, ...] = ()
 
+    def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
+        """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
+        chosen = name or self.headline
+        without = [key for key in self.by if key != "domain"]
+        return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
+
 
 Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
@@ -184,7 +190,7 @@ class Measure(ABC):
         runs: dict[str, Figures] = {"first": first.figures, "second": second.figures}
         found: dict[tuple[str, ...], dict[str, Figure]] = {}
         for name, figures in runs.items():
-            for figure in figures.by(self.info.name, self.info.headline, *self.info.by):
+            for figure in self.info.headlines(figures):
                 found.setdefault(tuple(figure.keys.values()), {})[name] = figure
         return tuple(change for both in found.values() for change in _changes(both))
 
@@ -219,7 +225,7 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
     rows, bars = [], []
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
-    for figure in changes.by(info.name, "change", *info.by):
+    for figure in info.headlines(changes, "change"):
         label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
         first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
         rows.append((label, first, second, figure.value))

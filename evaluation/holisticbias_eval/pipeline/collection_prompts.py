@@ -86,7 +86,7 @@ def find_asked(release: str | None, options: CollectionOptions, drawing: Drawing
     }
     signed = ReleaseSignature(version="none", subset=None, digest=found.digest, prompts=found.name)
     signature = signed if found.release is None else sign_release(found.release)
-    requests, human = ask(chosen, options.samples), human_texts(chosen.table, part)
+    requests, human = ask(chosen, options.samples), human_texts(chosen.table, part, found.written)
     return Asked(requests, human, part, found.name, signature, settings, found.release)
 
 

@@ -36,6 +36,8 @@ Domain, subject and fault may be missing."""
 FILTERS = ("domain", "group")
 """The keys of ``--where``."""
 
+WRITTEN, REFERENCE = "human-written text", "reference text"
+"""What people's texts are: found in the world, or written for the dataset."""
 TABLE, COLLECTIONS = "prompts", "collections"
 CLOSING, OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
 
@@ -45,6 +47,7 @@ class CollectionPrompts:
     """Prompts with the columns ``FIELDS``, their name, and further settings for a run's signature.
 
     ``notes`` are for the user: what was left out, and faults. ``release`` is the release that the prompts are from.
+    ``written`` says what the column ``human`` has.
     """
 
     name: str
@@ -52,6 +55,7 @@ class CollectionPrompts:
     settings: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     release: Release | None = None
+    written: str = WRITTEN
 
     @property
     def digest(self) -> str:
@@ -83,7 +87,7 @@ def release_prompts(release: Release, name: str | None = None) -> CollectionProm
     ]
     columns = {key: found[key].cast(pa.large_string()) for key in ("prompt_id", "domain", "group", "subject")}
     table = prompt_table({**columns, "item": columns["prompt_id"], "prompt": texts, "human": human})
-    return CollectionPrompts(name or TABLE, table, release=release)
+    return CollectionPrompts(name or TABLE, table, release=release, written=REFERENCE)
 
 
 def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:

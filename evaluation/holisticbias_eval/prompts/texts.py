@@ -10,7 +10,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias_eval.prompts.collections import joined
+from holisticbias_eval.prompts.collections import WRITTEN, joined
 
 Part = Literal["whole", "continuation"]
 """What is measured: the prompt and its continuation as one text, or the continuation alone."""
@@ -51,10 +51,11 @@ def model_texts(responses: pa.Table, making: Making) -> pa.Table:
     return table.append_column("source", pa.array([MODEL] * len(texts), pa.string()))
 
 
-def human_texts(prompts: pa.Table, part: Part) -> pa.Table:
+def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Table:
     """A row for each text of a person that begins with a prompt; prompts with the columns ``collections.FIELDS``.
 
-    A continuation alone is null if the text does not begin with its prompt.
+    A continuation alone is null if the text does not begin with its prompt. The column ``written`` says what the texts
+    are.
     """
     asked, human, names = (prompts[name].to_pylist() for name in ("prompt", "human", "prompt_id"))
     found = [(row, number, text) for row, texts in enumerate(human) for number, text in enumerate(texts, 1)]
@@ -65,6 +66,7 @@ def human_texts(prompts: pa.Table, part: Part) -> pa.Table:
     table = table.add_column(0, "response_id", ids).append_column("response", more)
     table = table.append_column("persona", pa.array([""] * len(found), _TEXT))
     table = table.append_column("text", more if part == "continuation" else whole)
+    table = table.append_column("written", pa.array([written] * len(found), pa.string()))
     return table.append_column("source", pa.array([HUMAN] * len(found), pa.string()))
 
 

@@ -1,4 +1,4 @@
-"""The registry of results as tables, one for each release and measure: axes as rows, models as columns."""
+"""The registry of results as tables, one for each release and measure: axes or domains as rows, models as columns."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _table(entries: tuple[Entry, ...]) -> Table:
         (", ".join(labels.get(part, title(part)) for part in key), *(_cell(found.get(key)) for found in headlines))
         for key in keys
     ]
-    columns = (Column("axis", "Axis"), *(Column(e.file_name, e.signature.model.name) for e in entries))
+    first = title(info.by[0]) if info else "Axis"
+    columns = (Column("axis", first), *(Column(e.file_name, e.signature.model.name) for e in entries))
     caption = f"{info.title if info else measure} on HolisticBias {release.version}"
     if release.subset:
         caption += f", subset {release.subset}"

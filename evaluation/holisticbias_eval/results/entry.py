@@ -17,6 +17,9 @@ from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
 
+KEPT = ("axis", "domain")
+"""The keys of headline figures that the registry keeps."""
+
 
 class Entry(Part):
     """A file of ``evaluation/results/``."""
@@ -46,7 +49,7 @@ def read_entry(content: bytes) -> Entry:
 
 
 def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
-    """Make an entry for each measure of a run that gives a figure for each axis.
+    """Make an entry for each measure of a run that gives a figure for each axis or domain.
 
     ``name`` is the public name of a model that the run loaded from a folder.
     """
@@ -62,7 +65,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
         if kept:
             parameters = {k: v for k, v in signature.measuring.items() if k == measure}
             own = {"model": model, "measures": (measure,), "measuring": parameters}
-            axes = {figure.keys["axis"] for figure in kept}
+            axes = {figure.keys[key] for figure in kept for key in KEPT if key in figure.keys}
             made.append(
                 Entry(
                     contributor=contributor,
@@ -74,14 +77,14 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
                 )
             )
     if not made:
-        raise RegistryError("the registry keeps figures by axis, and this run has no figures by axis")
+        raise RegistryError("the registry keeps figures by axis or domain, and this run has none")
     return tuple(made)
 
 
 def _kept(figures: Figures, info: Info) -> list[Figure]:
-    if info.by != ("axis",):
+    if info.by[0] not in KEPT:
         return []
-    return [figure for name in (info.headline, *info.beside) for figure in figures.by(info.name, name, "axis")]
+    return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
 
 
 def is_path(name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import REST
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN_ADJUSTED
 from holisticbias_eval.measures.groups.readings import HUMAN
@@ -13,7 +13,6 @@ from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Tabl
 
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300
 """Groups and differences of a chart, and rows of a table of differences."""
-WRITTEN = "human-written text"
 
 
 def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest | Paragraph]:
@@ -29,7 +28,7 @@ def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest 
     human = any(e.beside is not None for e in estimates)
     scale = ["line: 95% interval", "vertical line: all groups of the domain"]
     if human:
-        scale += [f"mark: {WRITTEN}", "filled: differs from it after correction"]
+        scale += [f"mark: {shown.written}", "filled: differs from it after correction"]
     yield Forest(
         f"{shown.info.name}-{charted.slug}-{domain or 'groups'}",
         f"{charted.words} by group: {shown.domain(domain)}",
@@ -37,7 +36,7 @@ def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest 
         estimates,
         "  ·  ".join(scale),
         middle,
-        WRITTEN,
+        shown.written,
     )
     if len(known) > len(chosen):
         yield Paragraph(
@@ -57,41 +56,57 @@ def _estimate(shown: Shown, figure: Figure, charted: Charted) -> Estimate:
     )
 
 
+def pairs_held(shown: Shown, domain: str, charted: Charted) -> Paragraph | None:
+    """How many differences hold after correction."""
+    every = _pairs(shown, domain, charted)
+    if not every:
+        return None
+    held = sum(map(shown.differs, every))
+    if len(every) == 1:
+        words = "holds" if held else "does not hold"
+        return Paragraph(f"{charted.words}: the difference between the two groups {words} after Holm's correction.")
+    what = "groups and all others" if every[0].keys["second"] == REST else "pairs of groups"
+    of = f"{held:,} of {len(every):,}" if held else f"none of {len(every):,}"
+    return Paragraph(f"{charted.words}: {of} differences between {what} hold after Holm's correction.")
+
+
 def pair_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest | Paragraph]:
     """The largest differences: first, and filled, the differences that hold after correction."""
-    every = [f for f in shown.differences(domain, charted) if f.value is not None]
+    every = _pairs(shown, domain, charted)
     if not every:
         return
-    held = sum(shown.differs(f) for f in every)
     chosen = sorted(every, key=lambda f: (not shown.differs(f), -abs(f.value or 0.0)))[:MOST_PAIRS]
-    against_rest = chosen[0].keys["second"] == REST
-    what = "groups from all others" if against_rest else "pairs of groups"
-    yield Paragraph(
-        f"{charted.words}: {held:,} of {len(every):,} differences of {what} hold after Holm's correction."
-        + (f" The chart shows {len(chosen)} of them, the largest." if len(every) > len(chosen) else "")
-    )
     yield Forest(
         f"{shown.info.name}-{charted.slug}-{domain or 'groups'}-differences",
         f"Differences of {charted.words[:1].lower()}{charted.words[1:]}: {shown.domain(domain)}",
         f"{charted.unit} difference",
-        tuple(_pair(shown, f) for f in _by_first(chosen)),
+        _by_group([_pair(shown, f) for f in chosen]),
         "line: 95% interval of this pair alone  ·  filled: differs after correction",
     )
+    if len(every) > len(chosen):
+        yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
 
 
-def _by_first(chosen: Sequence[Figure]) -> list[Figure]:
-    """The differences with those of one first group next to each other, in the order of their first."""
-    order = list(dict.fromkeys(f.keys["first"] for f in chosen))
-    return sorted(chosen, key=lambda f: order.index(f.keys["first"]))
+def _pairs(shown: Shown, domain: str, charted: Charted) -> list[Figure]:
+    return [f for f in shown.differences(domain, charted) if f.value is not None]
+
+
+def _by_group(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+    """The differences with those of one group next to each other, groups in the order of their first."""
+    order = list(dict.fromkeys(e.group for e in estimates))
+    return tuple(sorted(estimates, key=lambda e: order.index(e.group)))
 
 
 def _pair(shown: Shown, figure: Figure) -> Estimate:
-    """A row below the name of the first group; the name alone if it is compared with all other groups."""
-    first, second = said(figure.keys["first"]), figure.keys["second"]
-    marked = shown.differs(figure)
+    """The higher group minus the lower one, below the name of the higher; of a group and all others, the group."""
+    first, second, marked = figure.keys["first"], figure.keys["second"], shown.differs(figure)
     if second == REST:
-        return Estimate(first, figure.value, figure.interval, marked)
-    return Estimate(f"minus {said(second)}", figure.value, figure.interval, marked, first)
+        return Estimate(said(first), figure.value, figure.interval, marked)
+    value, between = figure.value or 0.0, figure.interval
+    if value < 0:
+        first, second, value = second, first, -value
+        between = between and Interval(low=-between.high, high=-between.low)
+    return Estimate(f"minus {said(second)}", value, between, marked, said(first))
 
 
 def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:

@@ -13,6 +13,7 @@ from holisticbias_eval.measures.groups.comparisons import DISPARITY, MOST_GROUPS
 from holisticbias_eval.measures.groups.figures import Groups, Summaries, arrange
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.readings import Reading, Texts, read_method, read_texts
+from holisticbias_eval.measures.groups.shown import said_method
 from holisticbias_eval.measures.groups.words import word_figures
 from holisticbias_eval.measures.measure import Info, Measured
 
@@ -69,7 +70,12 @@ def _notes(info: Info, groups: Groups) -> Iterator[str]:
         yield f"{info.title}: {texts.unnamed:,} texts without a group are left out"
     undefined = int(np.isnan(groups.readings[0].values).sum())
     if undefined:
-        yield f"{info.title}: {undefined:,} texts have no value; the figures undefined count them by reason"
+        first = groups.readings[0].method
+        by = f" by {said_method(first)}" if first.key else ""
+        yield (
+            f"{info.title}: texts without a value{by}: {undefined:,} of {len(texts.group):,}; the figures undefined "
+            "count them by reason"
+        )
     sizes = [part.stop - part.start for part in texts.slices()]
     large = len(sizes) - len(domains_in_pairs(sizes, len(groups.model.quantities)))
     if large:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table
+from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table, pairs_held
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.examples import GroupExamples
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown
 from holisticbias_eval.measures.groups.tables import (
@@ -17,14 +18,20 @@ from holisticbias_eval.measures.groups.tables import (
     undefined_table,
     word_table,
 )
+from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Paragraph, Section
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
     "The figures say how texts about groups differ in words, as one lexicon or classifier reads them. They are never a "
-    "verdict on a model: prompts about groups differ, human-written texts differ too, and lexicons and classifiers "
-    "are biased themselves."
+    "verdict on a model: prompts about groups differ, what people write about groups differs, and lexicons and "
+    "classifiers are biased themselves."
+)
+REFERENCES = (
+    "Reference texts are continuations that were written for the dataset together with the prompts, in neutral words: "
+    "models write more positive and negative texts than they are. Compare groups with each other first."
 )
 READING = (
     "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
@@ -48,8 +55,10 @@ def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
 def _overview(shown: Shown, scope: str) -> Section:
     main = shown.charted(shown.present[0])
     blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
+    blocks += [found for charted in main for found in beside_people(shown, charted)]
     blocks += _others_found(shown)
-    blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT) if text]
+    references = REFERENCES if shown.has_human and shown.written == REFERENCE else ""
+    blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text]
     blocks += [domain_table(shown, charted) for charted in main]
     blocks.append(Paragraph(READING, "note"))
     undefined = undefined_table(shown)
@@ -105,11 +114,8 @@ def _finding(shown: Shown, charted: Charted) -> str:
     differing, others = _compared(shown, charted)
     if not differing and not others:
         return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
-    differing.sort(key=lambda item: -item[1])
     unit = f"{charted.unit} difference"
-    named = [f"{_name(shown, d)} ({_size(value, unit)})" for d, value in differing[:NAMED]]
-    if len(differing) > NAMED:
-        named.append(f"{len(differing) - NAMED} more")
+    named = _largest(shown, differing, lambda value: _size(value, unit))
     if not shown.domains[0]:
         return f"{charted.words}: {_alone(differing, others, unit)}"
     if not differing:
@@ -128,32 +134,76 @@ def _size(value: float, unit: str) -> str:
     return f"{100 * value:.1f} points" if unit == "share difference" else f"{value:.2f}"
 
 
-def _name(shown: Shown, domain: str) -> str:
-    return shown.domain(domain).lower() if shown.domain(domain).istitle() else shown.domain(domain)
+def _largest(shown: Shown, found: list[tuple[str, float]], say: Callable[[float], str]) -> list[str]:
+    """The names of some domains with their values, the largest first, and the number of the others."""
+    ordered = sorted(found, key=lambda item: -abs(item[1]))
+    named = [f"{shown.domain(d)} ({say(value)})" for d, value in ordered[:NAMED]]
+    return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
+
+
+def beside_people(shown: Shown, charted: Charted) -> Iterator[Paragraph]:
+    """In which domains the model's texts differ from people's, in one sentence."""
+    differing: list[tuple[str, float]] = []
+    others = 0
+    for domain in shown.domains:
+        keys = {**({"domain": domain} if domain else {}), **charted.keys}
+        change, p = shown.value(FROM_HUMAN, keys), shown.value(FROM_HUMAN_ADJUSTED, keys)
+        if change is None:
+            continue
+        if p is not None and p < SIGNIFICANCE:
+            differing.append((domain, change))
+        else:
+            others += 1
+    if not differing and not others:
+        return
+    texts, unit = f"the model's texts differ from the {shown.written}s", f"{charted.unit} difference"
+    if not shown.domains[0]:
+        said = (
+            f"{texts} by {_signed(differing[0][1], unit)}" if differing else f"no difference from the {shown.written}s"
+        )
+    elif not differing:
+        said = f"in none of {others} domains do {texts} beyond chance"
+    else:
+        named = _largest(shown, differing, lambda value: _signed(value, unit))
+        said = f"{texts} in {listed(named)}" + (f"; in {others} more no difference is shown" if others else "")
+    yield Paragraph(f"{charted.words}: {said}.")
 
 
 def _domain(shown: Shown, domain: str, examples: Mapping[str, GroupExamples]) -> Iterator[Section]:
     """The charts of a domain, and its tables as details."""
-    name, heading = _slug(f"{shown.info.name}-{domain or 'groups'}"), f"{shown.info.title}: {shown.domain(domain)}"
+    name, heading = (
+        _slug(f"{shown.info.name}-{domain or 'groups'}"),
+        f"{title(shown.info.name)}: {shown.domain(domain)}",
+    )
     first = shown.present[0]
     blocks: list[Block] = []
+    tables: list[Block] = []
     for charted in shown.charted(first):
         blocks += [*_human(shown, domain, charted), *group_chart(shown, domain, charted)]
-        blocks += pair_chart(shown, domain, charted)
+        held = pairs_held(shown, domain, charted)
+        blocks += [held] if held else []
+        differs = any(map(shown.differs, shown.differences(domain, charted)))
+        (blocks if differs else tables).extend(pair_chart(shown, domain, charted))
     found = (method_map(shown, domain), word_table(shown, domain, first))
     blocks += [block for block in found if block is not None]
     if blocks:
-        yield Section(name, heading, tuple(blocks))
-    tables: list[Block] = []
+        yield Section(name, heading, tuple(blocks), in_terminal=len(shown.domains) == 1 or _differs(shown, domain))
     for method in shown.present:
         tables.append(group_table(shown, domain, method, examples[method.name]))
         tests = (pair_table(shown, domain, charted) for charted in shown.charted(method))
         tables += [table for table in tests if table is not None]
-    yield Section(f"{name}-tables", f"{heading}, tables", tuple(tables), detail=True)
+    yield Section(f"{name}-tables", f"{heading}, details", tuple(tables), detail=True)
+
+
+def _differs(shown: Shown, domain: str) -> bool:
+    """Whether groups of a domain differ beyond chance by the first method, all together or two of them."""
+    main = shown.charted(shown.present[0])
+    apart = any(domain == found for charted in main for found, _ in _compared(shown, charted)[0])
+    return apart or any(shown.differs(f) for charted in main for f in shown.differences(domain, charted))
 
 
 def _human(shown: Shown, domain: str, charted: Charted) -> Iterator[Paragraph]:
-    """The model's value in a domain beside that of the human-written texts."""
+    """The model's value in a domain beside that of people's texts."""
     keys = {**({"domain": domain} if domain else {}), **charted.keys}
     model, human = shown.value(charted.name, keys), shown.value(f"{HUMAN}_{charted.name}", keys)
     change = shown.view.figures.get(shown.info.name, f"difference_from_{HUMAN}", keys)
@@ -161,13 +211,11 @@ def _human(shown: Shown, domain: str, charted: Charted) -> Iterator[Paragraph]:
         return
     if change.value is None:
         return
-    between = change.interval
-    interval = ""
-    if between:
-        interval = f" (95% interval {_signed(between.low, change.unit)} to {_signed(between.high, change.unit)})"
+    unit, between = change.unit, change.interval
+    interval = f" (95% interval {_bare(between.low, unit)} to {_bare(between.high, unit)})" if between else ""
     yield Paragraph(
         f"{charted.words}: {_value(model, charted.unit)} in the model's texts and {_value(human, charted.unit)} in the "
-        f"human-written ones, a difference of {_signed(change.value, change.unit)}{interval}."
+        f"{shown.written}s, a difference of {_signed(change.value, unit)}{interval}."
     )
 
 
@@ -176,7 +224,12 @@ def _value(value: float, unit: str) -> str:
 
 
 def _signed(value: float, unit: str) -> str:
-    return f"{100 * value:+.1f} points" if unit == "share difference" else f"{value:+.2f}"
+    return f"{_bare(value, unit)} points" if unit == "share difference" else _bare(value, unit)
+
+
+def _bare(value: float, unit: str) -> str:
+    """A difference without the name of its unit."""
+    return f"{100 * value:+.1f}" if unit == "share difference" else f"{value:+.2f}"
 
 
 def _slug(name: str) -> str:

@@ -11,6 +11,7 @@ from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_AD
 from holisticbias_eval.measures.groups.layout import MEAN, SHARE
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, View, title
+from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
 
 _PARTS = ("group", "first", "second", "why", "word")
 _BETWEEN = ("neutral", "other")
@@ -45,13 +46,18 @@ class Charted:
         """Its name in words."""
         if self.cls is None:
             return self.method.title
-        named = f" ({self.method.title[:1].lower()}{self.method.title[1:]})" if self.method.key else ""
+        named = f" ({said_method(self.method)})" if self.method.key else ""
         return f"Texts classed as {said(self.cls)}{named}"
 
     @property
     def slug(self) -> str:
         """Its name in those of charts and tables."""
         return "-".join(part for part in (self.method.name, self.cls or "mean") if part).replace("_", "-")
+
+
+def said_method(method: Method) -> str:
+    """The title of a method within a sentence: names and abbreviations keep their upper case."""
+    return method.title if method.title[1:2].isupper() else method.title[:1].lower() + method.title[1:]
 
 
 def said(name: str) -> str:
@@ -128,6 +134,15 @@ class Shown:
     def has_human(self) -> bool:
         """Whether there are texts that people wrote."""
         return any(name.startswith("human_") for name, *_ in self._index)
+
+    @cached_property
+    def written(self) -> str:
+        """What the texts beside the model's are: human-written texts, or reference texts that came with the prompts."""
+        answers = self.view.answers
+        if "written" not in answers.column_names:
+            return WRITTEN
+        found = [name for name in answers["written"].unique().to_pylist() if name]
+        return REFERENCE if found == [REFERENCE] else WRITTEN
 
     @cached_property
     def _labels(self) -> dict[str, str]:

@@ -9,7 +9,7 @@ from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import UNDEFINED
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.readings import HUMAN
-from holisticbias_eval.measures.groups.shown import Charted, Shown, said
+from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
 from holisticbias_eval.measures.groups.words import WORD
 from holisticbias_eval.sections import Cell, Column, HeatMap, Table, ends
 
@@ -21,13 +21,13 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
     difference = f"{charted.unit} difference"
     columns = (
         Column("domain", "Domain"),
+        Column("value", "All groups", charted.unit),
+        Column("human", shown.written.capitalize(), charted.unit),
         Column("disparity", "Largest difference", difference),
         Column("chance", "By chance", difference, interval=True),
         Column("p", "p (Holm)", "p_value"),
-        Column("human_disparity", "Largest, human-written", difference),
-        Column("value", "All groups", charted.unit),
+        Column("human_disparity", f"Largest, {shown.written}", difference),
         Column("interval", "95% interval", charted.unit, interval=True),
-        Column("human", "Human-written", charted.unit),
         Column("groups", "Groups", "count"),
         Column("texts", "Texts", "count"),
     )
@@ -38,10 +38,10 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
         groups = len(shown.of(charted.name, domain, charted.keys, "group"))
         rows.append(
             (
-                shown.domain(domain), apart.value if apart else None, ends(apart.floor_interval) if apart else None,
+                shown.domain(domain), whole.value if whole else None, shown.value(f"{HUMAN}_{charted.name}", keys),
+                apart.value if apart else None, ends(apart.floor_interval) if apart else None,
                 shown.value(DISPARITY_ADJUSTED, keys), shown.value(f"{HUMAN}_{DISPARITY}", keys),
-                whole.value if whole else None, ends(whole.interval) if whole else None,
-                shown.value(f"{HUMAN}_{charted.name}", keys), groups, whole.n if whole else 0,
+                ends(whole.interval) if whole else None, groups, whole.n if whole else 0,
             )
         )  # fmt: skip
     kept = [i for i, c in enumerate(columns) if "human" not in c.key or any(row[i] is not None for row in rows)]
@@ -135,7 +135,8 @@ def word_table(shown: Shown, domain: str, method: Method) -> Table | None:
         rows.append((said(group), *cells))
     note = "The number is the contribution of the word to the values of the group's texts, per text."
     name = f"{shown.info.name}-{method.name}-{domain or 'groups'}-words".replace("_", "-")
-    return Table(name, f"Words with the largest contribution: {shown.domain(domain)}", columns, tuple(rows), note)
+    caption = f"Words with the largest contribution ({said_method(method)}): {shown.domain(domain)}"
+    return Table(name, caption, columns, tuple(rows), note)
 
 
 def method_map(shown: Shown, domain: str) -> HeatMap | None:
