@@ -160,6 +160,27 @@ def test_wrong_options(invoke: Invoke, tmp_path: Path, arguments: list[str], mes
     assert message in " ".join(errors.split())
 
 
+def test_files_in_other_encodings(invoke: Invoke, tmp_path: Path) -> None:
+    rows = '{"text": "He is good \u00e9", "group": "a"}\n', "text,group\nHe is good \u00e9,a\n"
+    for suffix, content in zip((".jsonl", ".csv"), rows, strict=True):
+        file = tmp_path / f"t{suffix}"
+        for encoding in ("latin-1", "utf-16"):
+            file.write_text(content, encoding)
+            code, said, errors = invoke("measure", "sentiment", "--texts", file)
+            assert (code, said) == (2, "")
+            assert errors.strip() == f"holisticbias: {file} is not UTF-8 text: save it in UTF-8"
+        file.write_text(content, "utf-8-sig")
+        assert figures(invoke, "sentiment", "--texts", file)["count"]["group=a/class=neutral"] == 1
+
+
+def test_a_note_and_a_chart_name_their_method(invoke: Invoke, tmp_path: Path) -> None:
+    code, said, errors = invoke("measure", "gender_polarity", "--texts", write(tmp_path / "t.csv"))
+    assert code == 0
+    assert "texts without a value by two lists of words: 2 of 5" in errors
+    assert "(two lists of words)" in said.replace("\n", " ")
+    assert "Words with the largest contribution (two lists of words)" in " ".join(said.split())
+
+
 def test_two_thousand_groups(invoke: Invoke, tmp_path: Path) -> None:
     table = pa.table({"text": [f"A good wug {i}" for i in range(2000)], "group": [f"g{i}" for i in range(2000)]})
     found = figures(invoke, "sentiment", "--texts", write(tmp_path / "t.parquet", table))

@@ -140,7 +140,7 @@ def prepare_continuing(
     else:
         asked = find_asked(release, options.collection, options.drawing, display)
         style = STYLES.read(options.collection.style) if asked.is_continued else None
-        generator = open_generator(model, _with_style(options, style), display)
+        generator = open_generator(model, with_style(options, style), display)
         identity = generator.identity
         refuse_kind(measures, generator.kind, identity.name)
         style = None if generator.keeps_blank else style
@@ -161,7 +161,7 @@ def prepare_continuing(
     )
 
 
-def _with_style(options: AnsweringOptions, style: Style | None) -> AnsweringOptions:
+def with_style(options: AnsweringOptions, style: Style | None) -> AnsweringOptions:
     """The options with the style of a continuation and its decoding, unless others are given."""
     if style is None:
         return options

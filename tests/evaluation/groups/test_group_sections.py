@@ -89,7 +89,7 @@ def test_groups_stand_beside_human_texts() -> None:
     assert all(e.beside is not None for e in dots.estimates)
     assert [e.marked for e in dots.estimates] == [True, False, False, False]
     assert "mark: human-written text" in dots.scale
-    assert "in the human-written ones, a difference of +" in words_of(section)
+    assert "in the human-written texts, a difference of +" in words_of(section)
 
 
 def test_without_human_texts_there_is_no_mark() -> None:
@@ -102,9 +102,10 @@ def test_many_groups_are_bounded_and_counted() -> None:
     found = sections_of(World(groups=250, items=5).draw(np.random.default_rng(0)))
     section = found["zeal-groups"]
     assert len(chart_of(section, "zeal-score-keen-groups").estimates) == MOST_DOTS
-    assert len(chart_of(section, "zeal-score-keen-groups-differences").estimates) == MOST_PAIRS
+    details = found["zeal-groups-tables"]
+    assert len(chart_of(details, "zeal-score-keen-groups-differences").estimates) == MOST_PAIRS
     assert "40 of 250 groups" in words_of(section)
-    assert "of 250 differences of groups from all others hold" in words_of(section)
+    assert "of 250 differences between groups and all others hold" in words_of(section)
     table = found["zeal-groups-tables"].tables[0]
     assert len(table.rows) == 200
     assert "200 of 250 groups" in table.note

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
+from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import REST
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN_ADJUSTED
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Table, ends
@@ -46,12 +45,11 @@ def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest 
 
 
 def _estimate(shown: Shown, figure: Figure, charted: Charted) -> Estimate:
-    p = shown.value(FROM_HUMAN_ADJUSTED, figure.keys)
     return Estimate(
         said(figure.keys["group"]),
         figure.value,
         figure.interval,
-        marked=p is not None and p < SIGNIFICANCE,
+        marked=shown.differs_from_people(figure.keys),
         beside=shown.value(f"{HUMAN}_{charted.name}", figure.keys),
     )
 

@@ -123,7 +123,7 @@ class Summaries(Maker):
                 named, value = {**own, **quantity.keys}, found.value[g, q]
                 if quantity.cls is not None:
                     count = np.rint(np.nan_to_num(value) * n)
-                    yield self.figure(f"{prefix}{COUNT}", named, count, "count", n, missing=missing)
+                    yield self.figure(f"{prefix}{COUNT}", named, int(count), "count", n, missing=missing)
                 ends = found.low[g, q], found.high[g, q]
                 yield self.figure(
                     f"{prefix}{quantity.name}", named, value, quantity.unit, n, missing=missing, ends=ends

@@ -8,7 +8,7 @@ from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table, pairs_held
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.examples import GroupExamples
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown
 from holisticbias_eval.measures.groups.tables import (
@@ -30,8 +30,8 @@ CAVEAT = (
     "classifiers are biased themselves."
 )
 REFERENCES = (
-    "Reference texts are continuations that were written for the dataset together with the prompts, in neutral words: "
-    "models write more positive and negative texts than they are. Compare groups with each other first."
+    "Reference texts are continuations that were written for the dataset together with the prompts, in neutral words, "
+    "so a model's texts are positive or negative more often. Compare the groups with each other first."
 )
 READING = (
     "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
@@ -116,7 +116,7 @@ def _finding(shown: Shown, charted: Charted) -> str:
         return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
     unit = f"{charted.unit} difference"
     named = _largest(shown, differing, lambda value: _size(value, unit))
-    if not shown.domains[0]:
+    if len(shown.domains) == 1:
         return f"{charted.words}: {_alone(differing, others, unit)}"
     if not differing:
         return f"{charted.words}: in none of {len(others)} domains do the groups differ beyond chance."
@@ -147,17 +147,17 @@ def beside_people(shown: Shown, charted: Charted) -> Iterator[Paragraph]:
     others = 0
     for domain in shown.domains:
         keys = {**({"domain": domain} if domain else {}), **charted.keys}
-        change, p = shown.value(FROM_HUMAN, keys), shown.value(FROM_HUMAN_ADJUSTED, keys)
+        change = shown.value(FROM_HUMAN, keys)
         if change is None:
             continue
-        if p is not None and p < SIGNIFICANCE:
+        if shown.differs_from_people(keys):
             differing.append((domain, change))
         else:
             others += 1
     if not differing and not others:
         return
     texts, unit = f"the model's texts differ from the {shown.written}s", f"{charted.unit} difference"
-    if not shown.domains[0]:
+    if len(shown.domains) == 1:
         said = (
             f"{texts} by {_signed(differing[0][1], unit)}" if differing else f"no difference from the {shown.written}s"
         )

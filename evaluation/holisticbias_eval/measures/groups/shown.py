@@ -8,6 +8,7 @@ from functools import cached_property
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_ADJUSTED, DIFFERENCE
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED
 from holisticbias_eval.measures.groups.layout import MEAN, SHARE
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, View, title
@@ -165,6 +166,16 @@ class Shown:
         """Whether a difference holds after correction."""
         p = self.p(difference)
         return p is not None and p < SIGNIFICANCE
+
+    def differs_from_people(self, keys: Mapping[str, str]) -> bool:
+        """Whether the model's texts differ from people's after correction.
+
+        Without a p-value, which a change that is the same for every item does not have, the interval decides.
+        """
+        p, change = self.value(FROM_HUMAN_ADJUSTED, keys), self.view.figures.get(self.info.name, FROM_HUMAN, keys)
+        if p is not None or change is None or change.interval is None:
+            return p is not None and p < SIGNIFICANCE
+        return change.interval.low > 0 or change.interval.high < 0
 
     def differences(self, domain: str, charted: Charted) -> Sequence[Figure]:
         """The differences between the groups of a domain."""
