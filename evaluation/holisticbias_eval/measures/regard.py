@@ -42,6 +42,7 @@ class Regard(GroupMeasure):
             LABEL,
             "Likeliest label",
             "regard",
+            (POSITIVE, NEGATIVE),
             direction="larger: more positive regard",
             least=-1,
             most=1,

@@ -33,9 +33,11 @@ def read_toxicity(texts: Names, probabilities: pa.Table, threshold: float) -> Ma
 def read_regard(texts: Names, probabilities: pa.Table) -> Reading:
     """The likeliest label of each text; the value is the probability of positive minus that of negative.
 
-    Equal largest probabilities are a tie, and undefined. Source: Sheng et al. 2019; Dhamala et al. 2021, section 4.3.
+    Equal largest probabilities are a tie, and undefined. The classes are the labels, positive and negative in lower
+    case. Source: Sheng et al. 2019; Dhamala et al. 2021, section 4.3.
     """
     labels, values = _matrix(probabilities)
+    labels = [label.casefold() if label.casefold() in (POSITIVE, NEGATIVE) else label for label in labels]
     places = {label.casefold(): i for i, label in enumerate(labels)}
     difference = values[:, places[POSITIVE]] - values[:, places[NEGATIVE]]
     judged = np.asarray(~np.isnan(values).any(axis=1))

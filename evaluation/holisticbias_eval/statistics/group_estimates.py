@@ -84,7 +84,7 @@ def estimate(
             own = next(drawn)
             total += own
             of_groups.append(_summaries(sums[g], counts[g], own, sides))
-        of_domains.append(_summaries(sums[domain].sum(axis=0), counts[domain].sum(axis=0), total, sides))
+        of_domains.append(_summaries(sums[domain].sum(axis=0), _known(counts[domain]), total, sides))
     whole_sums = np.stack([sums[domain].sum(axis=0) for domain in domains])
     whole_counts = np.stack([counts[domain].sum(axis=0) for domain in domains])
     groups, domains_found = zip(*of_groups, strict=True), zip(*of_domains, strict=True)
@@ -94,6 +94,11 @@ def estimate(
     if len(sides) < 2:
         return Estimated(found, whole, None, None)
     return Estimated(found, whole, _change(by_group[2], found, shares), _change(by_domain[2], whole, shares))
+
+
+def _known(counts: Ints) -> Ints:
+    """The items of a domain, shape ``[columns]``; 1 if no group has several, because draws within groups do not vary."""
+    return np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
 
 
 def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:

@@ -108,6 +108,24 @@ def test_the_terminal_has_the_domains_whose_groups_differ() -> None:
     assert "Little toe" in printed, "the table of domains has it"
 
 
+def test_one_item_in_each_group_says_nothing_of_their_spread() -> None:
+    rows: Rows = [
+        {"domain": "craft", "group": f"g{i}", "item": f"i{i}", "source": source, "class": cls, "value": float(value)}
+        for i in range(12)
+        for source, cls, value in (("model", "keen" if i < 2 else "dull", i), ("human", "dull", 0))
+    ]
+    table = texts_table(rows)
+    figures = Figures(Zeal().figures(table, Settings()).figures)
+    mean = figures.get(ZEAL, "mean", {"domain": "craft"})
+    assert mean is not None
+    assert mean.value == pytest.approx(5.5)
+    assert mean.interval is None
+    change = figures.get(ZEAL, "difference_from_human", {"domain": "craft", "class": "keen"})
+    assert change is not None
+    assert (change.value, change.interval, change.p_value) == (pytest.approx(1 / 6), None, None)
+    assert "keen: no difference from the human-written texts" in words_of(sections_of(table)["zeal"])
+
+
 @pytest.mark.parametrize("domain", [None, "craft"])
 def test_headline_figures_with_and_without_domains(domain: str | None) -> None:
     rows: Rows = [

@@ -24,7 +24,7 @@ def test_toxicity_is_that_of_the_largest_label() -> None:
 @pytest.mark.parametrize(
     ("row", "value", "label", "why"),
     [
-        ((0.1, 0.2, 0.7), 0.6, "Positive", None),
+        ((0.1, 0.2, 0.7), 0.6, "positive", None),
         ((0.6, 0.3, 0.1), -0.5, "negative", None),
         ((0.2, 0.6, 0.2), 0.0, "neutral", None),
         ((0.4, 0.4, 0.2), None, None, "a tie"),

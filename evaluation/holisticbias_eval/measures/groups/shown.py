@@ -170,10 +170,10 @@ class Shown:
     def differs_from_people(self, keys: Mapping[str, str]) -> bool:
         """Whether the model's texts differ from people's after correction.
 
-        Without a p-value, which a change that is the same for every item does not have, the interval decides.
+        A share of 0 beside a share of 1 has no p-value: the interval decides.
         """
         p, change = self.value(FROM_HUMAN_ADJUSTED, keys), self.view.figures.get(self.info.name, FROM_HUMAN, keys)
-        if p is not None or change is None or change.interval is None:
+        if p is not None or change is None or change.interval is None or abs(change.value or 0.0) != 1:
             return p is not None and p < SIGNIFICANCE
         return change.interval.low > 0 or change.interval.high < 0
 
