@@ -38,14 +38,9 @@ class ChatClient:
         self.server = ServerClient(base, options)
         self._model, self._endpoint, self._decoding = model, endpoint, decoding
         self._sampling = _sampling(decoding)
-<<<<<<< HEAD
         self._format = {} if response_format is None else {"response_format": response_format}
-        self._system = conversation.system
-        self._named, self._frame, self._stops = _conversation(conversation, endpoint)
-=======
         self._system = _system(conversation)
         self._form = _conversation(conversation, endpoint)
->>>>>>> papers
         self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
         self._extra = self._find_extra()
 

@@ -36,7 +36,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Asking:
-    """How sentences are asked for, and when an attribute has enough.
+    """The form of requests, and the number of sentences at which an attribute has enough.
 
     ``samples`` is the number of sentences of a request, ``wanted`` the least number of accepted sentences of an
     attribute, ``per_group`` the least number of them from each group, ``most`` the largest number of requests.
@@ -61,7 +61,7 @@ class Wanted:
 
 @dataclass
 class Progressing:
-    """What is known so far of an attribute: the keys of its accepted sentences, and their number by group."""
+    """The sentences accepted so far for an attribute: their keys, and their number by group."""
 
     wanted: Wanted
     seen: set[str] = field(default_factory=set)
