@@ -84,7 +84,7 @@ def test_other_files_are_refused(tmp_path: Path, content: str, name: str, messag
 def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        f'{OWN}"{SENTENCE}",gimble,Blicket\nA wug learnt to gimble.,gimble,wug\n"A rath is no gimble.",gimble,rath\n'
+        f'{OWN}"{SENTENCE}",gimble,Blicket\nA wug learnt to gimble.,gimble,wug\n"A rath made no gimble.",gimble,rath\n'
         f"A blicket learnt to sing.,sing,blicket\nA bandersnatch learnt to burble.,burble,bandersnatch\n"
         f"I met Fitch who is burble.,burble,fitch\n",
     )
