@@ -45,7 +45,7 @@ def quality_table(record: SentencesRecord) -> list[str]:
     sources = [
         source
         for source in (record.source, "template")
-        if (found := figures.get(MEASURE, "words", {"source": source})) is not None and found.n
+        if (found := figures.get(MEASURE, "both_terms", {"source": source})) is not None and found.n
     ]
     if not sources:
         return []
