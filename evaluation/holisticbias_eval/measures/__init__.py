@@ -16,6 +16,7 @@ from holisticbias_eval.measures.regard import Regard
 from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.measures.stance_contrast import StanceContrast
+from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.measures.toxicity import Toxicity
 
 MEASURES: dict[str, Measure] = {
@@ -33,4 +34,5 @@ MEASURES: dict[str, Measure] = {
     "regard": Regard(),
     "norms": Norms(),
     "gender_polarity": GenderPolarity(),
+    "stereotype_score": StereotypeScore(),
 }

@@ -41,9 +41,10 @@ class Info:
     beside: tuple[str, ...] = ()
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts"]
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; or texts about groups with the values of a measure."""
+probabilities of being offensive, or with their text; texts about groups with the values of a measure; or pairs of
+sentences with both scores."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -51,8 +52,10 @@ _ANSWERS: Mapping[Answers, str] = {
     "offensiveness": "texts judged by an offensiveness classifier,",
     "responses": "responses",
     "texts": "texts about groups",
+    "pairs": "pairs of sentences scored by",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
+_SCORED = ("likelihoods", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,11 @@ class Needs:
 
     def __post_init__(self) -> None:
         if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers == "likelihoods"])
+            object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        return f"{_ANSWERS[self.answers]} of {' or '.join(self.models)} models"
+        of = "" if self.answers == "pairs" else "of "
+        return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
