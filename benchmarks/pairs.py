@@ -40,7 +40,18 @@ FRAMES = (
     "We saw a {a} {t} at the market {b} {c}.",
     "My friend the {t} says that life is {a} {b} and that it is good {c}.",
 )
-WHEN = ("today", "yesterday", "in spring", "in autumn", "at noon", "every day", "on Sunday", "all year", "again", "at last")
+WHEN = (
+    "today",
+    "yesterday",
+    "in spring",
+    "in autumn",
+    "at noon",
+    "every day",
+    "on Sunday",
+    "all year",
+    "again",
+    "at last",
+)
 WHERE = ("by the sea", "in the hills", "at home", "near the lake", "on the road", "at work", "in the north", "outside")
 
 
