@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +26,6 @@ from rich.console import Console
 from holisticbias_eval.likelihood.local import load_scorer
 from holisticbias_eval.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.likelihood.spans import unique_spans, whole
-from holisticbias_eval.pipeline import pair_scoring
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.pairs import ask_pairs
@@ -97,9 +97,8 @@ def whole_run(scorer: Scorer, folder: Path, number: int) -> None:
     """A run of pairs from the file to the page, with a model that is loaded already."""
     path, display = folder / "pairs.parquet", Display(Console(stderr=True, quiet=True))
     pq.write_table(make_pairs(number), path)
-    options = PairOptions(path)
-    pair_scoring.start_engine = lambda *_: scorer  # the loaded engine in place of loading it again
-    (job,) = prepare_pairs(None, [("stereotype_score",)], options, None, None, display)
+    with patch("holisticbias_eval.pipeline.pair_scoring.start_engine", lambda *_: scorer):  # it is loaded already
+        (job,) = prepare_pairs(None, [("stereotype_score",)], PairOptions(path), None, None, display)
     write_report(run_report(job.run(display)), "html", None, folder / "report.html")
 
 

@@ -54,7 +54,7 @@ _HOW: Mapping[str, str] = {
     "masked": "pseudo-log-likelihood of the words that both sentences share",
     "choice": "log-probability of the sentence's letter, mean over both orders",
     "published masked": "mean logit of the term's pieces at one mask; ties go to the second sentence",
-    "published": "mean log-likelihood of a token, in lower case and with a period added; ties go to the second sentence",
+    "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
 }
 
 

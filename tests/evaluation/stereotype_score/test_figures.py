@@ -19,7 +19,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 Row = tuple[str, str, float | None]
 
 
-def measured(rows: Sequence[Row], **columns: Sequence[Any]) -> Figures:
+def measured(rows: Sequence[Row], **columns: Any) -> Figures:
     names = ("specification", "attribute", "stereotyped")
     table = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
     for name, values in columns.items():
@@ -94,7 +94,8 @@ def test_the_published_code_decides_ties() -> None:
 
 
 def test_controls_are_not_in_the_overall_score_and_not_corrected() -> None:
-    rows: list[Row] = [("s", f"a{i}", 1) for i in range(6)] + [("c", f"a{i}", 0) for i in range(6)]
+    rows: list[Row] = [("s", f"a{i}", 1) for i in range(6)]
+    rows += [("c", f"a{i}", 0) for i in range(6)]
     found = measured(rows, control=[False] * 6 + [True] * 6)
     assert figure(found).value == 1.0
     assert figure(found, specification="c").p_value == pytest.approx(2 / 64)
@@ -103,21 +104,23 @@ def test_controls_are_not_in_the_overall_score_and_not_corrected() -> None:
 
 
 def test_holm_over_specifications() -> None:
-    rows: list[Row] = [(s, f"a{i}", 1) for s in "st" for i in range(6)] + [("u", f"a{i}", i % 2) for i in range(6)]
+    rows: list[Row] = [(s, f"a{i}", 1) for s in "st" for i in range(6)]
+    rows += [("u", f"a{i}", i % 2) for i in range(6)]
     found = measured(rows)
     adjusted = [figure(found, "stereotype_score_adjusted_p", specification=s).value for s in "stu"]
     assert adjusted == pytest.approx([3 * 2 / 64, 3 * 2 / 64, 1.0])
 
 
 def test_templates_stand_beside_other_sentences() -> None:
-    rows: list[Row] = [(s, a, v) for s, own in zip("stu", (1, 0, 1), strict=True) for a, v in (("x", own), ("y", own))]
+    rows: list[Row] = [("s", "x", 1), ("s", "y", 1), ("t", "x", 0), ("t", "y", 0), ("u", "x", 1), ("u", "y", 1)]
     rows += [("s", "x", 1), ("t", "x", 0), ("u", "x", 0), ("v", "x", 0)]
     found = measured(rows, source=["generated"] * 6 + ["template"] * 4)
     assert figure(found, specification="s", source="template").value == 1.0
     assert figure(found, specification="u").value == 1.0  # templates are left out of the score
     assert figure(found, specification="v").value == 0.0  # unless there is nothing else
     correlation = figure(found, "template_correlation")
-    assert (correlation.n, correlation.value) == (3, pytest.approx(0.5))  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5
+    assert correlation.n == 3
+    assert correlation.value == pytest.approx(0.5)  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5
 
 
 def test_split_attributes_and_the_largest_one() -> None:
