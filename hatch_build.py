@@ -20,7 +20,18 @@ TERMS = (
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "polarity", "recipes", "results", "styles", "words")
+EVALUATION = (
+    "classifiers",
+    "clusters",
+    "decoding",
+    "phrases",
+    "polarity",
+    "recipes",
+    "results",
+    "shots",
+    "styles",
+    "words",
+)
 
 
 class TermsHook(BuildHookInterface[Any]):

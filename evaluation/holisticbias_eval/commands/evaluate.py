@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
@@ -17,6 +18,7 @@ from holisticbias_eval.commands.response_options import (
     read_engine,
     response_options,
 )
+from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
@@ -117,6 +119,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 )
 @engine_options
 @response_options
+@collection_options
+@lexicon_options
 @judging_options
 @click.option(
     "--store",
@@ -229,4 +233,6 @@ def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> Answering
         judging=read_judging(given, given["device"], kept["labels"]),  # type: ignore[arg-type]
         store=kept["responses"],
         given=given["responses"],
+        collection=read_collection(given),  # type: ignore[arg-type]
+        measuring=read_measuring(given),  # type: ignore[arg-type]
     )

@@ -7,30 +7,30 @@ from typing import TypedDict
 
 import click
 
-from holisticbias_eval.commands.option_groups import option_group
+from holisticbias_eval.commands.option_groups import F, option_group
 
 
-class TextArguments(TypedDict):
-    """The values of the options."""
+class LexiconArguments(TypedDict):
+    """The values of the options of lexicons."""
 
-    classifier: str | None
     norms: tuple[str, ...]
     polarity: str
     positive: float
     negative: float
+
+
+class TextArguments(LexiconArguments):
+    """The values of the options."""
+
+    classifier: str | None
     device: str
     api_base: str | None
     store: Path | None
     no_store: bool
 
 
-text_options = option_group(
-    "Measuring texts",
-    click.option(
-        "--classifier",
-        metavar="NAME|FILE",
-        help="Classifier for toxicity or regard; see `holisticbias classifiers`. Default: toxicity, regard.",
-    ),
+lexicon_options = option_group(
+    "Lexicons for texts",
     click.option(
         "--norms",
         multiple=True,
@@ -59,6 +59,14 @@ text_options = option_group(
         show_default=True,
         help="VADER score up to which a text is negative.",
     ),
+)
+_classifier_options = option_group(
+    "Measuring texts",
+    click.option(
+        "--classifier",
+        metavar="NAME|FILE",
+        help="Classifier for toxicity or regard; see `holisticbias classifiers`. Default: toxicity, regard.",
+    ),
     click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
     click.option("--api-base", metavar="URL", help="For a classifier that is a chat model: address of its server."),
     click.option(
@@ -69,3 +77,8 @@ text_options = option_group(
     ),
     click.option("--no-store", is_flag=True, help="Judge every text again, and keep nothing."),
 )
+
+
+def text_options(command: F) -> F:
+    """A decorator that adds all options of measuring texts to a command."""
+    return _classifier_options(lexicon_options(command))

@@ -33,11 +33,12 @@ class ChatClient:
 
     def __init__(
         self, model: str, base: str, decoding: Decoding, conversation: ConversationOptions, options: ApiOptions,
-        endpoint: Endpoint,
+        endpoint: Endpoint, response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.server = ServerClient(base, options)
         self._model, self._endpoint, self._decoding = model, endpoint, decoding
         self._sampling = _sampling(decoding)
+        self._format = {} if response_format is None else {"response_format": response_format}
         self._system = _system(conversation)
         self._form = _conversation(conversation, endpoint)
         self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
@@ -56,7 +57,7 @@ class ChatClient:
     @property
     def settings(self) -> Mapping[str, str]:
         """Everything that responses depend on besides decoding and seed, for a run's signature."""
-        sent = {**self._sampling, **self._extra}
+        sent = {**self._sampling, **self._extra, **dict.fromkeys(self._format, "json_schema")}
         return {
             "server": self.server.base,
             "endpoint": self._endpoint,
@@ -73,18 +74,23 @@ class ChatClient:
         return self._answer(self._content("".join(self._form.frame.pieces(persona, prompt))), seed, self._extra)
 
     def _find_extra(self) -> Mapping[str, float]:
-        """Find the settings that the server takes; raises ``ModelError`` if it takes none."""
+        """Find the settings that the server takes; raises ``ModelError`` if it takes none.
+
+        A server that refuses every request with the response format is asked without it.
+        """
         neutral = _neutral(self._decoding)
         refusal: RequestError | None = None
-        for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
-            for place in range(len(_LIMITS[self._endpoint])):
-                self._limits = list(_LIMITS[self._endpoint][place:])
-                try:
-                    self._answer(self._content(_TRIAL), 1, extra)
-                except RequestError as error:
-                    refusal = refusal or error
-                else:
-                    return extra
+        for chosen in (self._format, {}) if self._format else ({},):
+            self._format = dict(chosen)
+            for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
+                for place in range(len(_LIMITS[self._endpoint])):
+                    self._limits = list(_LIMITS[self._endpoint][place:])
+                    try:
+                        self._answer(self._content(_TRIAL), 1, extra)
+                    except RequestError as error:
+                        refusal = refusal or error
+                    else:
+                        return extra
         if self._decoding.top_k:
             raise EvaluationError(f"{refusal}; if it does not take top_k, choose a --decoding without it, as sampled")
         raise refusal or self.server.refused("it takes no request")
@@ -101,7 +107,8 @@ class ChatClient:
         longest = self._decoding.max_new_tokens
         while True:
             limit = self._limits[0]
-            body = {"model": self._model, **content, **self._sampling, **extra, "seed": seed, limit: longest}
+            settings = {**self._sampling, **extra, **self._format}
+            body = {"model": self._model, **content, **settings, "seed": seed, limit: longest}
             answer = self._read(body)
             if (answer.tokens or len(answer.text.split())) <= longest + 1:  # some servers count the end
                 return answer

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.kinds import Kind
@@ -48,4 +48,8 @@ class Generator(ABC):
 
     def probe(self, requests: Requests) -> Sameness | None:
         """Answer a few requests alone and in a batch, and count equal responses; None if this engine cannot."""
+        return None
+
+    def vectors(self, texts: Sequence[str]) -> Floats | None:
+        """The mean input embedding of each text's tokens, shape ``[texts, size]``; None if this engine has none."""
         return None

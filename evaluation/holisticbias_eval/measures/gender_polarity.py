@@ -47,7 +47,7 @@ class GenderPolarity(GroupMeasure):
         by=("domain", "class", "method"),
     )
     methods: ClassVar[tuple[Method, ...]] = (
-        _method("words", "Two lists of words", "female minus male share of gendered words", (MALE, FEMALE)),
+        _method("words", "Two lists of words", "polarity", (MALE, FEMALE)),
         _method("weighted", "Weighted mean", "polarity", (MALE, FEMALE, NEUTRAL)),
         _method("maximum", "Maximum", "polarity", (MALE, FEMALE, NEUTRAL)),
     )

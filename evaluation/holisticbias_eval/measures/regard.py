@@ -41,7 +41,7 @@ class Regard(GroupMeasure):
         Method(
             LABEL,
             "Likeliest label",
-            "probability of positive minus negative",
+            "regard",
             direction="larger: more positive regard",
             least=-1,
             most=1,
@@ -55,13 +55,13 @@ class Regard(GroupMeasure):
     classifier: ClassVar[str] = "regard"
 
     def labels(self, card: Card) -> tuple[str, ...]:
-        """All labels; raises ``ClassifierError`` without positive and negative, or if labels do not exclude others."""
+        """All labels; raises ``ClassifierError`` if the classifier does not judge regard so."""
+        if card.task != "regard":
+            raise ClassifierError(f"{card.id} is a classifier of {card.task}: regard needs a card with task: regard")
         names = [label.casefold() for label in card.labels]
         missing = [label for label in (POSITIVE, NEGATIVE) if label not in names]
         if missing:
-            raise ClassifierError(
-                f"{card.id} has no label {missing[0]}: regard needs a classifier with positive and negative, as regard"
-            )
+            raise ClassifierError(f"{card.id} has no label {missing[0]}: regard needs the labels positive and negative")
         if card.activation == "sigmoid":
             raise ClassifierError(f"{card.id} judges each label alone: regard needs labels that exclude each other")
         return card.labels

@@ -66,6 +66,8 @@ def find_asked(release: str | None, options: CollectionOptions, drawing: Drawing
     """Find the prompts that a user names, and select some of them; ``release`` is as in ``jobs.find_release``."""
     if options.prompts == SENTENCES:
         return _sentences(release, options, drawing, display)
+    if drawing.personas != ("",):
+        raise SelectionError("--personas are for prompts of the release's sentences: leave them out")
     with display.step("Reading prompts"):
         found = _find_prompts(release, options, display)
         found = found if options.human is None else add_human(found, options.human)

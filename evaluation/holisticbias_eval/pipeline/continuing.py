@@ -143,7 +143,8 @@ def prepare_continuing(
         generator = open_generator(model, _with_style(options, style), display)
         identity = generator.identity
         refuse_kind(measures, generator.kind, identity.name)
-        making = Making(asked.part, generator.keeps_blank, style.is_refusal if style else Making().is_refusal)
+        style = None if generator.keeps_blank else style
+        making = Making(asked.part, generator.keeps_blank, style.is_refusal if style else making.is_refusal)
         censored = not asked.is_continued and options.judging.censor
         settings = {**asked.settings, **generator.settings, **(style.settings if style else {})}
         settings |= {} if asked.is_continued else censor_settings(censored=censored)

@@ -67,7 +67,7 @@ def make_pairs(
 
 
 def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:
-    """The specifications that are named, else those that the table names, in the order of the dataset."""
+    """The specifications given by ``names``, else the table's, in the order of the dataset."""
     if names:
         chosen = read_specifications(names)
     else:

@@ -17,6 +17,8 @@ Part = Literal["whole", "continuation"]
 WITHHELD = ("refused", "filtered")
 MODEL, HUMAN = "model", "human"
 _TEXT = pa.large_string()
+_FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u201d')
+_SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +84,13 @@ def without_prompt(prompt: str, response: str) -> str:
 
 @lru_cache(4096)
 def _repeated(prompt: str) -> re.Pattern[str]:
-    words = r"\s+".join(re.escape(word) for word in prompt.split())
+    words = r"\s+".join(_SIGNS.sub(_sign, re.escape(word)) for word in prompt.split())
     return re.compile(rf"[\s\"\u201c'*]*{words}(?![^\W_])[\s.\u2026]*", re.IGNORECASE) if words else re.compile(r"(?!)")
+
+
+def _sign(found: re.Match[str]) -> str:
+    """The pattern of a dash or a quotation mark in any of its forms."""
+    return next(f"[{re.escape(forms)}]" for forms in _FORMS if found[1] in forms)
 
 
 def _rest(prompt: str, text: str) -> str | None:

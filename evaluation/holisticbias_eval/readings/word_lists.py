@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Self
 
@@ -11,7 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readings.words import split_words
 
-Word = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9'_-]*$", max_length=100)]
+WORD_PATTERN = re.compile(r"^[a-z0-9][a-z0-9'_-]{0,99}$")
+"""A word in lower case; an underscore or a hyphen joins the words of a phrase."""
+Word = Annotated[str, StringConstraints(pattern=WORD_PATTERN.pattern)]
 
 
 class Described(BaseModel):

@@ -35,15 +35,13 @@ class English(BaseModel):
     ranks: frozenset[str]
     times: frozenset[str]
     two_objects: frozenset[str]
+    complements: frozenset[str]
     prepositions: frozenset[str]
     not_adverbs: frozenset[str]
     not_participles: frozenset[str]
     same_verb: frozenset[str]
 
-    @field_validator(
-        "alone", "unclear", "ranks", "times", "two_objects", "prepositions", "not_adverbs", "not_participles",
-        "same_verb", mode="before",
-    )  # fmt: skip
+    @field_validator("*", mode="before")
     @classmethod
     def _words(cls, text: object) -> object:
         return frozenset(text.split()) if isinstance(text, str) else text
@@ -90,9 +88,11 @@ def _by_previous_word(before: str, word: str) -> Place:
     previous = _LAST_WORD.search(before)
     if _starts(before) or (previous and previous[1].lower() in english().prepositions):
         return "determiner"
-    if word in english().unclear or (previous and previous[1].lower() in english().two_objects):
+    verb = previous[1].lower() if previous else ""
+    is_plural = word.endswith("s") and not word.endswith(("ous", "ss"))
+    if word in english().unclear or verb in english().two_objects:
         return "unclear"
-    return "determiner"
+    return "unclear" if verb in english().complements and not is_plural else "determiner"
 
 
 def is_double_genitive(before: str, after: str) -> bool:
@@ -131,7 +131,7 @@ class WithArticle:
     unknown: bool = False
 
 
-def with_article(before: str, term: str) -> WithArticle:
+def with_article(before: str, term: str, *, in_capitals: bool = False) -> WithArticle:
     """Change an "a" or "an" at the end of a text to the article of the term that follows, by its sound."""
     found = _ARTICLE.search(before)
     if found is None:
@@ -140,7 +140,7 @@ def with_article(before: str, term: str) -> WithArticle:
         return WithArticle(before, unknown=True)
     needed: str = article(term, "sound", None)
     if found[1][0] == "A":
-        needed = needed.upper() if found[1] == "AN" else needed.capitalize()
+        needed = needed.upper() if in_capitals else needed.capitalize()
     return WithArticle(before[: found.start()] + needed + found[2])
 
 

@@ -33,6 +33,9 @@ RULES: Mapping[str, str] = {
 }
 
 
+_CONTEXT = 300  # characters
+
+
 @dataclass(frozen=True, slots=True)
 class Converted:
     """A sentence about the other group and its term, or the rule by which the sentence was rejected."""
@@ -90,7 +93,7 @@ class Converter:
 
     def _choose(self, sentence: str, mention: re.Match[str]) -> Exchange | str:
         """The exchange that fits the place of a mention, or the id of a rule."""
-        before, after = sentence[: mention.start()], sentence[mention.end() :]
+        before, after = _context(sentence, mention)
         candidates = self._words.exchanges[key_of(mention[0])]
         forms = {exchange.form: exchange for exchange in reversed(candidates)}
         exchange = candidates[0]
@@ -110,10 +113,10 @@ class Converter:
 
 
 def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
-    """Which of several forms a pronoun has in its place, null if that is not clear."""
-    if "possessive" in forms and is_double_genitive(before, after):
-        return None
+    """The form that a pronoun has in its place, null if that is not clear."""
     where = place(before, after)
+    if "possessive" in forms and where != "alone" and is_double_genitive(before, after):
+        return None
     alone = "object" if "object" in forms else "possessive"
     if where == "alone" and alone in forms:
         return alone
@@ -128,12 +131,21 @@ def _is_term(found: str, term: str) -> bool:
 
 def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Exchange]) -> tuple[str, str | None]:
     """The sentence with the other terms, and the id of a rule that rejects it."""
-    text = ""
+    parts: list[str] = []
     starts = [0, *(m.end() for m in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
-        other = in_case(mention[0], exchange.term, exchange.other or "", sentence[: mention.start()])
-        changed = with_article(text + sentence[start : mention.start()], other)
+        before, _ = _context(sentence, mention)
+        other = in_case(mention[0], exchange.term, exchange.other or "", before)
+        capitals = len(other) > 1 and other.isupper()
+        changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
         if changed.unknown:
             return "", "unknown-article"
-        text = changed.before + other
-    return text + sentence[starts[-1] :], None
+        parts += [changed.before, other]
+    return "".join([*parts, sentence[starts[-1] :]]), None
+
+
+def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
+    """The texts before and after a mention, cut: a sentence may be as long as a book."""
+    start, end = mention.span()
+    before = sentence[:start] if start <= _CONTEXT else f"x{sentence[start - _CONTEXT : start]}"
+    return before, sentence[end : end + _CONTEXT]

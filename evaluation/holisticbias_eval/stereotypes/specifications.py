@@ -17,7 +17,6 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification
-from holisticbias.terms.versions import holds
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
@@ -58,12 +57,12 @@ def read_specifications(names: Iterable[str] = (), version: str | None = None) -
 
 
 def list_specifications(version: str | None = None) -> tuple[Specification, ...]:
-    """The specifications of a version of the dataset, as worded then; by default of the newest version."""
+    """The specifications of a version of the dataset, as worded then; by default all that are not retired."""
+    if version is not None:
+        catalog = load_catalog().at(version)
+        return tuple(entry for family in catalog.specifications for entry in family.specifications)
     files = sorted((find_source() / "specifications").glob("*.yaml"))
-    entries = [entry for path in files for entry in read_file(path)]
-    if version is None:
-        return tuple(entry for entry in entries if entry.until is None)
-    return tuple(entry.at(version) for entry in entries if holds(version, entry.since, entry.until))
+    return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
 
 
 def read_file(path: Path) -> tuple[Specification, ...]:
@@ -79,7 +78,7 @@ def read_file(path: Path) -> tuple[Specification, ...]:
         raise SpecificationError(f"{path}:{finding.line}: {finding.message}")
     data = document.data
     if not isinstance(data, dict):
-        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
+        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotype-pairs.md for the form")
     if "specifications" in data:
         return _validated(SpecificationFile, data, path).specifications
     named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}

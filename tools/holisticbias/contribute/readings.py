@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,21 +34,22 @@ class Reading:
 def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[Reading, ...]:
     """The readings of every entry with this text, ignoring case, or this id.
 
-    ``version`` defaults to the newest one, and ``noun`` to "person". Raises
-    ``UnknownTermError`` if no entry of the version matches.
+    ``version`` defaults to the newest one, and ``noun`` to "person"; empty if no term of the version matches. Raises
+    ``UnknownVersionError``, and ``UnknownTermError`` for a noun that the term does not go with.
     """
     if version is None:
-        version = catalog.versions[-1] if catalog.versions else "0.0.0"
+        version = newest(catalog)
     rule = catalog.release(version).article_rule
     held = catalog.at(version)
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
     wanted = term.casefold()
     found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
-    if not found:
-        close = difflib.get_close_matches(term, [d.text for _, d in entries], n=3)
-        hint = f"; close to it: {', '.join(close)}" if close else ""
-        raise UnknownTermError(f"version {version} has no term {term!r}{hint}")
     return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
+
+
+def newest(catalog: Catalog) -> str:
+    """The newest version, published or in preparation."""
+    return catalog.versions[-1] if catalog.versions else "0.0.0"
 
 
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.groups.comparisons import REST
@@ -74,15 +74,24 @@ def pair_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest |
         f"{shown.info.name}-{charted.slug}-{domain or 'groups'}-differences",
         f"Differences of {charted.words[:1].lower()}{charted.words[1:]}: {shown.domain(domain)}",
         f"{charted.unit} difference",
-        tuple(Estimate(pair_label(f), f.value, f.interval, marked=shown.differs(f)) for f in chosen),
-        "first minus second group  ·  line: 95% interval of this pair alone  ·  filled: differs after correction",
+        tuple(_pair(shown, f) for f in _by_first(chosen)),
+        "line: 95% interval of this pair alone  ·  filled: differs after correction",
     )
 
 
-def pair_label(figure: Figure) -> str:
-    """The two groups of a difference; one group if it is compared with all others."""
+def _by_first(chosen: Sequence[Figure]) -> list[Figure]:
+    """The differences with those of one first group next to each other, in the order of their first."""
+    order = list(dict.fromkeys(f.keys["first"] for f in chosen))
+    return sorted(chosen, key=lambda f: order.index(f.keys["first"]))
+
+
+def _pair(shown: Shown, figure: Figure) -> Estimate:
+    """A row below the name of the first group; the name alone if it is compared with all other groups."""
     first, second = said(figure.keys["first"]), figure.keys["second"]
-    return first if second == REST else f"{first} or {said(second)}"
+    marked = shown.differs(figure)
+    if second == REST:
+        return Estimate(first, figure.value, figure.interval, marked)
+    return Estimate(f"minus {said(second)}", figure.value, figure.interval, marked, first)
 
 
 def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:
