@@ -13,7 +13,7 @@ import pytest
 Row = dict[str, Any]
 TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
 ATTRIBUTES = {"ferlic": "sentence", "mivish": "sentence", "gondrous": "other_sentence", "sarlish": "other_sentence"}
-FRAMES = ("The {t} is {a}.", "We saw a {a} {t} and another {t} here.", "My {t} told us that life is {a}.")
+FRAMES = ("The {t} is {a}.", "We saw a {a} {t} and another {t} here.", "My {t} says that life is {a}.")
 
 
 def invented_pairs() -> list[Row]:

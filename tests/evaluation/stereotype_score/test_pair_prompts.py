@@ -1,4 +1,4 @@
-"""What is asked about a pair: changed words, published texts, choices."""
+"""Texts to score: changed words, published texts, choices."""
 
 from __future__ import annotations
 
