@@ -32,7 +32,7 @@ def run(
         folder = tmp_path / out
         code, _, said = invoke("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
         assert code == 0, said
-        return folder, pq.read_table(folder / "pairs.parquet")
+        return folder, pq.read_table(folder / "scored_pairs.parquet")
 
     return evaluate
 
@@ -177,7 +177,9 @@ def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke
 def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
     folder, _ = run()
     made = json.loads((folder / "result.json").read_text("utf-8"))["figures"]
-    code, said, _ = invoke("measure", "stereotype_score", "--scores", folder / "pairs.parquet", "--format", "json")
+    code, said, _ = invoke(
+        "measure", "stereotype_score", "--scores", folder / "scored_pairs.parquet", "--format", "json"
+    )
     assert code == 0
 
     def shown(figures: list[Row]) -> dict[str, float | None]:

@@ -178,7 +178,7 @@ def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
         Column("margin", "Margin", _CHANGE),
     )
     note = (
-        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in pairs.parquet."
+        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in scored_pairs.parquet."
         if len(rows) < len(scored)
         else ""
     )
