@@ -29,6 +29,8 @@ from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
+    CHOICE_KEYS,
+    MASKED_KEYS,
     Answer,
     TableJob,
     ask_server,
@@ -36,6 +38,7 @@ from holisticbias_eval.pipeline.pair_modes import (
     local_choices,
     published_masked,
     score_at_one_mask,
+    score_pair_store,
     server_choices,
 )
 from holisticbias_eval.pipeline.scoring import ScoringJob
@@ -46,6 +49,7 @@ from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
 from holisticbias_eval.stereotypes.specifications import list_specifications
+from holisticbias_eval.store.shards import ShardStore
 
 Mode = Literal["likelihood", "choice", "published"]
 MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
@@ -109,12 +113,12 @@ def prepare_pairs(
     options = options or EngineOptions()
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         if given.mode == "choice" and options.engine == "api":
-            return _server_jobs(pairs, server_choices(model, options), measures, given)
+            return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
         if given.mode == "published":
             options = _published_options(pairs, options, given)
             masked = published_masked(model, options, display.notice)
             if masked is not None:
-                return _masked_jobs(pairs, masked, measures, given)
+                return _masked_jobs(pairs, masked, measures, given, store, display)
         engine, asked = _start(model, options, pairs, given.mode, display)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
@@ -141,21 +145,34 @@ def _start(
 
 
 def _server_jobs(
-    pairs: pa.Table, chooser: ChatChooser, measures: Sequence[tuple[str, ...]], given: PairOptions
+    pairs: pa.Table,
+    chooser: ChatChooser,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
 ) -> list[Job]:
     choices = ask_choices(pairs)
     settings = {**chooser.settings, "pair_score": _HOW["choice"]}
-    answer = partial(ask_server, choices, chooser)
-    return [_table_job(pairs, answer, len(choices.questions), chooser.identity, settings, n, given) for n in measures]
+    store = score_pair_store(folder, CHOICE_KEYS, chooser.identity, chooser.settings, display.notice)
+    answer = partial(ask_server, choices, chooser, store)
+    total = len(choices.questions)
+    return [_table_job(pairs, answer, total, chooser.identity, settings, n, given, store) for n in measures]
 
 
 def _masked_jobs(
-    pairs: pa.Table, scorer: OneMaskScorer, measures: Sequence[tuple[str, ...]], given: PairOptions
+    pairs: pa.Table,
+    scorer: OneMaskScorer,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
 ) -> list[Job]:
     settings = {**scorer.settings, "pair_score": _HOW["published masked"]}
-    answer = partial(score_at_one_mask, pairs, scorer)
+    store = score_pair_store(folder, MASKED_KEYS, scorer.identity, scorer.settings, display.notice)
+    answer = partial(score_at_one_mask, pairs, scorer, store)
     total = pairs.num_rows - pairs["other_sentence"].null_count
-    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given) for names in measures]
+    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given, store) for names in measures]
 
 
 def _table_job(
@@ -166,9 +183,11 @@ def _table_job(
     settings: Mapping[str, str],
     measures: tuple[str, ...],
     given: PairOptions,
+    store: ShardStore | None,
 ) -> TableJob:
     signature = sign_pairs(pairs, model, settings, measures, given)
-    return TableJob(signature, total, answer, pair_run_name(signature, given.path.name, given.mode))
+    name = pair_run_name(signature, given.path.name, given.mode)
+    return TableJob(signature, total, answer, name, store, read_sentence_figures(given.path))
 
 
 def _job(
@@ -200,7 +219,7 @@ def sign_pairs(
     about["specifications_version"] = specifications_version(names)
     digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
     return sign(
-        ReleaseSignature(version="none", subset=None, digest=digest, prompts=file),
+        ReleaseSignature(version="none", subset=None, digest=digest, prompts=file, what="pairs"),
         model,
         Settings(scoring={**scoring, **about}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},

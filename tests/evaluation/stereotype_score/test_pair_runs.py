@@ -118,7 +118,7 @@ def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
-    found = score_at_one_mask(pa.Table.from_pylist(rows), scorer, ignore)
+    found = score_at_one_mask(pa.Table.from_pylist(rows), scorer, None, ignore)
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
 
@@ -171,7 +171,8 @@ def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke
     assert code == 0
     found = json.loads(said)
     assert (found["sentences"]["what"], found["sentences"]["common"], found["sentences"]["changed"]) == ("pairs", 48, 0)
-    assert {f["keys"]["specification"] for f in found["figures"]} == {"invented.one", "invented.two"}
+    named = {f["keys"].get("specification") for f in found["figures"]}
+    assert named == {"invented.one", "invented.two", None}  # None: over all
 
 
 def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
