@@ -27,7 +27,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
-from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs, read_sentence_figures
+from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
     CHOICE_KEYS,
     MASKED_KEYS,
@@ -213,7 +213,7 @@ def sign_pairs(
 ) -> Signature:
     """The signature of a run of pairs: the digest of the pairs, and their specifications with their version."""
     names = dict.fromkeys(pairs["specification"].to_pylist())
-    file = given.path.name if given.path.is_file() else f"{given.path.name}/{PAIRS_FILE}"
+    file = given.path.resolve().name
     rejected = pairs["other_sentence"].null_count
     about = {"pairs": file, "pair_mode": given.mode, "specifications": ", ".join(names)}
     about["specifications_version"] = specifications_version(names)

@@ -44,6 +44,12 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return list(table.to_pylist())
 
 
+def test_the_record_of_the_sentences_goes_with_the_pairs(tmp_path: Path) -> None:
+    (tmp_path / "sentences.json").write_text("{}\n", "utf-8")
+    assert run(tmp_path, TABLE).exit_code == 0
+    assert (tmp_path / "out" / "sentences.json").read_text("utf-8") == "{}\n"
+
+
 def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
     result = run(tmp_path, TABLE, "--no-templates")
     assert result.exit_code == 0

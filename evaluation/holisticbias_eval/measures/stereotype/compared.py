@@ -23,7 +23,7 @@ def compared_section(changes: Figures, view: View) -> Section:
     shown = Shown.of(view)
     found = changes.by(NAME, "change", "specification")
     estimates = tuple(
-        Estimate(shown.label(one), one.value, one.interval, _differs(changes, one)) for one in found if one.n
+        Estimate(shown.short_label(one), one.value, one.interval, _differs(changes, one)) for one in found if one.n
     )
     chart = Forest(
         "changes", "Change of the stereotype score from A to B", CHANGE, estimates, "line: 95% interval; 0: no change"
@@ -46,7 +46,7 @@ def _words(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Iterato
     if not differing:
         yield f"No change is shown on {count}."
         return
-    named = ", ".join(f"{shown.label(one)} ({100 * (one.value or 0):+.1f} points)" for one in differing[:5])
+    named = ", ".join(f"{shown.short_label(one)} ({100 * (one.value or 0):+.1f} points)" for one in differing[:5])
     more = f" and {len(differing) - 5} more" if differing[5:] else ""
     yield f"The score changes on {len(differing)} of {count}: {named}{more}."
 
