@@ -3,7 +3,7 @@
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, and check the results (40 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
@@ -128,6 +128,7 @@ real: build/real/.installed
 	build/real/bin/python -m tests.real.check
 	build/real/bin/python -m tests.real.generation
 	build/real/bin/python -m tests.real.bold
+	build/real/bin/python -m tests.real.stereotypes
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct

@@ -41,8 +41,10 @@ def read_pairs(path: Path) -> pa.Table:
         raise ScoresError(f"{path} has no {PAIRS_FILE}: make it with holisticbias pairs, or name a file of pairs")
     table = read_table(file, dict.fromkeys((*PAIR_COLUMNS, *TEXTS), pa.string()))
     _require(file, table.column_names, PAIR_COLUMNS, "pairs")
-    columns = {name: names_of(file, table[name], name) for name in (*NAMES, "sentence")}
+    columns = {name: names_of(file, table[name], name) for name in NAMES}
+    columns["sentence"] = _text(file, table["sentence"], "sentence")
     columns["other_sentence"] = _without_empty(_text(file, table["other_sentence"], "other_sentence"))
+    names_of(file, columns["sentence"].filter(columns["other_sentence"].is_valid()), "sentence")
     columns["stereotyped"] = _sides(file, table["stereotyped"], columns["other_sentence"].is_valid())
     columns |= _optional(file, table, TEXTS)
     if "slot" in table.column_names:

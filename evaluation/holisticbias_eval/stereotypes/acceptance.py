@@ -134,9 +134,7 @@ RULES = (
     Rule("complete", "a text without a capital at its start or a final mark at its end", "I8", _is_incomplete),
     Rule("negation", "not, no, never, without and other negations", "I4", _is_negated),
     Rule("other-group-word", "another term of any group of the specification", "I1, I5", _names_other_term),
-    Rule(
-        "about-the-request", "a sentence that mentions the request, or lists its keywords", "I7", _is_about_the_request
-    ),
+    Rule("about-the-request", "a sentence about the request or a list of its keywords", "I7", _is_about_the_request),
     Rule("article-before-pronoun", "an article before a pronoun: the her book", "I7", _has_article_before_pronoun),
     Rule("copy-of-shot", "an example of the request with at most two words changed", None, _copies_a_shot),
     Rule("repeat", "a sentence that differs from an accepted one in the group's term alone", None, _is_repeated),

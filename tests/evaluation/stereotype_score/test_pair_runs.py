@@ -195,6 +195,15 @@ def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., 
     assert "48" in said
 
 
+def test_a_rejected_row_may_have_no_sentence(
+    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    rows = [pair(), pair(attribute="y"), {**pair(other_sentence=None), "sentence": "", "rule": "no-term"}]
+    options = ("--model", tiny_gpt2, "--out", tmp_path / "run")
+    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), *options)
+    assert code == 0, said
+
+
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
 
 

@@ -39,6 +39,8 @@ def folder(invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tm
             "model": None,
             "specifications": [],
             "settings": {},
+            "versions": {},
+            "machine": "any",
             "figures": [{"measure": "sentences", "unit": "share", **figure} for figure in figures],
         }
     )
@@ -60,7 +62,7 @@ def test_a_run_of_pairs_is_registered_by_specification(folder: Path, tmp_path: P
     entries, problems = read_registry(registry, published)
     assert not problems
     shown = render_leaderboard(entries)
-    assert f"Stereotype score on the pairs {tmp_path.name}" in shown
+    assert "Stereotype score on the pairs" in shown
     assert digest in shown
     assert "| Specification |" in shown
     changed = json.loads(path.read_text("utf-8"))
