@@ -67,7 +67,7 @@ class TableJob(Job):
 
     @property
     def kept(self) -> str:
-        """Where scores are kept."""
+        """The folder that keeps the scores, for an interruption."""
         if self.store is None:
             return "no scores are kept without a store; the same command starts from the beginning"
         return f"scores so far are kept in {self.store.folder}; the same command continues"

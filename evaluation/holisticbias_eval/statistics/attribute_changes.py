@@ -20,7 +20,7 @@ from holisticbias_eval.statistics.signed_rank import sign_flip_p_values
 
 @dataclass(frozen=True, slots=True)
 class AttributeChanges:
-    """For each attribute the number of pairs, at least 1, and of those that count in one run only.
+    """For each attribute the number of pairs, at least 1, and of pairs that count in one run only.
 
     ``gained`` pairs count in the second run, ``lost`` ones in the first; ``stratum`` numbers the specification of
     each attribute. All have shape ``[attributes]``.

@@ -78,7 +78,7 @@ def read_file(path: Path) -> tuple[Specification, ...]:
         raise SpecificationError(f"{path}:{finding.line}: {finding.message}")
     data = document.data
     if not isinstance(data, dict):
-        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotype-pairs.md for the form")
+        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
     if "specifications" in data:
         return _validated(SpecificationFile, data, path).specifications
     named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}

@@ -64,7 +64,7 @@ JUDGED = [
     ("The sentence gave the blicket time for gimble.", "blicket", "gimble", None),
     ("The her gimble is by the sea.", "her", "gimble", "article-before-pronoun"),
     ("A his wrote of gimble.", "his", "gimble", "article-before-pronoun"),
-    ("I told the others of her gimble.", "her", "gimble", None),
+    ("We knew the others by her gimble.", "her", "gimble", None),
     ("A blicket can gimble in both terms.", "blicket", "gimble", "about-the-request"),
     ("The blicket likes the keyword gimble.", "blicket", "keyword", None),
     ("A blicket can gimble in both the words and the song.", "blicket", "gimble", None),
