@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias.cli import main
-from holisticbias.contribute.authoring import next_version
+from holisticbias.contribute.authoring import Field, next_version
 from holisticbias.contribute.specification_lines import (
     pronoun_gender,
     propose_key,
@@ -264,7 +264,11 @@ def test_template_with_a_form_that_no_slot_has() -> None:
 
 
 def test_gender_of_pronouns() -> None:
-    slots = [{"terms": ["stad", "blicket", None]}, {"terms": ["His", "their", "hers"]}, {"descriptors": ["age.old"]}]
+    slots: list[dict[str, Field]] = [
+        {"terms": ["stad", "blicket", None]},
+        {"terms": ["His", "their", "hers"]},
+        {"descriptors": ["age.old"]},
+    ]
     assert [pronoun_gender(slots, position) for position in range(3)] == ["male", None, "female"]
 
 

@@ -58,7 +58,7 @@ class Questions:
             if least:
                 raise click.UsageError(f"--yes needs --{name} {_times(least)}.")
             return []
-        click.echo(f"{question} An empty line ends the list, and - removes a proposed line.")
+        click.echo(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
         return self._ask_lines(name, read, least)
 
     def find(self, name: str, question: str, find: Callable[[str], T], near: Callable[[str], str | None]) -> T:

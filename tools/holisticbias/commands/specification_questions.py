@@ -50,8 +50,8 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
     groups = ask.lines("group", asked, lambda line: read_group(line, attributes), 2)
     names = " / ".join(str(group["label"]) for group in groups)
     asked = (
-        f"Terms that take the same place in a sentence, as '{names}'. Begin a line with a form if the place is not "
-        "that of a noun, as 'determiner: his / her'; write - for a missing term, or ids of descriptors."
+        f"Terms that take the same place in a sentence, as '{names}', or 'plural: stads / blickets' if they are not "
+        "nouns in the singular. Write - for a missing term."
     )
     slots = ask.lines("slot", asked, lambda line: read_slot(line, len(groups), descriptors), 1)
     asked = "Templates with [T] for a term, or [T:FORM], and [A] for an attribute, as 'The [T] likes the [A].'"

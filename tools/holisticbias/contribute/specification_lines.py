@@ -57,9 +57,7 @@ def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str,
     parts = [part.strip() for part in listed.split("/")]
     terms = [None if part in _MISSING else part for part in parts]
     if len(terms) != groups:
-        raise SourceError(
-            f"write {groups} terms with / between them, in the order of the groups; here are {len(terms)}"
-        )
+        raise SourceError(f"write {groups} terms with / between them, in the order of the groups; found {len(terms)}")
     if sum(term is not None for term in terms) < 2:
         raise SourceError("write at least two terms: a term needs a counterpart in another group")
     if all(term in descriptors for term in terms):
