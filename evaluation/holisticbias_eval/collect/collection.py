@@ -47,12 +47,13 @@ def read_collection(path: Path) -> CollectionFile:
     if document.findings:
         raise CollectError(f"{path}:{document.findings[0].line}: {document.findings[0].message}"[:500])
     data = document.data
-    if not isinstance(data, dict) or not isinstance(data.get("groups"), list):
+    groups = data.get("groups") if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(groups, list):
         raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
     stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")
     try:
         found = CollectionFile.model_validate(
-            {"collection": stem, "label": path.stem, **data, "groups": [_filled(group) for group in data["groups"]]}
+            {"collection": stem, "label": path.stem, **data, "groups": [_filled(group) for group in groups]}
         )
     except ValidationError as error:
         first = error.errors()[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, cast
 
 from holisticbias_eval.errors import CollectError
 from holisticbias_eval.models.source import file_sha256
@@ -63,10 +63,10 @@ def open_dump(path: Path) -> Iterator[DumpStream]:
         kind = _compression(path)
         if kind == "bz2":
             with bz2.open(raw) as content:
-                yield DumpStream(content, raw)
+                yield DumpStream(cast(IO[bytes], content), raw)
         elif kind == "gz":
-            with gzip.open(raw) as content:
-                yield DumpStream(content, raw)
+            with gzip.open(raw) as unpacked:
+                yield DumpStream(cast(IO[bytes], unpacked), raw)
         else:
             yield DumpStream(raw, raw)
 

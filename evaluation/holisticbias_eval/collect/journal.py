@@ -28,7 +28,7 @@ class Journal:
     """Rows and states; changes are kept together by ``commit``, or not at all."""
 
     def __init__(self, folder: Path) -> None:
-        self._database = sqlite3.connect(folder / FILE, isolation_level="deferred")
+        self._database = sqlite3.connect(folder / FILE, isolation_level="DEFERRED")
         self._database.executescript(_TABLES)
 
     def close(self) -> None:
@@ -76,9 +76,7 @@ class Journal:
 
     def count(self, what: str, detail: str, number: int = 1) -> None:
         """Add to a count."""
-        statement = (
-            "insert into counted values (?, ?, ?) on conflict (what, detail) do update set number = number + ?"
-        )
+        statement = "insert into counted values (?, ?, ?) on conflict (what, detail) do update set number = number + ?"
         self._database.execute(statement, (what, _clean(detail), number, number))
 
     def counts(self, what: str) -> dict[str, int]:
@@ -97,7 +95,8 @@ class Journal:
 
     def failed(self, most: int) -> list[tuple[str, str]]:
         """The first pages that could not be read, with why."""
-        return self._database.execute("select page, why from failed order by number limit ?", (most,)).fetchall()
+        found = self._database.execute("select page, why from failed order by number limit ?", (most,))
+        return [(str(page), str(why)) for page, why in found]
 
 
 def last_target(journal: Journal, key: str, key_of: Any) -> str | None:

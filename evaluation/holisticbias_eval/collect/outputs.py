@@ -17,8 +17,9 @@ import pyarrow.parquet as pq
 
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import REPEATED
+from holisticbias_eval.prompts.prompt_sources import COLLECTED
 
-PROMPTS, ATTRIBUTION, RECORD = "prompts.parquet", "attribution.csv", "collection.json"
+PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
 _TEXT = pa.large_string()
 SCHEMA = pa.schema(
     [
@@ -114,11 +115,13 @@ def write_record(journal: Journal, folder: Path, made: Written, about: Mapping[s
         }
         for group in about["groups"]
     }
-    why = journal.counts("failed")
     record = {
         **about,
         "groups": groups,
-        "pages_left_out": {"why": why, "pages": [{"page": p, "why": w} for p, w in journal.failed(_FAILED)]},
+        "pages_left_out": {
+            "why": journal.counts("failed"),
+            "pages": [{"page": p, "why": w} for p, w in journal.failed(_FAILED)],
+        },
         "versions": {name: version(name) for name in ("holisticbias", "mwparserfromhell", "sentencex")},
     }
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8", "replace")

@@ -90,7 +90,9 @@ class PageParser:
             self.error_byte = self._base + self._parser.ErrorByteIndex
             if self.is_closed:  # bytes after the end of the dump
                 return
-            raise BrokenXmlError(f"it is not XML at byte {self.error_byte:,}: {expat.ErrorString(error.code)}") from None
+            raise BrokenXmlError(
+                f"it is not XML at byte {self.error_byte:,}: {expat.ErrorString(error.code)}"
+            ) from None
         except BrokenXmlError:
             self.error_byte = self._base + self._parser.CurrentByteIndex
             raise

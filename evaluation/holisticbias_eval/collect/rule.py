@@ -10,12 +10,14 @@ from dataclasses import dataclass
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _ENDS = re.compile(r"[.!?][\"')\]\u2019\u201d]*$")
 _POSSESSIVES = ("'s", "\u2019s")
+_LONGEST = 2000  # characters
 Tokens = tuple[str, ...]
 
-SHORT, UNFINISHED, MARKED = "too few words", "does not end a sentence", "markup that is left"
+SHORT, LONG, UNFINISHED = "too few words", "more than 2,000 characters", "does not end a sentence"
+MARKED = "markup that is left"
 NO_TERM, NO_PERSON, NO_REST = "no term among the first words", "no person's name", "nothing left to continue"
 REPEATED = "repeats a prompt of its group"
-REASONS = (SHORT, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO_REST, REPEATED)
+REASONS = (SHORT, LONG, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO_REST, REPEATED)
 """Why a sentence gives no prompt, in the order in which they are tested."""
 
 
@@ -64,8 +66,9 @@ def find_mentions(words: Sequence[str], terms: Mapping[Tokens, str], within: int
     possessive at its end.
     """
     tokens = [term_tokens(word) for word in words[:within]]
+    longest = max(map(len, terms), default=0)
     for start in range(len(tokens)):
-        for stop in range(len(tokens), start, -1):
+        for stop in range(min(len(tokens), start + longest), start, -1):
             if not tokens[start] or not tokens[stop - 1]:
                 continue
             joined = tuple(token for word in tokens[start:stop] for token in word)
@@ -93,7 +96,9 @@ def prompt_length(mention: Mention, rule: Rule) -> int:
 
 
 def sentence_fault(words: Sequence[str], rule: Rule) -> str | None:
-    """Why no group can take a sentence: ``SHORT`` or ``UNFINISHED``; null if one can."""
+    """Why no group can take a sentence: ``SHORT``, ``LONG`` or ``UNFINISHED``; null if one can."""
+    if sum(map(len, words)) + len(words) - 1 > _LONGEST:
+        return LONG
     if len(words) < rule.least_words:
         return SHORT
     return None if _ENDS.search(words[-1]) else UNFINISHED

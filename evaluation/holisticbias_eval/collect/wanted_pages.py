@@ -141,4 +141,3 @@ class BytesRead:
         read, self._place = place - self._place, place
         self.pages += 1
         return read
-

@@ -12,10 +12,11 @@ from mwparserfromhell.wikicode import Wikicode
 
 from holisticbias_eval.collect.titles import namespace_of
 
-DROPPED = frozenset(
-    "table ref references gallery math chem timeline score imagemap syntaxhighlight source pre code hiero graph mapframe "
-    "maplink templatedata poem inputbox categorytree style script noinclude includeonly onlyinclude nowiki".split()
-)
+DROPPED = frozenset({
+    "table", "ref", "references", "gallery", "math", "chem", "timeline", "score", "imagemap", "syntaxhighlight",
+    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox", "categorytree", "style",
+    "script", "noinclude", "includeonly", "onlyinclude", "nowiki",
+})  # fmt: skip
 BREAK = "\n\n"
 _APART = frozenset({"li", "dd", "dt", "dl", "ul", "ol", "hr", "br", "p", "div", "blockquote", "center"})
 _EMPTY_BRACKETS = re.compile(r"[ \t]?\([\s,;:\u2013-]{0,20}\)")

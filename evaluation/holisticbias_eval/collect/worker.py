@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Mapping
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 
 from holisticbias_eval.collect.page_sentences import Job, PageSentences, Reader, Wanted
 from holisticbias_eval.collect.people import person_finder
@@ -75,7 +77,8 @@ class Worker:
         ours, theirs = context.Pipe()
         self._pipe = ours
         self._process = context.Process(target=_serve, args=(theirs, self.settings, self.seconds), daemon=True)
-        self._process.start()
+        with _no_main_module():
+            self._process.start()
         theirs.close()
         try:
             said = ours.recv() if ours.poll(_START) else "it does not answer"
@@ -83,8 +86,21 @@ class Worker:
             said = "it ended"
         if said is not None:
             self.stop()
-            raise CollectError(str(said) if str(said).startswith("--") else f"the parser's process cannot start: {said}")
+            raise CollectError(
+                str(said) if str(said).startswith("--") else f"the parser's process cannot start: {said}"
+            )
         return ours
+
+
+@contextmanager
+def _no_main_module() -> Iterator[None]:
+    """Hide the main module, which a spawned child would run again, and which need not be a file."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(pipe: Connection, settings: ReaderSettings, seconds: float) -> None:

@@ -74,7 +74,6 @@ def command(
         raise click.UsageError("--site must begin with http:// or https://")
     try:
         import mwparserfromhell  # noqa: F401
-        import sentencex  # noqa: F401
     except ImportError as error:
         raise click.UsageError(f"this needs the package {error.name}: pip install 'holisticbias[collect]'") from error
     options = CollectOptions(licence, site, names, links == "all", seconds)

@@ -21,6 +21,8 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
     Other columns are kept; a column ``persona`` is read before the prompt.
     Raises ``EvaluationError`` if the file is unusable.
     """
+    if (path / "prompts.parquet").is_file():  # a folder of `holisticbias collect`
+        path = path / "prompts.parquet"
     table = (
         _lines(path)
         if path.suffix.lower() == ".txt"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from holisticbias_eval.prompts.collections import CollectionPrompts, joined, pro
 from holisticbias_eval.table_files import read_table
 
 KNOWN = ("prompt", "group", "domain", "subject", "continuation", "item")
+COLLECTED = "prompts.parquet"
+"""The table in a folder that ``holisticbias collect`` wrote."""
 _TEXT = pa.large_string()
 _ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 _DATA = ("*.json", "*.jsonl", "*.parquet")
@@ -30,12 +33,15 @@ def is_named(name: str) -> bool:
 
 
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
-    """Read prompts from a file, from a folder of BOLD's files, or from ``organisation/name[@REVISION]`` on the Hub.
+    """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
+    A folder has BOLD's files, or is one that `holisticbias collect` wrote.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)
     if path.is_dir():
+        if (path / COLLECTED).is_file():
+            return replace(_table_prompts(path / COLLECTED), name=path.resolve().name)
         if not is_bold_folder(path):
             raise SelectionError(
                 f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json; for a table, name it"
