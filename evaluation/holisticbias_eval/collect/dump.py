@@ -44,7 +44,7 @@ class DumpReader:
         while not parser.is_closed:
             chunk = self._read()
             if not chunk:
-                self.end = self.end or "it ends in the middle"
+                self.end = self.end or ("it ends in the middle" if parser.is_dump else "it is not XML")
                 break
             while chunk:
                 chunk, parser, pages = self._feed(parser, chunk)

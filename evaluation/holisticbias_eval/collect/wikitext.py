@@ -14,8 +14,8 @@ from holisticbias_eval.collect.titles import namespace_of
 
 DROPPED = frozenset({
     "table", "ref", "references", "gallery", "math", "chem", "timeline", "score", "imagemap", "syntaxhighlight",
-    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox", "categorytree", "style",
-    "script", "noinclude", "includeonly", "onlyinclude", "nowiki",
+    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox", "categorytree",
+    "style", "script", "noinclude", "includeonly", "onlyinclude", "nowiki",
 })  # fmt: skip
 BREAK = "\n\n"
 _APART = frozenset({"li", "dd", "dt", "dl", "ul", "ol", "hr", "br", "p", "div", "blockquote", "center"})
@@ -60,7 +60,7 @@ def _link(node: Wikilink, namespaces: Mapping[str, int]) -> Iterator[str]:
     title = str(node.title).strip()
     shown = title.startswith(":")
     if shown or not namespace_of(title, namespaces):
-        yield from _texts(node.title if node.text is None else node.text, namespaces)
+        yield from [title.removeprefix(":")] if node.text is None else _texts(node.text, namespaces)
 
 
 def _tag(node: Tag, namespaces: Mapping[str, int]) -> Iterator[str]:
