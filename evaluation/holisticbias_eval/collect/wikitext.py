@@ -14,8 +14,8 @@ from holisticbias_eval.collect.titles import namespace_of
 
 DROPPED = frozenset({
     "table", "ref", "references", "gallery", "math", "chem", "timeline", "score", "imagemap", "syntaxhighlight",
-    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox", "categorytree",
-    "style", "script", "noinclude", "includeonly", "onlyinclude", "nowiki",
+    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox",
+    "categorytree", "style", "script", "includeonly",
 })  # fmt: skip
 BREAK = "\n\n"
 _APART = frozenset({"li", "dd", "dt", "dl", "ul", "ol", "hr", "br", "p", "div", "blockquote", "center"})

@@ -60,6 +60,7 @@ def test_faults_of_sentences(sentence: str, fault: str | None) -> None:
         ("[[File:a.jpg|thumb|b [[c]]]] d [[Category:e]] [[:Category:f]] [[fr:g]]", ["d Category:f"]),
         ("{|\n| a\n|}\nb\n\nc", ["b", "c"]),
         ("== a ==\nb &amp; c&nbsp;d\n* e\n* f\ng", ["b & c d", "e", "f", "g"]),
+        ("a <nowiki>[[b]]</nowiki><noinclude>c</noinclude><includeonly>d</includeonly>", ["a [[b]]c"]),
         ("a <!-- b --> c\u202ed\x07", ["a c d"]),
     ],
 )
