@@ -2,7 +2,7 @@
 
 A wiki is set up in SQLite with Debian's package ``mediawiki``, pages of invented words are saved in it, and its
 ``dumpBackup.php`` writes them: the last revisions, all revisions, and compressed. The prompts of each dump must be
-those that were worked out by hand. Without PHP or MediaWiki nothing is checked, and a line says so; ``--install``
+equal to rows worked out by hand. Without PHP or MediaWiki nothing is checked, and a line says so; ``--install``
 installs them with apt.
 """
 

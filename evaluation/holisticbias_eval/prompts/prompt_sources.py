@@ -17,11 +17,10 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
+from holisticbias_eval.prompts.prompt_files import COLLECTED
 from holisticbias_eval.table_files import read_table
 
 KNOWN = ("prompt", "group", "domain", "subject", "continuation", "item")
-COLLECTED = "prompts.parquet"
-"""The table in a folder that ``holisticbias collect`` wrote."""
 _TEXT = pa.large_string()
 _ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 _DATA = ("*.json", "*.jsonl", "*.parquet")
@@ -35,7 +34,7 @@ def is_named(name: str) -> bool:
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
-    A folder has BOLD's files, or is one that `holisticbias collect` wrote.
+    A folder has BOLD's files, or the files of `holisticbias collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)
