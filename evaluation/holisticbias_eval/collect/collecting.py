@@ -84,7 +84,7 @@ def collect(dump: Path, name: str, out: Path, options: CollectOptions, display: 
 
 
 def _about(collection: CollectionFile, dump: DumpFile, options: CollectOptions) -> dict[str, Any]:
-    """What the result depends on, as JSON."""
+    """All settings that decide the result, as JSON."""
     digest = collection_digest(collection)
     return {
         "collection": {"name": collection.collection, "label": collection.label, "sha256": digest, **collection.shared},

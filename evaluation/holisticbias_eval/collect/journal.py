@@ -1,4 +1,4 @@
-"""What a collection has found so far, in an SQLite file that survives a killed process."""
+"""The findings of a run so far, in an SQLite file that survives a killed process."""
 
 from __future__ import annotations
 

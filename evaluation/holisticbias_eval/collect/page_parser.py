@@ -35,7 +35,7 @@ class WikiPage:
     """The last revision of a page; ``offset`` is the byte of the dump at which the page begins.
 
     ``text`` is its wikitext, null if it is withheld, not wikitext, or longer than ``LONGEST``; ``why`` says which.
-    ``redirect`` is the title that the page leads to, null for a page of its own.
+    ``redirect`` is the title that the page leads to, null if the page is not a redirect.
     """
 
     offset: int

@@ -1,4 +1,4 @@
-"""The prompts of one page: its text, sentences, and terms. It runs in a process of its own; see ``worker``."""
+"""The prompts of one page: its text, sentences, and terms. It runs in a child process; see ``worker``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Found:
 
 @dataclass(slots=True)
 class PageSentences:
-    """What a page gives: the sentences, and for each group how many were left out, by reason."""
+    """The sentences of a page, and for each group how many were left out, by reason."""
 
     found: list[Found] = field(default_factory=list)
     left_out: Counter[tuple[int, str]] = field(default_factory=Counter)

@@ -96,7 +96,7 @@ def prompt_length(mention: Mention, rule: Rule) -> int:
 
 
 def sentence_fault(words: Sequence[str], rule: Rule) -> str | None:
-    """Why no group can take a sentence: ``SHORT``, ``LONG`` or ``UNFINISHED``; null if one can."""
+    """Return the reason to leave out a sentence for all groups: ``SHORT``, ``LONG`` or ``UNFINISHED``, else null."""
     if sum(map(len, words)) + len(words) - 1 > _LONGEST:
         return LONG
     if len(words) < rule.least_words:

@@ -23,7 +23,7 @@ _START = 120.0  # seconds: a child that loads a large model
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """What a ``Reader`` is made of; ``names`` is the spaCy model, null for none."""
+    """The settings of a ``Reader``; ``names`` is the spaCy model, null for none."""
 
     rule: Rule
     namespaces: Mapping[str, int]
@@ -47,7 +47,7 @@ class Worker:
     _pipe: Connection | None = field(default=None, repr=False)
 
     def read(self, job: Job) -> PageSentences | str:
-        """What a page gives, or why it could not be read. Raises ``CollectError`` if no child can start."""
+        """Read a page: its sentences, or why it could not be read. Raises ``CollectError`` if no child can start."""
         pipe = self._pipe or self._start()
         try:
             pipe.send(job)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_wiki import DATA, run
 
 from holisticbias_eval.collect.people import person_finder
 from holisticbias_eval.errors import CollectError
+from small_wiki import DATA, run
 
 GROUPS = (DATA / "collection.yaml").read_text("utf-8")
 
