@@ -12,10 +12,11 @@ from typing import Any
 from holisticbias.output import resumed_folder
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.collect.collection import collection_digest, find_collection
-from holisticbias_eval.collect.dump import DumpReader, WikiPage
+from holisticbias_eval.collect.dump import DumpReader
 from holisticbias_eval.collect.dump_file import DumpFile, find_dump, open_dump
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
 from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
+from holisticbias_eval.collect.page_parser import WikiPage
 from holisticbias_eval.collect.page_sentences import Found, Job, PageSentences, Wanted
 from holisticbias_eval.collect.people import person_finder
 from holisticbias_eval.collect.rule import Rule

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
 from holisticbias_eval.collect.dump_file import DAMAGES
-from holisticbias_eval.collect.page_parser import ROOT, BrokenXmlError, PageParser, WikiPage
+from holisticbias_eval.collect.page_parser import BrokenXmlError, PageParser, WikiPage
 
 _CHUNK = 1 << 18  # bytes
 _TAG = 1 << 24  # bytes: the largest markup between two events
-_PAGE = b"<page>"
+_NEXT = re.compile(rb"<page>|</mediawiki>")
+_LONGEST = len(b"</mediawiki>")
 
 
 @dataclass(slots=True)
@@ -47,8 +49,10 @@ class DumpReader:
                 self.end = self.end or ("it ends in the middle" if parser.is_dump else "it is not XML")
                 break
             while chunk:
+                before = parser
                 chunk, parser, pages = self._feed(parser, chunk)
                 yield from pages
+                self.broken += parser is not before  # after the pages, so that a run that goes on counts it once
             if parser.waiting > _TAG:
                 self.end = "it has a tag of more than 16 MiB"
                 break
@@ -61,25 +65,24 @@ class DumpReader:
             pages = parser.take()
             if not parser.is_dump:
                 self.end = error.reason
-                self.start = -1
-                return b"", _closed(parser), pages
-            self.broken += 1
+                parser.is_closed = True
+                return b"", parser, pages
             rest = self._from_next_page(chunk, parser)
             return rest, self._parser(parser.fed - len(rest)), pages
         return b"", parser, parser.take()
 
     def _from_next_page(self, chunk: bytes, parser: PageParser) -> bytes:
-        """The bytes from the first ``<page>`` after the error on, from the stream if the chunk has none."""
-        begin = max(0, parser.error_byte - (parser.fed - len(chunk)))
-        place = chunk.find(_PAGE, begin)
-        while place < 0:
+        """The bytes from the next page or the end of the dump on, from the stream if the chunk has none."""
+        begin = max(0, parser.error_byte - len(b"</") - (parser.fed - len(chunk)))  # expat names the tag's name
+        found = _NEXT.search(chunk, begin)
+        while found is None:
             more = self._read()
             if not more:
                 return b""
             parser.fed += len(more)
-            chunk = chunk[-len(_PAGE) + 1 :] + more
-            place = chunk.find(_PAGE)
-        return chunk[place:]
+            chunk = chunk[max(begin, len(chunk) - _LONGEST + 1) :] + more
+            begin, found = 0, _NEXT.search(chunk)
+        return chunk[found.start() :]
 
     def _parser(self, start: int) -> PageParser:
         return PageParser(start, self.site, self.namespaces)
@@ -103,11 +106,3 @@ class DumpReader:
                 raise
             self.end = "its compressed data is damaged"
         return b""
-
-
-def _closed(parser: PageParser) -> PageParser:
-    parser.is_closed = True
-    return parser
-
-
-__all__ = ["ROOT", "DumpReader", "WikiPage"]

@@ -120,7 +120,10 @@ def open_journal(folder: Path) -> Iterator[Journal]:
         finally:
             journal.close()
     except sqlite3.Error as error:
-        raise OutputError(f"cannot write {folder / FILE}: {error}; remove the folder to start over") from error
+        raise OutputError(
+            f"cannot write {folder / FILE}: {error}: make room and run the same command again, or remove the "
+            "folder to start over"
+        ) from error
 
 
 def _clean(text: str) -> str:

@@ -93,27 +93,31 @@ class PageParser:
             raise BrokenXmlError(
                 f"it is not XML at byte {self.error_byte:,}: {expat.ErrorString(error.code)}"
             ) from None
-        except BrokenXmlError:
-            self.error_byte = self._base + self._parser.CurrentByteIndex
-            raise
 
     def take(self) -> list[WikiPage]:
         """The pages that ended since the last call."""
         pages, self._pages = self._pages, []
         return pages
 
+    def _broken(self, reason: str) -> BrokenXmlError:
+        """The error for the markup that is being handled; its place is kept now, because expat reads on."""
+        self.error_byte = self._base + self._parser.CurrentByteIndex
+        return BrokenXmlError(reason)
+
     def _doctype(self, *_: object) -> None:
-        raise BrokenXmlError("it declares entities, which the dump of a wiki does not")
+        raise self._broken("it declares entities, which the dump of a wiki does not")
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self._path and not self.is_dump:
             if name != "mediawiki":
-                raise BrokenXmlError(f"its XML is {name[:60]!r}, not 'mediawiki'")
+                raise self._broken(f"its XML is {name[:60]!r}, not 'mediawiki'")
             self.is_dump = True
         self._path.append(name)
         if len(self._path) > _DEEPEST:
-            raise BrokenXmlError("its XML is nested too deeply")
+            raise self._broken("its XML is nested too deeply")
         below = tuple(self._path[1:])
+        if name == "page" and len(below) > 1:
+            raise self._broken("a page begins inside another")
         if below == ("page",):
             self.has_pages = True
             self._page, self._offset = {}, self._base + self._parser.CurrentByteIndex

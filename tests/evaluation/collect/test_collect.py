@@ -153,12 +153,13 @@ def test_repeated_prompts_of_a_group_are_left_out(tmp_path: Path) -> None:
 
 def test_broken_xml_costs_one_page(tmp_path: Path) -> None:
     good = [page("Glorbist", SENTENCE.replace("maps", f"{n} maps"), n) for n in (1, 2)]
-    for title in ("<title>x", "<title>\x01</title>", "<title>&nbsp;</title>"):
-        broken = f"<page>{title}</page>\n"
+    for title in ("<title>x</page>", "<title>\x01</title></page>", "<title>&nbsp;</title></page>", "<title>x</title>"):
+        broken = f"<page>{title}\n"
         made, found = run(tmp_path, dump(good[0], broken, good[1]))
         assert len(found) == 1  # the second page repeats the prompt
         assert made.record["groups"]["osk.trades"]["pages"] == 2
         assert made.record["dump"]["broken_pages"] == 1
+        assert run(tmp_path, dump(good[0], broken))[0].record["dump"]["broken_pages"] == 1
 
 
 def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:
