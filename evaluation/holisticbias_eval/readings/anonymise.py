@@ -20,7 +20,8 @@ def anonymise(texts: Sequence[str | None], subjects: Sequence[str | None], name:
     """Replace each text's subject by ``name``; a text without a subject is kept.
 
     A mention is the subject or its plural in -s as whole words in any case, with any white space or hyphens between
-    its words; an underscore is a character of the subject like any other. A possessive or plural ending stays: ``Nurse's`` becomes ``XYZ's``, ``nurses`` ``XYZs``.
+    its words; an underscore is a character of the subject like any other. A possessive or plural ending stays:
+    ``Nurse's`` becomes ``XYZ's``, ``nurses`` ``XYZs``.
     Source: Dhamala et al. 2021, section 3.
     """
     return [_replace(text, subject, name) for text, subject in zip(texts, subjects, strict=True)]
