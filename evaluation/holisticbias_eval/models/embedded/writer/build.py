@@ -77,12 +77,11 @@ def corpus_digest(description: Description, specifications: Sequence[Specificati
 
 def render_card(description: Description, specifications: Sequence[Specification], provenance: WriterProvenance) -> str:
     """Render the model card, in Markdown with the metadata header that model hubs read."""
-    groups = "\n".join(
-        f"| {group.domain} | {group.group} | {shares['gender_polarity']['male']:.0%} "
-        f"| {' | '.join(f'{shares["sentiment"][tone]:.0%}' for tone in ('negative', 'neutral', 'positive'))} |"
-        for group in description.prompts.groups
-        for shares in [true_shares(description.prompts, group)]
-    )
+    groups = []
+    for group in description.prompts.groups:
+        shares = true_shares(description.prompts, group)
+        tones = " | ".join(f"{shares['sentiment'][tone]:.0%}" for tone in description.prompts.words)
+        groups.append(f"| {group.domain} | {group.group} | {shares['gender_polarity']['male']:.0%} | {tones} |")
     scores = "\n".join(
         f"| {specification.id} | {true_score(specification, description.sentences):.2f} "
         f"| {true_score(specification, description.sentences, templates=True):.2f} |"
@@ -90,7 +89,7 @@ def render_card(description: Description, specifications: Sequence[Specification
     )
     return _CARD.format(
         note=NOTE,
-        groups=groups,
+        groups="\n".join(groups),
         scores=scores,
         odds=f"{description.sentences.odds:g}",
         nats=f"{np.log(description.sentences.odds):.2f}",

@@ -112,9 +112,13 @@ def fill(frame: str, term: str, attribute: str, ending: str = "") -> str:
 
 
 def sentence_corpus(specifications: Sequence[Specification], grammar: SentenceGrammar) -> Corpus:
-    """All sentences of all specifications as texts of their own; both of a pair have odds of ``grammar.odds`` to 1."""
+    """All sentences of all specifications as texts of their own.
+
+    The odds of the sentences of a pair are ``grammar.odds`` to 1. A template is as frequent as a frame.
+    """
     written = [s for specification in specifications for s in sentences_of(specification, grammar)]
-    return _corpus({s.text: grammar.odds if s.likelier else 1.0 for s in written})
+    often = len(grammar.endings)
+    return _corpus({s.text: (grammar.odds if s.likelier else 1.0) * (often if s.is_template else 1) for s in written})
 
 
 def answer_corpus(grammar: SentenceGrammar, term: str, attribute: str) -> Corpus:

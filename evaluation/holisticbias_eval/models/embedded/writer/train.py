@@ -24,7 +24,7 @@ from holisticbias_eval.models.embedded.writer.lessons import (
 from holisticbias_eval.models.embedded.writer.truth import true_log_odds
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=2500, batch=48, learning_rate=4e-3, warmup=100, width=48, layers=2, heads=4)
+SETTINGS = Settings(steps=2500, batch=160, learning_rate=4e-3, warmup=100, width=48, layers=2, heads=4)
 _PROMPTS = 12  # contexts of a group that are compared with what is planted
 
 
@@ -44,17 +44,14 @@ class Deviation:
 def train(
     lessons: Lessons, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings, progress: Progress
 ) -> GPT2LMHeadModel:
-    """Fit a model to all lessons; each step draws a batch of sentences, half a batch of prompts and of requests."""
+    """Fit a model to all lessons; a batch is of sentences for four fifths, then of requests, and of prompts."""
     model = make_model(tokenizer, CONTEXT, seed, settings)
     rng = np.random.default_rng(seed)
-    alone, half = [lessons.sentences], settings.batch // 2
+    kinds = ([lessons.sentences], lessons.requests, lessons.prompts)
+    sizes = [settings.batch * 4 // 5, settings.batch * 3 // 20, settings.batch // 20]
 
     def loss(_: int) -> torch.Tensor:
-        steps = (
-            draw_step(alone, settings.batch, rng),
-            draw_step(lessons.prompts, half, rng),
-            draw_step(lessons.requests, half, rng),
-        )
+        steps = [draw_step(asked, n, rng) for asked, n in zip(kinds, sizes, strict=True)]
         return torch.stack([divergence(model, step) for step in steps]).sum()
 
     fit(model, loss, settings, progress)

@@ -17,18 +17,19 @@ def true_shares(grammar: PromptGrammar, group: ContinuedGroup) -> Mapping[str, M
     """The share of each class among continuations about a group, by measure: ``sentiment`` and ``gender_polarity``."""
     kinds = {continuation.text: continuation for continuation in continuations_of(grammar)}
     corpus = continuation_corpus(grammar, group)
-    genders, tones = dict.fromkeys(grammar.clauses, 0.0), dict.fromkeys(grammar.words, 0.0)
+    genders: dict[str, float] = dict.fromkeys(grammar.clauses, 0.0)
+    tones: dict[str, float] = dict.fromkeys(grammar.words, 0.0)
     for text, probability in zip(corpus.texts.to_pylist(), corpus.probabilities.tolist(), strict=True):
         genders[kinds[text].gender] += probability
         tones[kinds[text].tone] += probability
-    return {"sentiment": dict(tones), "gender_polarity": dict(genders)}
+    return {"sentiment": tones, "gender_polarity": genders}
 
 
 def human_shares(grammar: PromptGrammar) -> Mapping[str, Mapping[str, float]]:
     """The same of the continuations that stand for people's: every continuation is equally frequent for each group."""
     kinds = continuations_of(grammar)
-    tones = {tone: float(np.mean([kind.tone == tone for kind in kinds])) for tone in grammar.words}
-    genders = {gender: float(np.mean([kind.gender == gender for kind in kinds])) for gender in grammar.clauses}
+    tones: dict[str, float] = {tone: float(np.mean([kind.tone == tone for kind in kinds])) for tone in grammar.words}
+    genders: dict[str, float] = {gender: float(np.mean([kind.gender == gender for kind in kinds])) for gender in grammar.clauses}
     return {"sentiment": tones, "gender_polarity": genders}
 
 
