@@ -131,6 +131,7 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 real: build/real/.installed
 	build/real/bin/python -m tests.real.check
 	build/real/bin/python -m tests.real.generation
+	build/real/bin/python -m tests.real.bold
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct

@@ -17,7 +17,7 @@ METHOD = Method("score", "Score", "score", ("keen", "neither", "dull"), "the lar
 
 
 class Zeal(GroupMeasure):
-    """How keen texts are; words of five letters carry it."""
+    """Zeal of texts, carried by words of five letters."""
 
     info: ClassVar[Info] = Info(
         name=ZEAL, title="Zeal", summary="how keen texts are", direction="the larger, the keener", limits="invented",

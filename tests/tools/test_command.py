@@ -106,7 +106,7 @@ def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms_copy: P
     ("path", "message"),
     [
         ("missing.yaml", "missing.yaml: no such file or folder"),
-        ("tools", "tools has no terms: name a folder with descriptors/, nouns/ and templates/, or a file"),
+        ("tools", "tools has no entrys: name a folder with descriptors/, nouns/ and templates/, or a file"),
     ],
 )
 def test_validate_cannot_run(invoke: Invoke, path: str, message: str) -> None:
@@ -331,9 +331,9 @@ def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
-        (["xyzzy"], "has no term 'xyzzy'"),
-        ([""], "has no term ''"),
+        (["whelchair-bound"], "has no entry 'whelchair-bound'; close to it: wheelchair-bound"),
+        (["xyzzy"], "has no entry 'xyzzy'"),
+        ([""], "has no entry ''"),
         (["Deaf", "--noun", "robot"], "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
         (["Latina", "--noun", "man"], "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (["Deaf", "--version", ""], "there is no version ''"),
@@ -449,5 +449,5 @@ def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Inv
             path.unlink()
         else:
             path.write_text(re.sub("digest: .*\n", "", path.read_text("utf-8")), "utf-8")
-    assert "has no term 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
+    assert "has no entry 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
     assert invoke("show", "old", "--source", terms_copy)[0] == 0

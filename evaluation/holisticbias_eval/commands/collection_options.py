@@ -55,7 +55,7 @@ collection_options = option_group(
         type=click.Choice(["keep", "drop"]),
         default="keep",
         show_default=True,
-        help="Whether to keep BOLD's prompts of at most three words and those that repeat a prompt of their domain. "
+        help="Whether to keep BOLD's prompts of at most three words and its repeated prompts within a domain. "
         "Empty prompts are always left out.",
     ),
     click.option(

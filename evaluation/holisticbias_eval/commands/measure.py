@@ -128,12 +128,14 @@ def _measure_texts(
 ) -> tuple[Measurement, Mapping[str, pa.Table], View]:
     from rich.console import Console
 
-    from holisticbias_eval.pipeline.text_measurement import ClassifierOptions, measure_texts
+    from holisticbias_eval.pipeline.judging import JudgingOptions
+    from holisticbias_eval.pipeline.text_measurement import measure_texts
     from holisticbias_eval.progress import Display
     from holisticbias_eval.store.shards import default_folder
 
     store = None if reading["no_store"] else reading["store"] or default_folder("labels")
-    options = ClassifierOptions(reading["classifier"], reading["device"], reading["api_base"], store)
+    named = (reading["classifier"],) if reading["classifier"] else ()
+    options = JudgingOptions(named, device=reading["device"], store=store, api_base=reading["api_base"])
     return measure_texts(measure, texts, settings, options, Display(Console(stderr=True)))
 
 

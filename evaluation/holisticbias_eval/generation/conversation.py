@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.generation.answer_text import THINK, Thinking
 from holisticbias_eval.generation.frame import PROMPT, Frame, FrameEncoder, continuation_frame
 from holisticbias_eval.generation.requests import Requests
 from holisticbias_eval.generation.style import Style
@@ -17,7 +18,6 @@ from holisticbias_eval.models.tokenizers import special_tokens, tokenizer_digest
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
 PLAIN = "the prompt as plain text, continued up to a line break"
-THINK = ("<think>", "<thinking>")
 UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
@@ -43,10 +43,6 @@ class ConversationOptions:
     separator: str | None = None
     continuation: str | None = None
     style: Style | None = None
-
-
-Thinking = Literal["none", "marked", "opened"]
-"""Whether a chat template knows reasoning: not at all, between marks that the model writes, or from its own mark on."""
 
 
 @dataclass(frozen=True, slots=True)

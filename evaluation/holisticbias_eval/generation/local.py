@@ -10,8 +10,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.answer_text import split_reasoning
-from holisticbias_eval.generation.conversation import THINK, Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.generation.answer_text import apart
+from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
 from holisticbias_eval.generation.generator import Generator, Sameness
@@ -214,21 +214,13 @@ class LocalGenerator(Generator):
 
     def _responses(self, tokens: list[list[int]]) -> Responses:
         written = [self._ending.written(row) for row in tokens]
-        said = [self._apart(row.text) for row in written]
+        said = [apart(row.text, self._conversation.thinking) for row in written]
         return Responses(
             [text for text, _ in said],
             [row.finish for row in written],
             np.array([row.tokens for row in written], np.int32),
             [reasoning for _, reasoning in said],
         )
-
-    def _apart(self, text: str) -> tuple[str, str]:
-        """The response and the reasoning before it, if the chat template knows reasoning."""
-        thinking = self._conversation.thinking
-        if thinking == "none":
-            return text, ""
-        response, reasoning = split_reasoning(f"{THINK[0]}{text}" if thinking == "opened" else text)
-        return response.strip(), reasoning
 
     @property
     def _name(self) -> str:

@@ -18,7 +18,7 @@ LABEL = "label"
 
 
 class Regard(GroupMeasure):
-    """How a classifier finds that texts regard the person or group that they are about."""
+    """The regard of texts for the person or group that they are about, as a classifier judges it."""
 
     info: ClassVar[Info] = Info(
         name="regard",

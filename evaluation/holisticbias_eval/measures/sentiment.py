@@ -24,7 +24,7 @@ COMPOUND = "compound"
 
 
 class Sentiment(GroupMeasure):
-    """How positive or negative the words of texts are, by group."""
+    """Positive and negative words of texts, by group."""
 
     info: ClassVar[Info] = Info(
         name="sentiment",

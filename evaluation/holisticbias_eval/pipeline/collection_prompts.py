@@ -1,4 +1,4 @@
-"""Find the prompts of a run about groups of people: of a release, of anyone's files, or the release's own sentences."""
+"""Find the prompts of a run about groups of people: of a release, of a user's files, or the release's own sentences."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _sentences(release: str | None, options: CollectionOptions, drawing: Drawing
         opened = find_release(release)
         drawn = draw_prompts(opened, drawing)
     text = {name: drawn[name].cast(pa.large_string()) for name in ("axis", "descriptor", "template_id", "noun_id")}
-    item = pc.binary_join_element_wise(text["template_id"], text["noun_id"], "/")
+    item = pc.binary_join_element_wise(text["template_id"], text["noun_id"], pa.scalar("/", pa.large_string()))
     added = {"domain": text["axis"], "group": text["descriptor"], "subject": text["descriptor"], "item": item}
     for name, column in added.items():
         drawn = drawn.append_column(name, column)

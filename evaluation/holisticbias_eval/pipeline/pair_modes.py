@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.likelihood.causal import CausalScorer
@@ -29,7 +30,6 @@ from holisticbias_eval.prompts.pairs import (
     scored_sentences,
     with_pair_scores,
 )
-from holisticbias.release.release import Release
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Signature
 

@@ -22,8 +22,8 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.choices import AskedChoices
+from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run

@@ -42,7 +42,7 @@ class TextJudges:
 
 
 def start_text_judges(measures: Sequence[GroupMeasure], options: JudgingOptions, display: Display) -> TextJudges:
-    """Start the classifiers of measures: those that the options name, by what they judge, else each measure's own.
+    """Start the classifiers of measures: named classifiers by what they judge, else each measure's own.
 
     Raises ``EvaluationError`` if a named classifier fits no measure, or two fit one.
     """

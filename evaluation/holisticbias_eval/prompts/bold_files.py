@@ -70,8 +70,8 @@ def bold_prompts(
 ) -> CollectionPrompts:
     """BOLD's prompts as a collection: the item is the page, the subject its title.
 
-    Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are those of at
-    most ``SHORT`` words and those that repeat a prompt of the same domain.
+    Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are
+    prompts of at most ``SHORT`` words and repeated prompts of a domain.
     """
     faults = _faults(rows)
     kept = [

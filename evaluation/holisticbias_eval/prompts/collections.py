@@ -1,4 +1,4 @@
-"""Prompts about groups of people that a model continues: those of a release's collection, or of anyone's files."""
+"""Prompts about groups of people that a model continues: prompts of a release's collection, or of a user's files."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int 
     """
     kept = prompts.table
     for key, values in parse_conditions(where, FILTERS).items():
-        known = kept[key].unique().to_pylist()
+        known = prompts.table[key].unique().to_pylist()
         unknown = [value for value in values if value not in known]
         if unknown:
             shown = ", ".join(str(value) for value in known[:30])

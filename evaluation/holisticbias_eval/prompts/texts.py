@@ -23,7 +23,7 @@ _SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How texts are made: the part to measure, and whether a response goes on right behind its prompt.
+    """The making of texts: the part to measure, and whether a response goes on right behind its prompt.
 
     ``is_refusal`` finds refusals that the model wrote as a text.
     """
@@ -63,6 +63,7 @@ def human_texts(prompts: pa.Table, part: Part) -> pa.Table:
     table = prompts.drop_columns(["human"]).take(pa.array([row for row, _, _ in found], pa.int64()))
     ids = pa.array([f"{names[row]}/{HUMAN}-{number}" for row, number, _ in found], _TEXT)
     table = table.add_column(0, "response_id", ids).append_column("response", more)
+    table = table.append_column("persona", pa.array([""] * len(found), _TEXT))
     table = table.append_column("text", more if part == "continuation" else whole)
     return table.append_column("source", pa.array([HUMAN] * len(found), pa.string()))
 

@@ -19,7 +19,7 @@ Names = Sequence[str | None]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one method reads in texts: a value each, NaN if it is undefined, then with the reason in ``why``.
+    """The values that one method gives texts, NaN if undefined; ``why`` has the reason of each undefined value.
 
     ``classes`` are null where the value is; None if the method has no classes.
     """

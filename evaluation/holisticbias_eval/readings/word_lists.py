@@ -18,7 +18,7 @@ Word = Annotated[str, StringConstraints(pattern=WORD_PATTERN.pattern)]
 
 
 class Described(BaseModel):
-    """What every file of words says about itself."""
+    """The description in every file of words."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.statistics.items import DRAWS, Items, Resampled, divide, resampled_sums, stacked, summarise
-from holisticbias_eval.statistics.two_groups import design_effects, score_interval
+from holisticbias_eval.statistics.two_groups import design_effects, difference_interval, score_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,19 @@ def estimate(
     whole_counts = np.stack([counts[domain].sum(axis=0) for domain in domains])
     groups, domains_found = zip(*of_groups, strict=True), zip(*of_domains, strict=True)
     by_group, by_domain = [stacked(list(one)) for one in groups], [stacked(list(one)) for one in domains_found]
-    return Estimated(
-        tuple(_estimates(r, s, sums, counts, shares, domains) for r, s in zip(by_group, sides, strict=False)),
-        tuple(_estimates(r, s, whole_sums, whole_counts, shares) for r, s in zip(by_domain, sides, strict=False)),
-        by_group[2] if len(sides) > 1 else None,
-        by_domain[2] if len(sides) > 1 else None,
-    )
+    found = tuple(_estimates(r, s, sums, counts, shares, domains) for r, s in zip(by_group, sides, strict=False))
+    whole = tuple(_estimates(r, s, whole_sums, whole_counts, shares) for r, s in zip(by_domain, sides, strict=False))
+    if len(sides) < 2:
+        return Estimated(found, whole, None, None)
+    return Estimated(found, whole, _change(by_group[2], found, shares), _change(by_domain[2], whole, shares))
+
+
+def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:
+    """The change with Newcombe's interval where both shares are 0 or 1, because draws of equal rows do not vary."""
+    first, second = sides
+    low, high = difference_interval((second.value, second.low, second.high), (first.value, first.low, first.high))
+    alike = shares & (first.variance == 0) & (second.variance == 0)
+    return replace(change, low=np.where(alike, low, change.low), high=np.where(alike, high, change.high))
 
 
 def _summaries(sums: Floats, counts: Ints, drawn: Floats, sides: Sequence[Side]) -> list[Resampled]:

@@ -54,7 +54,7 @@ def score_interval(share: Floats, rows: Floats, items: Ints, effect: Floats) -> 
 def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_rows: Floats) -> Floats:
     """The z statistic of two counts out of so many rows, with the pooled share and without a correction.
 
-    NaN if all rows or no rows of both are counted. The test of Dhamala et al. 2021, section 5.
+    NaN if all rows or no rows of both are counted. The test of Dhamala et al. 2021, section 6.1.
     """
     pooled = divide(first + second, first_rows + second_rows)
     variance = pooled * (1 - pooled) * (divide(_ONE, first_rows) + divide(_ONE, second_rows))
@@ -90,7 +90,7 @@ def welch(difference: Floats, first: Floats, first_n: Floats, second: Floats, se
 def difference_interval(
     first: tuple[Floats, Floats, Floats], second: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats]:
-    """The 95% interval of a difference of independent values, each given with the ends of its own interval.
+    """The 95% interval of a difference of independent values, each given with both ends of an interval.
 
     For Wilson intervals this is Newcombe's method 10 (1998), for others MOVER (Zou and Donner 2008).
     """

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.evaluation.simulated_groups import ZEAL, World, Zeal, texts_table
+from tests.evaluation.simulated_groups import METHOD, ZEAL, World, Zeal, texts_table
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
+from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Chart, Forest, Paragraph, Section, Table
+from holisticbias_eval.sections import Chart, Forest, HeatMap, Paragraph, Section, Table
 
 Rows = list[dict[str, object]]
 
@@ -188,7 +189,19 @@ def test_a_run_beside_itself_does_not_change() -> None:
     changes, _ = compared(table, table)
     found = changes.by(ZEAL, "change", "domain", "group", "class")
     assert {f.value for f in found if f.value is not None} == {0.0}
-    assert all(f.interval is None or (f.interval.low, f.interval.high) == (0, 0) for f in found), "items are paired"
+    keen = [f.interval for f in found if f.keys["class"] == "keen"]
+    assert all(interval and (interval.low, interval.high) == (0, 0) for interval in keen), "items are paired"
+
+
+def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:
+    """0 of 10 in both runs: Newcombe's interval ends at Wilson's upper end for 0 of 10, 0.2775."""
+    rows: Rows = [{"group": "ada", "value": -1.0, "class": "dull", "item": f"i{i}"} for i in range(10)]
+    changes, _ = compared(texts_table(rows), texts_table(rows))
+    change = changes.get(ZEAL, "change", {"group": "ada", "class": "keen"})
+    assert change is not None
+    assert change.interval is not None
+    assert (change.interval.low, change.interval.high) == pytest.approx((-0.27754, 0.27754), abs=1e-5)
+    assert change.p_value is None
 
 
 def test_items_in_common_are_paired() -> None:
@@ -214,3 +227,33 @@ def test_groups_of_one_run_are_left_out() -> None:
     assert {f.keys["group"] for f in changes.by(ZEAL, "change", "group", "class")} == {"bob"}
     with pytest.raises(SelectionError, match="no group in common"):
         Zeal().compare(view_of(texts_table(one[:1])), view_of(texts_table(one[1:])))
+
+
+def test_other_methods_are_said_in_one_sentence_and_folded() -> None:
+    class Two(Zeal):
+        methods = (METHOD, Method("other", "Otherness", "score", ("keen",), key="method"))
+
+    table = made(0.3)
+    again = {f"{ZEAL}.other{part}": table[f"{ZEAL}.score{part}"] for part in ("", ".class", ".why")}
+    for name, column in again.items():
+        table = table.append_column(name, column)
+    figures = Figures(Two().figures(table, Settings()).figures)
+    found = {section.name: section for section in Two().sections(View(figures, table))}
+    assert "Other methods: beyond chance by Otherness (Big toe)." in words_of(found["zeal"])
+    assert found["zeal-methods"].detail
+    assert "Texts classed as keen (otherness): beyond chance" in words_of(found["zeal-methods"])
+    assert [t.name for t in found["zeal-methods"].tables] == ["zeal-other-keen-by-domain"]
+    names = [block.name for section in found.values() for block in (*section.tables, *section.charts)]
+    assert len(names) == len(set(names)), "every part of a report has its own name"
+
+
+def test_norms_have_a_map_of_their_means() -> None:
+    class Means(Zeal):
+        methods = tuple(Method(name, name.capitalize(), "norm", (), key="norm") for name in ("joy", "fear"))
+
+    table = pa.table({"group": ["ada", "bob"], f"{ZEAL}.joy": [0.25, 0.5], f"{ZEAL}.fear": [0.0, None]})
+    figures = Figures(Means().figures(table, Settings()).figures)
+    found = {section.name: section for section in Means().sections(View(figures, table))}
+    (heat,) = [chart for chart in found["zeal-groups"].charts if isinstance(chart, HeatMap)]
+    assert heat.columns == ("Joy", "Fear")
+    assert heat.rows == (("ada", (0.25, 0.0)), ("bob", (0.5, None)))

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import tiny_loaded
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
@@ -19,6 +18,7 @@ from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import Shot, cut_sentence, list_format, read_list, write_prompt
 from holisticbias_eval.stereotypes.shots import FILES, ShotFile, Shots, read_vectors
+from tiny_models import tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
 SECOND = Shot(keywords=("teapot", "shelf", "put"), sentence="Who put the teapot on a shelf?")
@@ -33,7 +33,7 @@ def test_the_prompt_has_the_form_of_the_paper() -> None:
     assert not persona
     assert prompt == f"{EXAMPLES}Keywords: blicket, slow moving ## Sentence:"
     for form in ("chat", "list"):
-        persona, same = write_prompt(form, (FIRST, SECOND), ("blicket", "slow moving"), 5)  # type: ignore[arg-type]
+        persona, same = write_prompt(form, (FIRST, SECOND), ("blicket", "slow moving"), 5)
         assert same == prompt
         assert "both keywords" in persona
     assert "5 different sentences" in persona

@@ -80,7 +80,7 @@ def _specified(entry: Specification | SpecificationWording) -> Iterator[tuple[Ke
 
 
 def _name(keys: Keys) -> str:
-    """What messages call a value: its key, or for an item of a list the singular of the list's key."""
+    """The name of a value in messages: its key, or for an item of a list the singular of the list's key."""
     return str(keys[-1] if isinstance(keys[-1], str) else str(keys[-2]).removesuffix("s"))
 
 

@@ -1,1 +1,1 @@
-"""What measures of texts about groups share: figures by group, comparisons of groups, and their sections."""
+"""Figures by group, comparisons of groups, and their sections, for measures of texts about groups."""

@@ -81,7 +81,7 @@ def _in_common(both: pa.Table) -> pa.Table:
 
 
 def change_sections(changes: Figures, shown: Shown) -> tuple[Section, ...]:
-    """Show the changes of the groups of every domain: those that hold after correction, and all in a table."""
+    """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
     name = shown.info.name
     seen = Shown(shown.info, shown.methods, type(shown.view)(changes, shown.view.answers))
     blocks: list[Block] = []

@@ -58,7 +58,7 @@ def _estimate(shown: Shown, figure: Figure, charted: Charted) -> Estimate:
 
 
 def pair_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest | Paragraph]:
-    """The largest differences, those that hold after correction first and filled."""
+    """The largest differences: first, and filled, the differences that hold after correction."""
     every = [f for f in shown.differences(domain, charted) if f.value is not None]
     if not every:
         return

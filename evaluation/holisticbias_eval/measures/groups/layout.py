@@ -1,4 +1,4 @@
-"""What is computed of each method: the share of every class, and the mean."""
+"""Quantities of each method: the share of every class, and the mean."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Layout:
 
     @property
     def shares(self) -> Bools:
-        """Which quantities are shares: shape ``[quantities]``."""
+        """Whether each quantity is a share: shape ``[quantities]``."""
         return np.array([q.cls is not None for q in self.quantities], bool)
 
     def row_variance(self, sums: Floats) -> Floats:

@@ -21,7 +21,7 @@ HUMAN = "human"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a method says of each row: its value (NaN if undefined), and codes of its class and reason, -1 for none."""
+    """A method's value of each row (NaN if undefined), and the codes of its class and of its reason, -1 for none."""
 
     method: Method
     values: Floats

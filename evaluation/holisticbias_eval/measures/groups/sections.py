@@ -24,7 +24,7 @@ MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
     "The figures say how texts about groups differ in words, as one lexicon or classifier reads them. They are never a "
     "verdict on a model: prompts about groups differ, human-written texts differ too, and lexicons and classifiers "
-    "have biases of their own."
+    "are biased themselves."
 )
 READING = (
     "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
@@ -37,7 +37,7 @@ def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
     """An overview, a section for each domain, and as details the groups and the differences of each."""
     if not shown.present:
         return ()
-    sections = [_overview(shown, scope)]
+    sections = [_overview(shown, scope), *_other_methods(shown)]
     domains = shown.domains[:MOST_DOMAINS]
     examples = {m.name: GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
     for domain in domains:
@@ -48,10 +48,10 @@ def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
 def _overview(shown: Shown, scope: str) -> Section:
     main = shown.charted(shown.present[0])
     blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
+    blocks += _others_found(shown)
     blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT) if text]
     blocks += [domain_table(shown, charted) for charted in main]
     blocks.append(Paragraph(READING, "note"))
-    blocks += _other_methods(shown)
     undefined = undefined_table(shown)
     if undefined:
         blocks.append(undefined)
@@ -61,13 +61,33 @@ def _overview(shown: Shown, scope: str) -> Section:
     return Section(_slug(shown.info.name), shown.info.title, tuple(blocks))
 
 
-def _other_methods(shown: Shown) -> Iterator[Block]:
+def _other_methods(shown: Shown) -> Iterator[Section]:
+    """The domain tables of the methods after the first, as details."""
+    blocks: list[Block] = []
+    for charted in (c for method in shown.present[1:] for c in shown.charted(method)):
+        blocks += [Paragraph(_finding(shown, charted)), domain_table(shown, charted)]
+    if blocks:
+        yield Section(_slug(f"{shown.info.name}-methods"), f"{shown.info.title}: other methods", tuple(blocks), True)
+
+
+def _others_found(shown: Shown) -> Iterator[Paragraph]:
+    """In which domains groups differ by the methods after the first, in one sentence."""
+    found: dict[str, dict[str, None]] = {}
     for method in shown.present[1:]:
-        yield from (domain_table(shown, charted) for charted in shown.charted(method))
+        own = found.setdefault(method.title, {})
+        for charted in shown.charted(method):
+            own.update((shown.domain(domain), None) for domain, _ in _compared(shown, charted)[0])
+    if not found:
+        return
+    some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
+    none = [title for title, domains in found.items() if not domains]
+    parts = [f"beyond chance by {listed(some)}"] if some else []
+    parts += [f"no difference beyond chance by {listed(none)}"] if none else []
+    yield Paragraph(f"Other methods: {'; '.join(parts)}.")
 
 
-def _finding(shown: Shown, charted: Charted) -> str:
-    """Which domains have groups that differ more than chance lets expect, and which do not."""
+def _compared(shown: Shown, charted: Charted) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
     differing: list[tuple[str, float]] = []
     others: list[tuple[str, float]] = []
     for domain in shown.domains:
@@ -77,6 +97,12 @@ def _finding(shown: Shown, charted: Charted) -> str:
             continue
         held = p is not None and p < SIGNIFICANCE
         (differing if held else others).append((domain, apart.value))
+    return differing, others
+
+
+def _finding(shown: Shown, charted: Charted) -> str:
+    """Name the domains whose groups differ beyond chance, and count the others."""
+    differing, others = _compared(shown, charted)
     if not differing and not others:
         return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
     differing.sort(key=lambda item: -item[1])

@@ -20,7 +20,7 @@ NO_DOMAIN = ""
 
 @dataclass(frozen=True, slots=True)
 class Charted:
-    """What a chart shows: the share of a class, or the mean of a method."""
+    """The content of a chart: the share of a class, or the mean of a method."""
 
     method: Method
     cls: str | None
@@ -42,12 +42,15 @@ class Charted:
 
     @property
     def words(self) -> str:
-        """What it is, in words."""
-        return self.method.title if self.cls is None else f"Texts classed as {said(self.cls)}"
+        """Its name in words."""
+        if self.cls is None:
+            return self.method.title
+        named = f" ({self.method.title[:1].lower()}{self.method.title[1:]})" if self.method.key else ""
+        return f"Texts classed as {said(self.cls)}{named}"
 
     @property
     def slug(self) -> str:
-        """What it is, in names of charts and tables."""
+        """Its name in those of charts and tables."""
         return "-".join(part for part in (self.method.name, self.cls or "mean") if part).replace("_", "-")
 
 

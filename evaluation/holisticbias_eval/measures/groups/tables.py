@@ -21,15 +21,15 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
     difference = f"{charted.unit} difference"
     columns = (
         Column("domain", "Domain"),
-        Column("groups", "Groups", "count"),
-        Column("texts", "Texts", "count"),
-        Column("value", "All groups", charted.unit),
-        Column("interval", "95% interval", charted.unit, interval=True),
-        Column("human", "Human-written", charted.unit),
         Column("disparity", "Largest difference", difference),
         Column("chance", "By chance", difference, interval=True),
         Column("p", "p (Holm)", "p_value"),
         Column("human_disparity", "Largest, human-written", difference),
+        Column("value", "All groups", charted.unit),
+        Column("interval", "95% interval", charted.unit, interval=True),
+        Column("human", "Human-written", charted.unit),
+        Column("groups", "Groups", "count"),
+        Column("texts", "Texts", "count"),
     )
     rows = []
     for domain in shown.domains:
@@ -38,10 +38,10 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
         groups = len(shown.of(charted.name, domain, charted.keys, "group"))
         rows.append(
             (
-                shown.domain(domain), groups, whole.n if whole else 0, whole.value if whole else None,
-                ends(whole.interval) if whole else None, shown.value(f"{HUMAN}_{charted.name}", keys),
-                apart.value if apart else None, ends(apart.floor_interval) if apart else None,
+                shown.domain(domain), apart.value if apart else None, ends(apart.floor_interval) if apart else None,
                 shown.value(DISPARITY_ADJUSTED, keys), shown.value(f"{HUMAN}_{DISPARITY}", keys),
+                whole.value if whole else None, ends(whole.interval) if whole else None,
+                shown.value(f"{HUMAN}_{charted.name}", keys), groups, whole.n if whole else 0,
             )
         )  # fmt: skip
     kept = [i for i, c in enumerate(columns) if "human" not in c.key or any(row[i] is not None for row in rows)]
