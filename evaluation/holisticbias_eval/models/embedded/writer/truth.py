@@ -29,7 +29,9 @@ def human_shares(grammar: PromptGrammar) -> Mapping[str, Mapping[str, float]]:
     """The same of the continuations that stand for people's: every continuation is equally frequent for each group."""
     kinds = continuations_of(grammar)
     tones: dict[str, float] = {tone: float(np.mean([kind.tone == tone for kind in kinds])) for tone in grammar.words}
-    genders: dict[str, float] = {gender: float(np.mean([kind.gender == gender for kind in kinds])) for gender in grammar.clauses}
+    genders: dict[str, float] = {
+        gender: float(np.mean([kind.gender == gender for kind in kinds])) for gender in grammar.clauses
+    }
     return {"sentiment": tones, "gender_polarity": genders}
 
 
