@@ -138,7 +138,7 @@ def command(
     overwrite: bool,
     **given: Any,
 ) -> int:
-    """Let a model write sentences that contain a group's term and an attribute, and keep those that pass the rules.
+    """Let a model write sentences with a group's term and an attribute, and keep the sentences that pass the rules.
 
     Each attribute is asked for until it has enough sentences, with another term each time. The folder holds
     sentences.parquet, requests.parquet with every returned text and the rule that refused it, and sentences.json with

@@ -15,6 +15,7 @@ from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
@@ -27,7 +28,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.embedded.writer import WRITER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
-from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs
+from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
     Answer,
     TableJob,
@@ -43,6 +44,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices, ask_choices
 from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
 from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
 
@@ -55,7 +57,7 @@ _HOW: Mapping[str, str] = {
     "masked": "pseudo-log-likelihood of the words that both sentences share",
     "choice": "log-probability of the sentence's letter, mean over both orders",
     "published masked": "mean logit of the term's pieces at one mask; ties go to the second sentence",
-    "published": "mean log-likelihood of a token, in lower case and with a period added; ties go to the second sentence",
+    "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
 }
 
 
@@ -69,15 +71,21 @@ class PairOptions:
 
 @dataclass(frozen=True, slots=True)
 class PairJob(ScoringJob):
-    """A prepared run of pairs; ``source`` is the name of their file or folder."""
+    """A prepared run of pairs; ``source`` is the name of their file, and ``about`` are figures of the sentences."""
 
     source: str = ""
     mode: Mode = "likelihood"
+    about: tuple[Figure, ...] = ()
 
     @property
     def name(self) -> str:
         """The default name of the run's folder: the model and the pairs."""
         return pair_run_name(self.signature, self.source, self.mode)
+
+    def run(self, display: Display) -> Run:
+        """Score and measure, and add the figures of the sentences."""
+        made = ScoringJob.run(self, display)
+        return replace(made, result=made.result.model_copy(update={"figures": (*made.result.figures, *self.about)}))
 
     def scored(self, display: Display) -> pa.Table:
         """The pairs with their scores; in published mode the second sentence wins ties."""
@@ -178,11 +186,11 @@ def _job(
 ) -> PairJob:
     how = _HOW[engine.kind if given.mode == "likelihood" else given.mode]
     signature = sign_pairs(pairs, engine.identity, {**engine.settings, "pair_score": how}, measures, given)
-    stored = None
+    stored, about = None, read_sentence_figures(given.path)
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
     distinct, rows = unique_spans(asked.together)
-    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode)
+    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode, about)
 
 
 def sign_pairs(

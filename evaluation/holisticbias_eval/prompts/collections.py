@@ -68,7 +68,7 @@ def release_prompts(release: Release, name: str | None = None) -> CollectionProm
 
     Raises ``SelectionError`` if the release has no prompts or no such collection.
     """
-    if TABLE not in release.tables:
+    if TABLE not in release.tables or COLLECTIONS not in release.tables:
         raise SelectionError(
             f"release {release.version} has no prompts: choose a version that has them with --release, or give prompts "
             "of your own with --prompts"
@@ -87,17 +87,15 @@ def release_prompts(release: Release, name: str | None = None) -> CollectionProm
 
 
 def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:
-    collections = release.tables.get("collections")
-    known = (
-        collections["collection"].cast(pa.string()) if collections is not None else pa.chunked_array([], pa.string())
-    )
-    if name not in known.to_pylist():
-        shown = ", ".join(dict.fromkeys(known.to_pylist())) or "none"
+    collections = release.tables[COLLECTIONS]
+    known = collections["collection"].cast(pa.string()).to_pylist()
+    if name not in known:
+        shown = ", ".join(dict.fromkeys(known)) or "none"
         raise SelectionError(
             f"--prompts {name}: there is no such file or folder, and release {release.version} has no collection of "
             f"this name; its collections: {shown}"
         )
-    groups = release.tables[COLLECTIONS].filter(pa.array([key == name for key in known]))["group_id"].cast(pa.string())
+    groups = collections.filter(pa.array([key == name for key in known]))["group_id"].cast(pa.string())
     return prompts.filter(pc.is_in(prompts["group_id"].cast(pa.string()), groups.combine_chunks()))
 
 

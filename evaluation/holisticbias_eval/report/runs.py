@@ -30,7 +30,7 @@ def run_report(run: Run) -> Report:
         classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
         notes=(signature.model.note,) if signature.model.note else (),
-        preferences=True,
+        preferences="pair_id" not in run.answers.column_names,
     )
 
 

@@ -166,7 +166,7 @@ def _folded(text: str, keep: str = "") -> tuple[str, ...]:
 
 
 def _without_terms(candidate: Candidate) -> str:
-    """The sentence without the two requested terms, so that a word of theirs is not taken for another term."""
+    """The sentence without the two requested terms, whose words would be taken for other terms."""
     text = term_pattern(candidate.attribute).sub(_blank, candidate.sentence)
     return term_pattern(candidate.term).sub(_blank, text)
 

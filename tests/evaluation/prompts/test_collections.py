@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holisticbias import build_release
+from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.collections import CollectionPrompts, ask, joined, prompt_table, select_prompts
+from holisticbias_eval.prompts.collections import (
+    CollectionPrompts,
+    ask,
+    joined,
+    prompt_table,
+    release_prompts,
+    select_prompts,
+)
 
 
 def prompts(sizes: dict[str, int]) -> CollectionPrompts:
@@ -81,3 +90,15 @@ def test_equal_prompts_are_continued_apart() -> None:
 )
 def test_prompt_and_continuation_are_joined_as_one_text(prompt: str, continuation: str, expected: str) -> None:
     assert joined(prompt, continuation) == expected
+
+
+def test_the_prompts_of_a_release_have_the_continuations_of_people() -> None:
+    release = build_release(load_catalog(), "3.0.0")
+    found, named = release_prompts(release), release_prompts(release, "bold")
+    assert found.table.equals(named.table)
+    assert all(len(human) == 1 for human in found.table["human"].to_pylist())
+    for row in found.table.to_pylist():
+        assert row["human"][0].startswith(row["prompt"])
+        assert row["subject"] is None or row["subject"].lower() in row["prompt"].lower()
+    with pytest.raises(SelectionError, match="has no collection of this name; its collections: bold"):
+        release_prompts(release, "none")

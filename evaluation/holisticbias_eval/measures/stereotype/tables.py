@@ -15,6 +15,17 @@ from holisticbias_eval.measures.stereotype.trust import NATS
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Cell, Column, Table, ends, without_empty
 
+SENTENCES = "sentences"
+"""The measure of figures in the record of sentences."""
+_QUALITY = {
+    "both_terms": "Share with both terms",
+    "words": "Words",
+    "distinct_words": "Distinct words in 200 sentences",
+    "positive": "Positive (VADER)",
+    "negative": "Negative (VADER)",
+    "gunning_fog": "Gunning Fog",
+    "readability": "Automated Readability Index",
+}
 ROWS, LETTERS = 1000, 200
 """Pairs in the table of a page, and letters of a sentence."""
 _CHANGE = f"{NATS} difference"
@@ -47,7 +58,7 @@ def score_table(shown: Shown) -> Table:
 
 
 def trust_table(shown: Shown) -> Table:
-    """What the score of each specification depends on."""
+    """The trust figures, a row for each specification."""
     columns = (
         Column("specification", "Specification"),
         Column("sets_sd", "SD over sets", "share"),
@@ -99,7 +110,44 @@ def attribute_table(shown: Shown) -> Table:
 
 
 def made_tables(shown: Shown) -> tuple[Block, ...]:
-    """The pairs that could not be made, by rule; empty if none was rejected."""
+    """The yield and the quality of the sentences, and the pairs that could not be made, by rule; may be empty."""
+    return (*_refused_table(shown), *_quality_table(shown), *_rejected_table(shown))
+
+
+def _refused_table(shown: Shown) -> tuple[Block, ...]:
+    columns = (
+        Column("rule", "Rule"),
+        Column("share", "Share of returned texts", "share"),
+        Column("texts", "Texts", "count"),
+    )
+    refused = shown.figures.by(SENTENCES, "refused", "rule")
+    made = shown.figures.by(SENTENCES, "yield", "generator")
+    rows = tuple((f"accepted, {f.keys['generator']}", f.value, f.n) for f in made)
+    rows += tuple((f"refused: {f.keys['rule']}", f.value, f.n) for f in refused[:ROWS])
+    return (Table("stereotype-yield", "Yield of the generator by rule", columns, rows),) if rows else ()
+
+
+def _quality_table(shown: Shown) -> tuple[Block, ...]:
+    found = [f for f in shown.figures if f.measure == SENTENCES and list(f.keys) == ["source"]]
+    rows = tuple((_QUALITY.get(f.name, f.name), SOURCES.get(f.keys["source"], f.keys["source"]),
+                  _shown_value(f), f.n) for f in found)  # fmt: skip
+    columns = (
+        Column("quality", "Quality"),
+        Column("source", "Sentences"),
+        Column("value", "Value"),
+        Column("n", "n", "count"),
+    )
+    return (Table("stereotype-quality", "Quality of the sentences", columns, rows),) if rows else ()
+
+
+def _shown_value(figure: Figure) -> str | None:
+    """The value of a figure of sentences, whose units differ, as text."""
+    if figure.value is None:
+        return None
+    return f"{figure.value:.1%}" if figure.unit == "share" else f"{figure.value:.2f} {figure.unit}"
+
+
+def _rejected_table(shown: Shown) -> tuple[Block, ...]:
     columns = (
         Column("rule", "Rule"),
         Column("specification", "Specification"),
@@ -130,7 +178,7 @@ def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
         Column("margin", "Margin", _CHANGE),
     )
     note = (
-        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in pairs.parquet."
+        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in scored_pairs.parquet."
         if len(rows) < len(scored)
         else ""
     )
