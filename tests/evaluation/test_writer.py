@@ -132,7 +132,8 @@ def test_each_attribute_has_the_true_score_in_frames_and_templates() -> None:
         fitting = [s for s in sentences_of(specification, DESCRIPTION.sentences) if s.fits]
         for attribute in {s.attribute for s in fitting}:
             found = [s.likelier for s in fitting if s.attribute == attribute and not s.is_template]
-            assert (len(found), np.mean(found)) == (4 * 5 * 3, share)
+            assert len(found) == 4 * 5 * 3
+            assert float(np.mean(found)) == share
 
 
 def test_the_log_odds_of_a_pair_are_those_of_its_probabilities(lessons: Lessons) -> None:
@@ -201,8 +202,8 @@ def test_requests_have_the_form_of_those_of_specifications(
     shots = SHOTS.read("fixed").shots
     asked = lessons.requests[0]
     keywords = ("prallet", "glimmet")
-    assert write_prompt("text", (), keywords, 5) == ("", request(keywords))
-    _, prompt = write_prompt("text", shots, keywords, 5)
+    assert write_prompt("text", (), keywords, 5) == request(keywords)
+    prompt = write_prompt("text", shots, keywords, 5)
     assert largest_deviation(model, asked, [tokenizer(prompt)["input_ids"]]) < 0.03
 
 

@@ -49,7 +49,7 @@ def texts(invoke: Callable[..., Answer], folder: Path) -> Result:
 
 def test_the_writer_continues_its_own_prompts_by_default(texts: Result) -> None:
     assert (texts.signature.model.name, texts.signature.release.prompts) == ("embedded-writer", "calibration")
-    assert texts.signature.scored == 7 * 144
+    assert texts.signature.sentences_scored == 7 * 144
 
 
 def test_the_planted_shares_are_found(texts: Result) -> None:
@@ -122,7 +122,9 @@ def test_the_whole_way_of_a_specification_finds_its_score(
         wins = row["score_stereotype"] > row["score_antistereotype"]
         assert wins == (odds[row[fits]] > 0)
         by_attribute.setdefault((row["source"], row["attribute"]), []).append(wins)
-    score = Figures(result(run).figures).get("stereotype_score", "stereotype_score", {"specification": specification.id})
+    score = Figures(result(run).figures).get(
+        "stereotype_score", "stereotype_score", {"specification": specification.id}
+    )
     assert score is not None
     assert score.interval is not None
     expected = true_score(specification, DESCRIPTION.sentences)
