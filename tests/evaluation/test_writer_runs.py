@@ -104,31 +104,36 @@ def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Callable[..., A
 def test_the_whole_way_of_a_specification_finds_its_score(
     invoke: Callable[..., Answer], tmp_path: Path, name: str
 ) -> None:
-    """Every pair is decided as planted, so the score is that of the frames drawn, and its interval has the true one."""
+    """All sentences of every attribute are written, and every pair is decided as planted: the score is the true one."""
     sentences, pairs, run = (tmp_path / part for part in ("sentences", "pairs", "run"))
     for command in (
-        ("sentences", "--specification", name, "--no-store", "--out", sentences),
+        ("sentences", "--specification", name, "--per-attribute", "20", "--no-store", "--out", sentences),
         ("pairs", "--sentences", sentences, "--out", pairs),
         ("evaluate", "--pairs", pairs, "--no-store", "--out", run),
     ):
         assert invoke(*command)[0] == 0
     (specification,) = [s for s in read_calibration() if s.id == f"writer.{name}"]
     odds = true_log_odds(specification, DESCRIPTION.sentences)
-    rows = pq.read_table(run / "pairs.parquet").to_pylist()
-    assert all(row["rule"] is None for row in rows)
+    rows = pq.read_table(run / "scored_pairs.parquet").to_pylist()
     by_attribute: dict[tuple[str, str], list[bool]] = {}
     for row in rows:
-        fits = row["stereotyped"]
         wins = row["score_stereotype"] > row["score_antistereotype"]
-        assert wins == (odds[row[fits]] > 0)
+        assert wins == (odds[row[row["stereotyped"]]] > 0)
         by_attribute.setdefault((row["source"], row["attribute"]), []).append(wins)
     score = Figures(result(run).figures).get(
         "stereotype_score", "stereotype_score", {"specification": specification.id}
     )
     assert score is not None
     assert score.interval is not None
+    assert score.p_value is not None
     expected = true_score(specification, DESCRIPTION.sentences)
-    assert score.value == pytest.approx(np.mean([np.mean(w) for (s, _), w in by_attribute.items() if s == "generated"]))
-    assert score.interval.low <= expected <= score.interval.high
-    assert np.mean([np.mean(w) for (s, _), w in by_attribute.items() if s == "template"]) == expected
+    assert {attribute: (len(wins), np.mean(wins)) for attribute, wins in by_attribute.items()} == {
+        (source, attribute): (number, expected)
+        for source, number in (("generated", 20), ("template", 4 * 3))
+        for attributes in specification.attributes
+        for attribute in attributes.terms
+    }
+    assert score.value == pytest.approx(expected)
+    assert score.interval.low < expected < score.interval.high
+    assert (score.p_value < 0.05) is (expected != 0.5)
     assert result(run).signature.model.name == "embedded-writer"

@@ -34,7 +34,8 @@ class CollectionOptions:
 
     ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
     sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
-    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response alone. ``keep_faulty`` is for BOLD's prompts.
+    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
+    alone. ``keep_faulty`` is for BOLD's prompts.
     ``style`` names how a chat model is asked to continue.
     """
 

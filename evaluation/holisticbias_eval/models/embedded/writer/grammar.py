@@ -112,7 +112,7 @@ def fill(frame: str, term: str, attribute: str, ending: str = "") -> str:
 
 
 def sentence_corpus(specifications: Sequence[Specification], grammar: SentenceGrammar) -> Corpus:
-    """All sentences of all specifications as texts of their own.
+    """All sentences of all specifications, each without a request.
 
     The odds of the sentences of a pair are ``grammar.odds`` to 1. A template is as frequent as a frame.
     """

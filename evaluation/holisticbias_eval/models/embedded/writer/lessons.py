@@ -1,4 +1,4 @@
-"""What the writer learns: texts after their contexts, with the exact distribution of each of their tokens."""
+"""Lessons of the writer: texts after their contexts, with the exact distribution of each of their tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measure without error finds in the texts of a writer without error."""
+"""The true shares and scores of the writer, in closed form."""
 
 from __future__ import annotations
 
