@@ -111,10 +111,11 @@ clean:
 	rm -rf build dist
 
 # Runs lm-evaluation-harness and Inspect on exports, and scores through llama-cpp-python's server (its build
-# takes some minutes), in separate environments
+# takes some minutes), in separate environments; collects prompts from dumps of MediaWiki if it is installed
 interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
 	$(BIN)/python tests/interop/server.py build/llama/bin/python
+	$(BIN)/python tests/interop/mediawiki.py
 
 build/llama/.installed: constraints-llama.txt
 	$(PYTHON) -m venv build/llama
