@@ -127,7 +127,7 @@ def test_the_whole_way_of_a_specification_finds_its_score(
     assert score.interval is not None
     assert score.p_value is not None
     expected = true_score(specification, DESCRIPTION.sentences)
-    assert {attribute: (len(wins), np.mean(wins)) for attribute, wins in by_attribute.items()} == {
+    assert {attribute: (len(wins), float(np.mean(wins))) for attribute, wins in by_attribute.items()} == {
         (source, attribute): (number, expected)
         for source, number in (("generated", 20), ("template", 4 * 3))
         for attributes in specification.attributes
