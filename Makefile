@@ -10,6 +10,7 @@
 # make benchmark        time and memory of scoring, compared with other packages (many minutes)
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
+# make writer           train the embedded writer again, after a change of what it writes
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
@@ -18,7 +19,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder reports clean
+.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer reports clean
 
 setup: $(VENV)/.installed
 
@@ -95,6 +96,9 @@ embedded-model: setup
 responder: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.responder
 	$(BIN)/python -m holisticbias_eval.models.embedded.judge
+
+writer: setup
+	$(BIN)/python -m holisticbias_eval.models.embedded.writer
 
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:
