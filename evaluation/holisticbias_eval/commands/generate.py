@@ -24,8 +24,8 @@ _SHOWN = 5
 @click.option(
     "--prompts",
     type=click.Path(path_type=Path),
-    help="File of prompts instead of a release: .txt with one per line, or .csv, .jsonl or .parquet with a column "
-    "prompt.",
+    help="File of prompts instead of a release: .txt with one per line, .csv, .jsonl or .parquet with a column "
+    "prompt, or a folder that `holisticbias collect` wrote.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")

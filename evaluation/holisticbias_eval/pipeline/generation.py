@@ -27,7 +27,7 @@ from holisticbias_eval.pipeline.answering import (
 from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts
-from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord, package_versions
@@ -85,6 +85,7 @@ def generate(
     The folder is written whole or not at all. A folder with other responses is
     refused before the model is asked, unless ``overwrite``.
     """
+    prompts = None if prompts is None else prompts_file(prompts)
     asked, source = _ask(release, prompts, options, display)
     generator = open_generator(model, options, display)
     generation = _sign(generator, source, prompts, options)

@@ -25,6 +25,7 @@ from holisticbias_eval.likelihood.spans import unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.embedded.writer import WRITER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
@@ -48,7 +49,7 @@ from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_pu
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import list_specifications
+from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
 from holisticbias_eval.store.shards import ShardStore
 
 Mode = Literal["likelihood", "choice", "published"]
@@ -106,11 +107,14 @@ def prepare_pairs(
 ) -> list[Job]:
     """Read the pairs, start the engine, and prepare the run of each entry of ``measures``.
 
+    The default model of pairs of the embedded writer's specifications is the writer.
     Raises ``EvaluationError`` if the file, the model or the mode do not fit.
     """
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
     options = options or EngineOptions()
+    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
+        model = WRITER
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         if given.mode == "choice" and options.engine == "api":
             return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
@@ -252,9 +256,9 @@ def specifications_version(names: Mapping[str, None]) -> str:
 
 
 def with_specifications(pairs: pa.Table) -> pa.Table:
-    """Add the title of each specification (``label``) and whether it is a control, from the dataset, unless given."""
+    """Add the title of each specification (``label``) and whether it is a control, unless given."""
     try:
-        known = {specification.id: specification for specification in list_specifications()}
+        known = {specification.id: specification for specification in known_specifications()}
     except HolisticBiasError:
         known = {}
     names = pairs["specification"].to_pylist()

@@ -20,7 +20,7 @@ from holisticbias_eval.pipeline.pair_sentences import SourceSentence, read_sente
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
-from holisticbias_eval.stereotypes.specifications import list_specifications, read_specifications
+from holisticbias_eval.stereotypes.specifications import known_specifications, read_specifications
 
 PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
@@ -74,7 +74,7 @@ def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path:
         chosen = read_specifications(names)
     else:
         used = {s.specification for s in given}
-        known = [s.id for s in list_specifications() if used.intersection((s.id, s.published_as))]
+        known = [s.id for s in known_specifications() if used.intersection((s.id, s.published_as))]
         chosen = read_specifications(known) if known else ()
     if not chosen:
         raise PairsError(f"{path} names no known specification: name one with --specification")

@@ -48,7 +48,7 @@ def score_table(shown: Shown) -> Table:
 
 
 def trust_tables(shown: Shown) -> tuple[Table, ...]:
-    """How the score depends on sentences and attributes, and the margins behind it: a row for each specification."""
+    """Two tables with a row for each specification: the spread of the score, and the margins of pairs."""
     return tuple(table for table in (_dependence(shown), _margins(shown)) if len(table.columns) > 1)
 
 
