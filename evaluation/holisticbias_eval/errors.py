@@ -55,3 +55,13 @@ class SpecificationError(EvaluationError):
 
 class PairsError(EvaluationError):
     """A table of sentences that pairs cannot be made of."""
+
+
+class CollectError(EvaluationError):
+    """A dump or a collection that prompts cannot be collected from."""
+
+
+class CutDumpError(CollectError):
+    """A dump that ends in the middle; what it holds before is collected."""
+
+    exit_code = 1

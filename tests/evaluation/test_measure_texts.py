@@ -215,3 +215,16 @@ def test_columns_are_read_as_text(tmp_path: Path) -> None:
     }  # fmt: skip
     with pytest.raises(ScoresError, match="column item is not text but double"):
         read_texts(write(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([0.5, 1]))))
+
+
+def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text(
+        "text,group,subject\nA bobbin boy sang.,x,Bobbin_boy\nThe bobbin boy sang.,x,Bobbin boy\nHe sang.,x,\n", "utf-8"
+    )
+    code, out, err = invoke("measure", "gender_polarity", "--texts", str(table), "--format", "json")
+    assert code == 0
+    assert "1 of 2 texts do not contain their subject as it is written: nothing is replaced in them" in err
+    found = json.loads(out)["figures"]
+    male = {"group": "x", "class": "male", "method": "words"}
+    assert [figure["value"] for figure in found if figure["name"] == "count" and figure["keys"] == male] == [2]

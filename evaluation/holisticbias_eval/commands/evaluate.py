@@ -48,7 +48,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help=f"{MODEL_HELP} Default: the embedded model, and for measures of responses the embedded responder.",
+    help=f"{MODEL_HELP} Default: the embedded model; for measures of responses the embedded responder, and for texts "
+    "about groups and pairs of the calibration the embedded writer.",
 )
 @click.option(
     "--release",

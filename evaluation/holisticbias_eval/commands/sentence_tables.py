@@ -5,7 +5,7 @@ from __future__ import annotations
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD
 from holisticbias_eval.stereotypes.quality import MEASURE
-from holisticbias_eval.stereotypes.record import SentencesRecord
+from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
 
 _QUALITY = (
     ("both_terms", "both terms, of all returned", "{:.1%}"),
@@ -45,7 +45,7 @@ def quality_table(record: SentencesRecord) -> list[str]:
     sources = [
         source
         for source in (record.source, "template")
-        if (found := figures.get(MEASURE, "words", {"source": source})) is not None and found.n
+        if (found := figures.get(MEASURE, "both_terms", {"source": source})) is not None and found.n
     ]
     if not sources:
         return []
@@ -57,12 +57,14 @@ def quality_table(record: SentencesRecord) -> list[str]:
 
 
 def unreached_lines(record: SentencesRecord, most: int) -> list[str]:
-    """A line for each attribute that lacks sentences."""
-    asked = f"in {most} requests" if record.source == "generated" else "in the file"
+    """A line for each attribute that lacks sentences; one line for all attributes that an imported file lacks."""
     found = record.unreached
+    if record.source == "imported":
+        return [f"{len(found):,} attributes have too few sentences in the file: see {RECORD}"] if found else []
     lines = [
-        f"{row.specification}: {row.attribute} ({row.attribute_set}): too few sentences {asked}: {row.accepted}"
+        f"{row.specification}: {row.attribute} ({row.attribute_set}): too few sentences in {most} requests: "
+        f"{row.accepted}"
         for row in found[:_MOST_LINES]
     ]
     more = len(found) - _MOST_LINES
-    return [*lines, f"... and {more:,} more attributes: see sentences.json"] if more > 0 else lines
+    return [*lines, f"... and {more:,} more attributes: see {RECORD}"] if more > 0 else lines

@@ -104,7 +104,12 @@ acceptance = option_group(
     metavar="NAME|FILE",
     help="Specification by id, by the end of its id or by its published name, or a file; may be repeated.",
 )
-@click.option("--generator", metavar="ID|FOLDER|FILE", help=f"{MODEL_HELP} It writes the sentences.")
+@click.option(
+    "--generator",
+    metavar="ID|FOLDER|FILE",
+    help=f"{MODEL_HELP} It writes the sentences. "
+    "Default for the specifications calibration and calibration-control: embedded-writer.",
+)
 @click.option(
     "--import",
     "imported",
@@ -133,7 +138,7 @@ def command(
     overwrite: bool,
     **given: Any,
 ) -> int:
-    """Let a model write sentences that contain a group's term and an attribute, and keep those that pass the rules.
+    """Let a model write sentences with a group's term and an attribute, and keep the sentences that pass the rules.
 
     Each attribute is asked for until it has enough sentences, with another term each time. The folder holds
     sentences.parquet, requests.parquet with every returned text and the rule that refused it, and sentences.json with
@@ -141,9 +146,13 @@ def command(
     """
     from rich.console import Console
 
+    from holisticbias_eval.models.embedded.writer import WRITER
     from holisticbias_eval.pipeline.sentences import import_sentences, make_sentences
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.stereotypes.specifications import is_calibration
 
+    if generator is None and imported is None and is_calibration(specifications):
+        generator = WRITER
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")
     if generator is not None and not specifications:

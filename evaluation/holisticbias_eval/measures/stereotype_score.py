@@ -8,8 +8,10 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.stereotype.changes import score_changes
+from holisticbias_eval.measures.stereotype.compared import compared_section
 from holisticbias_eval.measures.stereotype.figures import DRAWS, stereotype_figures
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME, TIE, read_outcomes
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
@@ -67,6 +69,14 @@ class StereotypeScore(Measure):
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the specifications, what the scores depend on, attributes and pairs."""
         return stereotype_sections(view)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """The score of each specification in both runs, and its change with a paired interval and test."""
+        return tuple(score_changes(first, second, Settings()))
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the change of each specification's score."""
+        return (compared_section(changes, view),)
 
 
 def _notes(answers: pa.Table) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.models.embedded.writer import CALIBRATION
 from holisticbias_eval.pipeline.jobs import find_release, sign_release
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.calibration import calibration_prompts
 from holisticbias_eval.prompts.collections import TABLE, CollectionPrompts, ask, release_prompts, select_prompts
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
@@ -30,9 +32,10 @@ _LAYOUT = 4  # the first layout with prompts
 class CollectionOptions:
     """Options of measures of texts about groups.
 
-    ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, or the release's own
-    sentences; None means all prompts of the release. ``human`` is a table of people's continuations. ``part`` is what
-    is measured, by default the whole text, and of sentences the response alone. ``keep_faulty`` is for BOLD's prompts.
+    ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
+    sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
+    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
+    alone. ``keep_faulty`` is for BOLD's prompts.
     ``style`` names how a chat model is asked to continue.
     """
 
@@ -92,10 +95,10 @@ def find_asked(release: str | None, options: CollectionOptions, drawing: Drawing
 
 def _find_prompts(release: str | None, options: CollectionOptions, display: Display) -> CollectionPrompts:
     name = options.prompts
-    if name is not None and is_named(name):
+    if name is not None and (name == CALIBRATION or is_named(name)):
         if release is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
-        return read_source(name, keep_faulty=options.keep_faulty)
+        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=options.keep_faulty)
     opened = find_release(release) if release else _newest_with_prompts()
     found = release_prompts(opened, name)
     display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")

@@ -17,6 +17,7 @@ from holisticbias_eval.generation.style import Style
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.embedded.writer import CALIBRATION, WRITER
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
     answer_prompts,
@@ -129,8 +130,10 @@ def prepare_continuing(
 ) -> ContinuingJob:
     """Find the prompts, start the engine and the classifiers, and prepare the run of measures of texts about groups.
 
+    Without model, prompts and release, the embedded writer continues its own prompts.
     Raises ``EvaluationError`` if the options do not fit the model or the measures.
     """
+    model, options = _with_writer(model, release, options)
     judges = start_text_judges(_group_measures(measures), options.judging, display)
     making, generator, censored = Making(), None, False
     if options.given is not None:
@@ -159,6 +162,20 @@ def prepare_continuing(
     return ContinuingJob(
         asked.release, generator, asked, making, judges, COLLECTION_PROMPTS, signature, measuring, censored
     )
+
+
+def _with_writer(
+    model: str | None, release: str | None, options: AnsweringOptions
+) -> tuple[str | None, AnsweringOptions]:
+    """The embedded writer as the default model of its prompts, and they as its default prompts."""
+    prompts = options.collection.prompts
+    if options.given is not None or release is not None or options.engine.engine == "api":
+        return model, options
+    if model in (None, WRITER) and prompts is None:
+        prompts = CALIBRATION
+    if model is None and prompts == CALIBRATION:
+        model = WRITER
+    return model, replace(options, collection=replace(options.collection, prompts=prompts))
 
 
 def with_style(options: AnsweringOptions, style: Style | None) -> AnsweringOptions:

@@ -31,7 +31,7 @@ from holisticbias_eval.pipeline.continuing import with_style
 from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
-from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord, package_versions
@@ -135,8 +135,9 @@ class _Asked:
 
 def _ask(release: str | None, prompts: str | None, options: AnsweringOptions, display: Display) -> _Asked:
     drawing = options.drawing
-    if prompts is not None and Path(prompts).suffix.lower() in (".txt", *SUFFIXES):
-        return _ask_file(Path(prompts), release, drawing)
+    file = None if prompts is None else prompts_file(Path(prompts))
+    if file is not None and file.suffix.lower() in (".txt", *SUFFIXES):
+        return _ask_file(file, release, drawing)
     if prompts is not None and prompts != SENTENCES:
         found = find_asked(release, CollectionOptions(prompts=prompts, samples=drawing.per_cell), drawing, display)
         signed = found.signature if found.release else None

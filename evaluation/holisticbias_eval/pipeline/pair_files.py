@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import ValidationError
 
 from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of, read_columns
 from holisticbias_eval.prompts.pairs import SCORES, TERM_SCORES
+from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
 from holisticbias_eval.table_files import read_table
 
 PAIRS_FILE = "pairs.parquet"
@@ -38,8 +41,10 @@ def read_pairs(path: Path) -> pa.Table:
         raise ScoresError(f"{path} has no {PAIRS_FILE}: make it with holisticbias pairs, or name a file of pairs")
     table = read_table(file, dict.fromkeys((*PAIR_COLUMNS, *TEXTS), pa.string()))
     _require(file, table.column_names, PAIR_COLUMNS, "pairs")
-    columns = {name: names_of(file, table[name], name) for name in (*NAMES, "sentence")}
+    columns = {name: names_of(file, table[name], name) for name in NAMES}
+    columns["sentence"] = _text(file, table["sentence"], "sentence")
     columns["other_sentence"] = _without_empty(_text(file, table["other_sentence"], "other_sentence"))
+    names_of(file, columns["sentence"].filter(columns["other_sentence"].is_valid()), "sentence")
     columns["stereotyped"] = _sides(file, table["stereotyped"], columns["other_sentence"].is_valid())
     columns |= _optional(file, table, TEXTS)
     if "slot" in table.column_names:
@@ -49,6 +54,21 @@ def read_pairs(path: Path) -> pa.Table:
     ids = columns.pop("pair_id", None)
     columns = {"pair_id": _pair_ids(file, ids, columns["other_sentence"].is_valid()), **columns}
     return pa.table(columns)
+
+
+def read_sentence_figures(path: Path) -> tuple[Figure, ...]:
+    """The yield and the quality of sentences, if their record ``sentences.json`` is in the folder of the pairs.
+
+    Raises ``ScoresError`` if the record is damaged.
+    """
+    file = (path if path.is_dir() else path.parent) / RECORD
+    if not file.is_file():
+        return ()
+    try:
+        return SentencesRecord.model_validate_json(file.read_bytes()).figures
+    except (OSError, ValidationError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ScoresError(f"{file} cannot be read: {reason}; remove it, or make the sentences again") from error
 
 
 def read_pair_scores(path: Path) -> pa.Table:
@@ -127,7 +147,7 @@ def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _sides(path: Path, column: pa.ChunkedArray, scored: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Which sentence is the stereotyped one; it may be missing for a pair that is not scored."""
+    """The side of the stereotyped sentence; it may be missing for a pair that is not scored."""
     sides = _text(path, column, "stereotyped")
     names_of(path, sides.filter(scored), "stereotyped")
     other = sides.filter(pc.and_(scored, pc.invert(pc.is_in(sides, pa.array(SIDES)))))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
@@ -17,6 +21,7 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.likelihood.opening import Opening
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
+from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.kinds import find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers
@@ -32,18 +37,26 @@ from holisticbias_eval.prompts.pairs import (
 )
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.store.blocks import values_by_block
+from holisticbias_eval.store.shards import ShardStore, fingerprint
 
 Answer = Callable[[Progress], pa.Table]
+CHOICE_KEYS = ["question"]
+MASKED_KEYS = ["template", "term", "other_term"]
+_CHOICE_BLOCK, _MASKED_BLOCK = 64, 4096
+_VERSION = 1  # version of the computation: with another version everything is scored again
 
 
 @dataclass(frozen=True, slots=True)
 class TableJob(Job):
-    """A prepared run whose scores are computed at once by ``answer``, and are not kept if it is interrupted."""
+    """A prepared run whose scores are computed by ``answer``; ``about`` are figures of the sentences."""
 
     signature: Signature
     total: int
     answer: Answer
     named: str
+    store: ShardStore | None = None
+    about: tuple[Figure, ...] = ()
     release: Release | None = None
     prompts: PairPrompts = PAIRS
 
@@ -54,8 +67,10 @@ class TableJob(Job):
 
     @property
     def kept(self) -> str:
-        """Nothing is kept."""
-        return "no scores are kept in this mode; the same command starts from the beginning"
+        """The folder that keeps the scores, for an interruption."""
+        if self.store is None:
+            return "no scores are kept without a store; the same command starts from the beginning"
+        return f"scores so far are kept in {self.store.folder}; the same command continues"
 
     def run(self, display: Display) -> Run:
         """Score and measure."""
@@ -63,7 +78,7 @@ class TableJob(Job):
             table = self.answer(advance)
         measured = measure_answers(table, self.signature.measures, SETTINGS, display)
         figures = tuple(figure for found in measured for figure in found.figures)
-        return Run(Result(signature=self.signature, figures=figures), table)
+        return Run(Result(signature=self.signature, figures=(*figures, *self.about)), table)
 
 
 def published_masked(model: str | None, options: EngineOptions, notice: Notice) -> OneMaskScorer | None:
@@ -74,12 +89,22 @@ def published_masked(model: str | None, options: EngineOptions, notice: Notice) 
     return OneMaskScorer(load_kind(model, "masked", scoring.device), notice)
 
 
-def score_at_one_mask(pairs: pa.Table, scorer: OneMaskScorer, progress: Progress) -> pa.Table:
-    """Add the published scores of both terms to the pairs, and the choice, which goes to the second term in a tie."""
+def score_at_one_mask(pairs: pa.Table, scorer: OneMaskScorer, store: ShardStore | None, progress: Progress) -> pa.Table:
+    """Add the published scores of both terms to the pairs, and the choice, which goes to the second term in a tie.
+
+    With a store, which has ``MASKED_KEYS``, only templates and terms that it does not hold are scored.
+    """
     rows, sentences, _ = scored_sentences(pairs)
     terms = [pairs[name].take(pa.array(rows)).to_pylist() for name in ("term", "other_term")]
     masked = published_texts(sentences, terms[0], replaced_by=scorer.mask)
-    found = scorer.score(masked, [(one or "", other or "") for one, other in zip(*terms, strict=True)], progress)
+    both = [(one or "", other or "") for one, other in zip(*terms, strict=True)]
+
+    def score(rows: Ints, advance: Progress) -> Floats:
+        return scorer.score([masked[i] for i in rows], [both[i] for i in rows], advance)
+
+    keys = [list(masked), [one for one, _ in both], [other for _, other in both]]
+    asked = pa.Table.from_arrays([pa.array(texts, pa.large_string()) for texts in keys], names=MASKED_KEYS)
+    found = values_by_block(asked, score, store, _MASKED_BLOCK, progress)
     return decide_ties(with_pair_scores(pairs, rows, np.concatenate((found[:, 0], found[:, 1])), SCORES))
 
 
@@ -126,6 +151,24 @@ def control_tokens(loaded: LoadedModel) -> Sequence[str]:
     return tuple(dict.fromkeys([*added, *map(str, loaded.tokenizer.all_special_tokens)]))
 
 
-def ask_server(choices: Choices, chooser: ChatChooser, progress: Progress) -> pa.Table:
-    """The pairs with the scores of a server's choices."""
-    return choices.answer(chooser.choose(choices.questions, progress))
+def ask_server(choices: Choices, chooser: ChatChooser, store: ShardStore | None, progress: Progress) -> pa.Table:
+    """The pairs with the scores of a server's choices; only questions that the store does not hold are asked."""
+
+    def choose(rows: Ints, advance: Progress) -> Floats:
+        return chooser.choose([choices.questions[i] for i in rows], advance)
+
+    asked = pa.Table.from_arrays([pa.array(choices.questions, pa.large_string())], names=CHOICE_KEYS)
+    return choices.answer(values_by_block(asked, choose, store, _CHOICE_BLOCK, progress))
+
+
+def score_pair_store(
+    folder: Path | None, keys: Sequence[str], model: ModelIdentity, settings: Mapping[str, str], notice: Notice
+) -> ShardStore | None:
+    """The store of two scores for each row of ``keys``, in a subfolder named after the model and its settings."""
+    if folder is None:
+        return None
+    known = {"revision": model.revision, "weights": model.weights_sha256, "dtype": model.dtype}
+    named = {} if model.weights_sha256 else {"name": model.name}
+    about = {"version": _VERSION, "keys": list(keys), "model": {**known, **named}, "settings": dict(settings)}
+    fields = [*((name, pa.large_string()) for name in keys), ("first", pa.float64()), ("second", pa.float64())]
+    return ShardStore(folder / fingerprint(about), pa.schema(fields), tuple(keys), {"about": json.dumps(about)}, notice)

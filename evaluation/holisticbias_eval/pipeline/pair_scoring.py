@@ -15,6 +15,7 @@ from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
@@ -24,10 +25,13 @@ from holisticbias_eval.likelihood.spans import unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.embedded.writer import WRITER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
-from holisticbias_eval.pipeline.pair_files import PAIRS_FILE, read_pairs
+from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
+    CHOICE_KEYS,
+    MASKED_KEYS,
     Answer,
     TableJob,
     ask_server,
@@ -35,6 +39,7 @@ from holisticbias_eval.pipeline.pair_modes import (
     local_choices,
     published_masked,
     score_at_one_mask,
+    score_pair_store,
     server_choices,
 )
 from holisticbias_eval.pipeline.scoring import ScoringJob
@@ -42,8 +47,10 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices, ask_choices
 from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import list_specifications
+from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
+from holisticbias_eval.store.shards import ShardStore
 
 Mode = Literal["likelihood", "choice", "published"]
 MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
@@ -54,7 +61,7 @@ _HOW: Mapping[str, str] = {
     "masked": "pseudo-log-likelihood of the words that both sentences share",
     "choice": "log-probability of the sentence's letter, mean over both orders",
     "published masked": "mean logit of the term's pieces at one mask; ties go to the second sentence",
-    "published": "mean log-likelihood of a token, in lower case and with a period added; ties go to the second sentence",
+    "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
 }
 
 
@@ -68,15 +75,21 @@ class PairOptions:
 
 @dataclass(frozen=True, slots=True)
 class PairJob(ScoringJob):
-    """A prepared run of pairs; ``source`` is the name of their file or folder."""
+    """A prepared run of pairs; ``source`` is the name of their file, and ``about`` are figures of the sentences."""
 
     source: str = ""
     mode: Mode = "likelihood"
+    about: tuple[Figure, ...] = ()
 
     @property
     def name(self) -> str:
         """The default name of the run's folder: the model and the pairs."""
         return pair_run_name(self.signature, self.source, self.mode)
+
+    def run(self, display: Display) -> Run:
+        """Score and measure, and add the figures of the sentences."""
+        made = ScoringJob.run(self, display)
+        return replace(made, result=made.result.model_copy(update={"figures": (*made.result.figures, *self.about)}))
 
     def scored(self, display: Display) -> pa.Table:
         """The pairs with their scores; in published mode the second sentence wins ties."""
@@ -94,19 +107,22 @@ def prepare_pairs(
 ) -> list[Job]:
     """Read the pairs, start the engine, and prepare the run of each entry of ``measures``.
 
+    The default model of pairs of the embedded writer's specifications is the writer.
     Raises ``EvaluationError`` if the file, the model or the mode do not fit.
     """
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
     options = options or EngineOptions()
+    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
+        model = WRITER
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         if given.mode == "choice" and options.engine == "api":
-            return _server_jobs(pairs, server_choices(model, options), measures, given)
+            return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
         if given.mode == "published":
             options = _published_options(pairs, options, given)
             masked = published_masked(model, options, display.notice)
             if masked is not None:
-                return _masked_jobs(pairs, masked, measures, given)
+                return _masked_jobs(pairs, masked, measures, given, store, display)
         engine, asked = _start(model, options, pairs, given.mode, display)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
@@ -133,21 +149,34 @@ def _start(
 
 
 def _server_jobs(
-    pairs: pa.Table, chooser: ChatChooser, measures: Sequence[tuple[str, ...]], given: PairOptions
+    pairs: pa.Table,
+    chooser: ChatChooser,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
 ) -> list[Job]:
     choices = ask_choices(pairs)
     settings = {**chooser.settings, "pair_score": _HOW["choice"]}
-    answer = partial(ask_server, choices, chooser)
-    return [_table_job(pairs, answer, len(choices.questions), chooser.identity, settings, n, given) for n in measures]
+    store = score_pair_store(folder, CHOICE_KEYS, chooser.identity, chooser.settings, display.notice)
+    answer = partial(ask_server, choices, chooser, store)
+    total = len(choices.questions)
+    return [_table_job(pairs, answer, total, chooser.identity, settings, n, given, store) for n in measures]
 
 
 def _masked_jobs(
-    pairs: pa.Table, scorer: OneMaskScorer, measures: Sequence[tuple[str, ...]], given: PairOptions
+    pairs: pa.Table,
+    scorer: OneMaskScorer,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
 ) -> list[Job]:
     settings = {**scorer.settings, "pair_score": _HOW["published masked"]}
-    answer = partial(score_at_one_mask, pairs, scorer)
+    store = score_pair_store(folder, MASKED_KEYS, scorer.identity, scorer.settings, display.notice)
+    answer = partial(score_at_one_mask, pairs, scorer, store)
     total = pairs.num_rows - pairs["other_sentence"].null_count
-    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given) for names in measures]
+    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given, store) for names in measures]
 
 
 def _table_job(
@@ -158,9 +187,11 @@ def _table_job(
     settings: Mapping[str, str],
     measures: tuple[str, ...],
     given: PairOptions,
+    store: ShardStore | None,
 ) -> TableJob:
     signature = sign_pairs(pairs, model, settings, measures, given)
-    return TableJob(signature, total, answer, pair_run_name(signature, given.path.name, given.mode))
+    name = pair_run_name(signature, given.path.name, given.mode)
+    return TableJob(signature, total, answer, name, store, read_sentence_figures(given.path))
 
 
 def _job(
@@ -174,11 +205,11 @@ def _job(
 ) -> PairJob:
     how = _HOW[engine.kind if given.mode == "likelihood" else given.mode]
     signature = sign_pairs(pairs, engine.identity, {**engine.settings, "pair_score": how}, measures, given)
-    stored = None
+    stored, about = None, read_sentence_figures(given.path)
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
     distinct, rows = unique_spans(asked.together)
-    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode)
+    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode, about)
 
 
 def sign_pairs(
@@ -186,13 +217,13 @@ def sign_pairs(
 ) -> Signature:
     """The signature of a run of pairs: the digest of the pairs, and their specifications with their version."""
     names = dict.fromkeys(pairs["specification"].to_pylist())
-    file = given.path.name if given.path.is_file() else f"{given.path.name}/{PAIRS_FILE}"
+    file = given.path.resolve().name
     rejected = pairs["other_sentence"].null_count
     about = {"pairs": file, "pair_mode": given.mode, "specifications": ", ".join(names)}
     about["specifications_version"] = specifications_version(names)
     digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
     return sign(
-        ReleaseSignature(version="none", subset=None, digest=digest, prompts=file),
+        ReleaseSignature(version="none", subset=None, digest=digest, prompts=file, what="pairs"),
         model,
         Settings(scoring={**scoring, **about}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
@@ -225,9 +256,9 @@ def specifications_version(names: Mapping[str, None]) -> str:
 
 
 def with_specifications(pairs: pa.Table) -> pa.Table:
-    """Add the title of each specification (``label``) and whether it is a control, from the dataset, unless given."""
+    """Add the title of each specification (``label``) and whether it is a control, unless given."""
     try:
-        known = {specification.id: specification for specification in list_specifications()}
+        known = {specification.id: specification for specification in known_specifications()}
     except HolisticBiasError:
         known = {}
     names = pairs["specification"].to_pylist()

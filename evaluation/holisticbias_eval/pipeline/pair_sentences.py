@@ -70,6 +70,10 @@ def _columns(path: Path, table: pa.Table) -> dict[str, list[str]]:
     names: Mapping[str, str] = _PUBLISHED if is_published else {"group term": "term", **{n: n for n in _TEXTS}}
     found = {name: _texts(table[column]) for column, name in names.items() if column in table.column_names}
     missing = [name for name in REQUIRED if name not in found]
+    if {"att_term_1", "att_term_2", "template"} <= set(table.column_names):
+        raise PairsError(
+            f"{path} holds pairs already: read their sentences with `holisticbias sentences --import {path}`"
+        )
     if missing:
         has = ", ".join(map(repr, table.column_names[:8]))[:200]
         raise PairsError(

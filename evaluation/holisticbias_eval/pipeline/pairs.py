@@ -19,7 +19,8 @@ from holisticbias_eval.pipeline.pair_rows import SCHEMA, Pair, grammatical_pairs
 from holisticbias_eval.pipeline.pair_sentences import SourceSentence, read_sentences
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
-from holisticbias_eval.stereotypes.specifications import list_specifications, read_specifications
+from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
+from holisticbias_eval.stereotypes.specifications import known_specifications, read_specifications
 
 PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
@@ -40,6 +41,7 @@ def make_pairs(
 ) -> Made:
     """Pair the sentences of a folder or table, and write ``pairs.parquet`` and ``pairs.json``.
 
+    The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
     ``names`` selects specifications, by default all that the table names. ``published`` mode also writes a CSV file
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
     """
@@ -72,7 +74,7 @@ def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path:
         chosen = read_specifications(names)
     else:
         used = {s.specification for s in given}
-        known = [s.id for s in list_specifications() if used.intersection((s.id, s.published_as))]
+        known = [s.id for s in known_specifications() if used.intersection((s.id, s.published_as))]
         chosen = read_specifications(known) if known else ()
     if not chosen:
         raise PairsError(f"{path} names no known specification: name one with --specification")
@@ -101,5 +103,8 @@ def _write(
     with new_folder(out, _is_pairs) as folder:
         pq.write_table(table, folder / PAIRS, compression="zstd")
         (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+        beside = (source if source.is_dir() else source.parent) / SENTENCES_RECORD
+        if beside.is_file():
+            (folder / SENTENCES_RECORD).write_bytes(beside.read_bytes())
         if text is not None:
             (folder / f"{source.stem}_pairs.csv").write_text(text, "utf-8", newline="\n")

@@ -22,7 +22,7 @@ _FIT = 0.5  # share of a name's words that a specification must have
 def find_specifications(path: Path, sentences: Sequence[Imported]) -> tuple[Specification, ...]:
     """The specifications that a file names, by id or published name, in order of first occurrence.
 
-    Raises ``EvaluationError`` if it names none, or one that is unknown.
+    Raises ``EvaluationError`` if a row names none, or if a name is unknown.
     """
     names = list(dict.fromkeys(sentence.specification for sentence in sentences))
     if None in names:

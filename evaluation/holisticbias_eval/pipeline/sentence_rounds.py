@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.generation.stored import respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import RULES, Candidate, Limits, Rule, refusing_rule, repeat_key
-from holisticbias_eval.stereotypes.few_shot import LONGEST, Form, cut_sentence, read_list, write_prompt
+from holisticbias_eval.stereotypes.few_shot import LONGEST, Form, cut_reply, cut_sentence, read_list, write_prompt
 from holisticbias_eval.stereotypes.issue_classifiers import LabelRules
 from holisticbias_eval.stereotypes.requests_log import Returned, Round
 from holisticbias_eval.stereotypes.shots import Shots
@@ -36,7 +35,7 @@ class Judging:
 
 @dataclass(frozen=True)
 class Asking:
-    """How sentences are asked for, and when an attribute has enough.
+    """The form of requests, and the number of sentences at which an attribute has enough.
 
     ``samples`` is the number of sentences of a request, ``wanted`` the least number of accepted sentences of an
     attribute, ``per_group`` the least number of them from each group, ``most`` the largest number of requests.
@@ -61,7 +60,7 @@ class Wanted:
 
 @dataclass
 class Progressing:
-    """What is known so far of an attribute: the keys of its accepted sentences, and their number by group."""
+    """The sentences accepted so far for an attribute: their keys, and their number by group."""
 
     wanted: Wanted
     seen: set[str] = field(default_factory=set)
@@ -88,7 +87,6 @@ class _Ask:
     state: Progressing
     number: int
     drawn: GroupTerm
-    persona: str
     prompt: str
     shots: tuple[str, ...]
 
@@ -131,8 +129,8 @@ def _write_asks(states: Sequence[Progressing], number: int, shots: Shots, asking
     pairs = [(term.term, state.wanted.target.attribute) for term, state in zip(drawn, states, strict=True)]
     asks = []
     for state, term, pair, chosen in zip(states, drawn, pairs, shots.choose(pairs), strict=True):
-        persona, prompt = write_prompt(asking.form, chosen, pair, asking.samples)
-        asks.append(_Ask(state, number, term, persona, prompt, tuple(shot.sentence for shot in chosen)))
+        prompt = write_prompt(asking.form, chosen, pair, asking.samples)
+        asks.append(_Ask(state, number, term, prompt, tuple(shot.closed for shot in chosen)))
     return asks
 
 
@@ -143,9 +141,9 @@ def _answer(
     each = 1 if asking.form == "list" else asking.samples
     numbers = [sample_number(ask.state.wanted.target, ask.number, i) for ask in asks for i in range(each)]
     prompts = [text for ask in asks for text in [ask.prompt] * each]
-    personas = [text for ask in asks for text in [ask.persona] * each]
+    requests = Requests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
     with display.progress(what, len(prompts)) as advance:
-        responses = respond_all(Requests(prompts, personas, np.array(numbers, np.int32)), generator, advance)
+        responses = respond_all(requests, generator, advance)
     found: dict[Target, list[Returned]] = {ask.state.wanted.target: [] for ask in asks}
     rows = [
         row
@@ -164,7 +162,7 @@ def _texts(responses: Responses, places: range, asking: Asking) -> Iterator[tupl
         if responses.finish[place] in _WITHHELD:
             yield text[:LONGEST], None, "refused"
         elif asking.form != "list":
-            yield text[:LONGEST], cut_sentence(text), None
+            yield text[:LONGEST], (cut_reply if asking.form == "chat" else cut_sentence)(text), None
         elif (found := read_list(text, asking.samples)) is None:
             yield text[:LONGEST], None, "malformed-list"
         else:
@@ -174,7 +172,7 @@ def _texts(responses: Responses, places: range, asking: Asking) -> Iterator[tupl
 def _judge(ask: _Ask, texts: Sequence[tuple[str, str | None, str | None]], judging: Judging) -> list[Returned]:
     """The rows of one request, judged by the rules that need no classifier."""
     target, seen, rows = ask.state.wanted.target, set(ask.state.seen), []
-    digest = hashlib.sha256(json.dumps([ask.persona, ask.prompt]).encode()).hexdigest()
+    digest = hashlib.sha256(ask.prompt.encode("utf-8", "replace")).hexdigest()
     for sample, (text, sentence, unread) in enumerate(texts):
         rule = unread
         if sentence is not None:

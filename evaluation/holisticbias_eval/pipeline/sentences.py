@@ -89,7 +89,7 @@ def make_sentences(
     display: Display,
     overwrite: bool = False,
 ) -> MadeSentences:
-    """Let a generator write sentences for each attribute, and write those that the rules accept.
+    """Let a generator write sentences for each attribute, and write the accepted sentences.
 
     An interrupted run leaves its log beside the folder; the same call continues it. Raises ``EvaluationError``.
     """
@@ -131,7 +131,7 @@ def import_sentences(
 ) -> MadeSentences:
     """Judge the sentences of a file by the rules, and write the accepted ones; see ``read_sentences``.
 
-    Without names, the specifications are those that the file names. Raises ``EvaluationError``.
+    Without names, the names in the file find the specifications. Raises ``EvaluationError``.
     """
     with display.step(f"Reading {path}"):
         sentences = read_sentences(path)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from operator import eq
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figures
@@ -17,6 +19,7 @@ from holisticbias_eval.pipeline.measurement import Measurement, describe_measure
 from holisticbias_eval.pipeline.text_files import read_texts
 from holisticbias_eval.pipeline.text_judging import start_text_judges
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readings.columns import measured_texts
 
 Tables = Mapping[str, pa.Table]
 
@@ -46,5 +49,19 @@ def measure_texts(
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
         read = measure.read(texts, settings, probabilities)
         measured = measure.figures(read, settings)
-    found = describe_measurement(name, path, measuring, texts.num_rows, measured.figures, measured.notes)
+    notes = (*measured.notes, *_subject_notes(texts))
+    found = describe_measurement(name, path, measuring, texts.num_rows, measured.figures, notes)
     return found, {**measured.tables, "texts": read}, View(Figures(measured.figures), read)
+
+
+def _subject_notes(texts: pa.Table) -> Iterator[str]:
+    """The number of texts that do not contain their subject, in which nothing is replaced."""
+    if "subject" not in texts.column_names:
+        return
+    named = texts.filter(pc.and_(pc.is_valid(texts["subject"]), pc.is_valid(texts["text"])))
+    unchanged = sum(map(eq, named["text"].to_pylist(), measured_texts(named)))
+    if unchanged:
+        yield (
+            f"{unchanged:,} of {named.num_rows:,} texts do not contain their subject as it is written: "
+            "nothing is replaced in them"
+        )

@@ -35,7 +35,8 @@ class Choices:
         ``offered_first`` is the mean of how often the first sentence is chosen, and ``orders_agree`` 1 if both orders
         choose the same sentence; null if an answer is missing or undecided.
         """
-        scaled = logprobs - np.logaddexp(logprobs[:, 0], logprobs[:, 1])[:, None]
+        with np.errstate(invalid="ignore"):
+            scaled = logprobs - np.logaddexp(logprobs[:, 0], logprobs[:, 1])[:, None]
         one, other = scaled[: len(self.rows)], scaled[len(self.rows) :]
         sentence, second = (one[:, 0] + other[:, 1]) / 2, (one[:, 1] + other[:, 0]) / 2
         table = with_pair_scores(self.pairs, self.rows, np.concatenate((sentence, second)), SCORES)

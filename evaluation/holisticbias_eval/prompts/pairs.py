@@ -48,15 +48,16 @@ def both_sentences(sentences: Sequence[str], others: Sequence[str]) -> Spans:
 def changed_words(sentences: Sequence[str], others: Sequence[str]) -> ChangedWords:
     """The words in which the sentences of each pair differ, in both sentences; rows as in ``both_sentences``.
 
-    The words that both sentences share are the longest common blocks of words and marks, as difflib finds them.
+    The words that both sentences share are the longest common blocks of words and marks, as difflib finds them. The
+    space before a changed word belongs to it: some tokenizers give one word's space a token, and another's none.
     """
     found: list[tuple[int, Place]] = []
     for number, (one, other) in enumerate(zip(sentences, others, strict=True)):
         for place, other_place in differing_places(one, other):
             found += [(number, place), (number + len(sentences), other_place)]
-    kept = sorted((row, *place) for row, place in found if place[0] < place[1])
-    table = np.array(kept, np.int64).reshape(-1, 3)
     texts = [*sentences, *others]
+    kept = sorted((row, *_with_space(texts[row], place)) for row, place in found if place[0] < place[1])
+    table = np.array(kept, np.int64).reshape(-1, 3)
     start, stop = table[:, 1].astype(np.int32), table[:, 2].astype(np.int32)
     return ChangedWords(Spans([texts[row] for row, _, _ in kept], start, stop, [""] * len(kept)), table[:, 0])
 
@@ -72,6 +73,13 @@ def differing_places(one: str, other: str) -> Iterator[tuple[Place, Place]]:
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag != "equal":
             yield _characters(first[middle[0]][i:j]), _characters(second[middle[1]][k:m])
+
+
+def _with_space(text: str, place: Place) -> Place:
+    start = place[0]
+    while start and text[start - 1].isspace():
+        start -= 1
+    return start, place[1]
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

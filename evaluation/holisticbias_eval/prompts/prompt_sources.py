@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
+from holisticbias_eval.prompts.prompt_files import COLLECTED
 from holisticbias_eval.table_files import read_table
 
 KNOWN = ("prompt", "group", "domain", "subject", "continuation", "item")
@@ -30,12 +32,15 @@ def is_named(name: str) -> bool:
 
 
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
-    """Read prompts from a file, from a folder of BOLD's files, or from ``organisation/name[@REVISION]`` on the Hub.
+    """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
+    A folder has BOLD's files, or the files of `holisticbias collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)
     if path.is_dir():
+        if (path / COLLECTED).is_file():
+            return replace(_table_prompts(path / COLLECTED), name=path.resolve().name)
         if not is_bold_folder(path):
             raise SelectionError(
                 f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json; for a table, name it"

@@ -11,7 +11,7 @@ NAME = "XYZ"
 
 _BEFORE = r"(?<![^\W_])"  # no letter or digit
 _AFTER = r"(?![^\W_])"
-_GAP = r"[\s_\u2010-\u2015-]+"
+_GAP = r"[\s\u2010-\u2015-]+"
 _SPLIT = re.compile(_GAP)
 _APOSTROPHES = re.compile(r"['\u2018\u2019]")
 
@@ -19,8 +19,9 @@ _APOSTROPHES = re.compile(r"['\u2018\u2019]")
 def anonymise(texts: Sequence[str | None], subjects: Sequence[str | None], name: str = NAME) -> list[str | None]:
     """Replace each text's subject by ``name``; a text without a subject is kept.
 
-    A mention is the subject or its plural in -s as whole words in any case, with any white space, underscores or
-    hyphens between its words. A possessive or plural ending stays: ``Nurse's`` becomes ``XYZ's``, ``nurses`` ``XYZs``.
+    A mention is the subject or its plural in -s as whole words in any case, with any white space or hyphens between
+    its words; an underscore is a character of the subject like any other. A possessive or plural ending stays:
+    ``Nurse's`` becomes ``XYZ's``, ``nurses`` ``XYZs``.
     Source: Dhamala et al. 2021, section 3.
     """
     return [_replace(text, subject, name) for text, subject in zip(texts, subjects, strict=True)]

@@ -44,14 +44,15 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
         yield "Release, digest of the rows", release.digest
     else:
-        yield "Prompts of no release", release.prompts
-        yield "Prompts, digest", release.digest
+        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, digest", release.digest
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
     if signature.generation:
         yield "Responses", f"{signature.sentences_scored:,}"
     else:
-        yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
+        what = "Pairs" if release.what == "pairs" else "Sentences"
+        yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
     for classifier, about in signature.classifiers.items():

@@ -36,7 +36,9 @@ class AnswerFile:
 
 
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
-PAIRS = AnswerFile("pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype"))
+PAIRS = AnswerFile(
+    "scored_pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
+)
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
 TEXTS = ("response_id", "group", "prompt", "response", "text")
 """The columns of responses that are texts about groups."""
@@ -73,7 +75,7 @@ class Run:
     """The content of a run's folder: the result, a table of answers, and tables of details by name.
 
     The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``) or scored pairs of
-    sentences (``pairs.parquet``).
+    sentences (``scored_pairs.parquet``).
     """
 
     result: Result

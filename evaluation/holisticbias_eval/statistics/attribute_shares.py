@@ -59,37 +59,54 @@ def mean_interval(counts: AttributeCounts, draws: int, rng: np.random.Generator)
     value = counts.mean
     if value is None or len(counts) < 2:
         return None
-    variance, freedom = _variance(counts)
+    variance, freedom = variance_of_mean(counts.shares, _within(counts), counts.stratum)
     if not variance:
         return wilson(value, len(counts))
-    drawn = draw_means(counts, draws, rng)
+    low, high = scaled_ends(value, draw_means(counts, draws, rng), variance, freedom, (0.0, 1.0))
+    return Interval(low=low, high=high)
+
+
+def scaled_ends(
+    value: float, drawn: Floats, variance: float, freedom: int, limits: tuple[float, float]
+) -> tuple[float, float]:
+    """The ends of the 95% interval around a mean: the draws, scaled to a variance and to Student's t."""
     centred = drawn - drawn.mean()
     scale = np.sqrt(variance / centred.var()) * stdtrit(freedom, 0.975) / CRITICAL_Z
-    low, high = np.clip(value + scale * np.quantile(centred, [0.025, 0.975]), 0.0, 1.0).tolist()
-    return Interval(low=low, high=high)
+    low, high = np.clip(value + scale * np.quantile(centred, [0.025, 0.975]), *limits).tolist()
+    return low, high
 
 
 def draw_means(counts: AttributeCounts, draws: int, rng: np.random.Generator) -> Floats:
     """The mean share of each draw of attributes and of sentences: shape ``[draws]``."""
-    rows = np.empty((draws, len(counts)), np.int64)
-    for stratum in np.unique(counts.stratum):
-        own = np.flatnonzero(counts.stratum == stratum)
-        rows[:, own] = own[rng.integers(0, len(own), (draws, len(own)))]
+    rows = draw_attributes(counts.stratum, draws, rng)
     chosen = rng.binomial(counts.pairs[rows], counts.shares[rows])
     found: Floats = (chosen / counts.pairs[rows]).mean(axis=1)
     return found
 
 
-def _variance(counts: AttributeCounts) -> tuple[float, int]:
-    """The variance of the mean share, and the degrees of freedom of the estimate."""
-    shares, within, total, freedom = counts.shares, _within(counts), 0.0, 0
-    for stratum in np.unique(counts.stratum):
-        own = counts.stratum == stratum
+def draw_attributes(stratum: Ints, draws: int, rng: np.random.Generator) -> Ints:
+    """Attributes drawn within their stratum, as many as it has: shape ``[draws, attributes]``."""
+    rows = np.empty((draws, len(stratum)), np.int64)
+    for number in np.unique(stratum):
+        own = np.flatnonzero(stratum == number)
+        rows[:, own] = own[rng.integers(0, len(own), (draws, len(own)))]
+    return rows
+
+
+def variance_of_mean(values: Floats, within: Floats, stratum: Ints) -> tuple[float, int]:
+    """The variance of the mean of attributes' values, and the degrees of freedom of the estimate.
+
+    ``within`` is the variance of each value that the attribute's sentences lead to expect; all arguments have shape
+    ``[attributes]``.
+    """
+    total, freedom = 0.0, 0
+    for number in np.unique(stratum):
+        own = stratum == number
         count = int(own.sum())
-        between = count * shares[own].var(ddof=1) if count > 1 else 0.0
+        between = count * values[own].var(ddof=1) if count > 1 else 0.0
         total += max(float(between), float(within[own].sum()))
         freedom += count - 1
-    return total / len(counts) ** 2, max(freedom, 1)
+    return total / len(values) ** 2, max(freedom, 1)
 
 
 def _within(counts: AttributeCounts) -> Floats:

@@ -97,8 +97,9 @@ def estimate(
 
 
 def _known(counts: Ints) -> Ints:
-    """The items of a domain, shape ``[columns]``; 1 if no group has several, because draws within groups do not vary."""
-    return np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
+    """The items of a domain, shape ``[columns]``; 1 if no group has several: draws within groups do not vary."""
+    known: Ints = np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
+    return known
 
 
 def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:

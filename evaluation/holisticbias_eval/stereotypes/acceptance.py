@@ -19,6 +19,13 @@ _NEGATION = re.compile(
     r"|n['’]t\b",  # noqa: RUF001
     re.IGNORECASE,
 )
+_REQUEST = re.compile(
+    r"\bkey-?words?\b|\bboth (?:words|terms)\b|\bth(?:e|is) sentence (?:contains|has|includes|is|uses|that)\b"
+    r"|\b(?:context|end|sense) of (?:a|the|this) sentence\b",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"▢\s?[,:]\s?▢\s?[,:]")
+_PRONOUNS = frozenset({"he", "she", "him", "her", "his", "hers", "they", "them"})
 _GAP = " ▢ "
 
 
@@ -84,6 +91,20 @@ def _is_negated(candidate: Candidate) -> bool:
     return _NEGATION.search(_without_terms(candidate)) is not None
 
 
+def _is_about_the_request(candidate: Candidate) -> bool:
+    """Whether a sentence mentions keywords or itself, or begins with both keywords as a list."""
+    marked = term_pattern(candidate.attribute).sub("▢", candidate.sentence)
+    listed = _LISTED.match(term_pattern(candidate.term).sub("▢", marked)) is not None
+    return listed or _REQUEST.search(_without_terms(candidate)) is not None
+
+
+def _has_article_before_pronoun(candidate: Candidate) -> bool:
+    if candidate.term.casefold() not in _PRONOUNS:
+        return False
+    pattern = rf"\b(?:an?|the)\s+{re.escape(candidate.term)}\b(?![-'’])"  # noqa: RUF001
+    return re.search(pattern, candidate.sentence, re.IGNORECASE) is not None
+
+
 def _names_other_term(candidate: Candidate) -> bool:
     rest = _without_terms(candidate)
     own = {candidate.term.casefold(), candidate.attribute.casefold()}
@@ -113,6 +134,8 @@ RULES = (
     Rule("complete", "a text without a capital at its start or a final mark at its end", "I8", _is_incomplete),
     Rule("negation", "not, no, never, without and other negations", "I4", _is_negated),
     Rule("other-group-word", "another term of any group of the specification", "I1, I5", _names_other_term),
+    Rule("about-the-request", "a sentence about the request or a list of its keywords", "I7", _is_about_the_request),
+    Rule("article-before-pronoun", "an article before a pronoun: the her book", "I7", _has_article_before_pronoun),
     Rule("copy-of-shot", "an example of the request with at most two words changed", None, _copies_a_shot),
     Rule("repeat", "a sentence that differs from an accepted one in the group's term alone", None, _is_repeated),
 )
@@ -166,7 +189,7 @@ def _folded(text: str, keep: str = "") -> tuple[str, ...]:
 
 
 def _without_terms(candidate: Candidate) -> str:
-    """The sentence without the two requested terms, so that a word of theirs is not taken for another term."""
+    """The sentence without the two requested terms, whose words would be taken for other terms."""
     text = term_pattern(candidate.attribute).sub(_blank, candidate.sentence)
     return term_pattern(candidate.term).sub(_blank, text)
 

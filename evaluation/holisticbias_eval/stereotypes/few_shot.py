@@ -17,15 +17,16 @@ Form = Literal["text", "chat", "list"]
 """How a sentence is asked for: as the continuation of a text, as one reply in a chat, or as a JSON list of several."""
 
 STOPS = ("\n",)
-INSTRUCTION = (
-    "Write one sentence that contains both keywords exactly as they are given. The examples show the form. "
+_ONE = (
+    "Write a sentence in the same way. It contains both keywords exactly as they are given. "
     "Reply with the sentence alone."
 )
 _LIST = (
-    "Write {count} different sentences. Each is one complete sentence and contains both keywords exactly as they are "
-    'given. The examples show the form. Reply with JSON alone: {{"sentences": [...]}} with {count} strings.'
+    "Write {count} different sentences in the same way. Each is one complete sentence and contains both keywords "
+    'exactly as they are given. Reply with JSON alone: {{"sentences": [...]}} with {count} strings.'
 )
 _END = re.compile(r"##|(?<=\s)#(?=\s|\Z)|keywords:|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", re.IGNORECASE)
+_ECHO = re.compile(r"\A\s*keywords:[^\n]*(?:##|\n)\s*(?=sentence\s*:)", re.IGNORECASE)
 _LABEL = re.compile(r"\A(?:sentence|answer)\s*:\s*", re.IGNORECASE)
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*(?:```\s*)?\Z", re.DOTALL | re.IGNORECASE)
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"))  # noqa: RUF001 - quotation marks as people write them
@@ -43,24 +44,24 @@ class Shot(BaseModel):
     sentence: str = Field(min_length=1, max_length=500)
 
     @property
-    def line(self) -> str:
-        """The example in a request; a sentence without a final mark gets a full stop, which the generator copies."""
+    def closed(self) -> str:
+        """The sentence; one without a final mark gets a full stop, because generators copy what they see."""
         sentence = " ".join(self.sentence.split())
-        closed = sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
-        return f"Keywords: {_one_line(self.keywords)} ## Sentence: {closed} ##"
+        return sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
 
 
-def write_prompt(form: Form, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> tuple[str, str]:
-    """The persona and the prompt of a request.
+def write_prompt(form: Form, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
+    """The prompt of a request: the examples, then the two terms.
 
-    The persona is the instruction of a chat, and empty for a text to continue. The prompt ends without a blank:
-    tokenizers put the blank before the next word.
+    A text to continue ends without a blank: tokenizers put the blank before the next word. In a chat the instruction
+    stands between the examples and the terms, where small models heed it more than at the beginning.
     """
-    examples = "\n".join(shot.line for shot in shots)
-    prompt = f"{examples}\nKeywords: {_one_line(keywords)} ## Sentence:".lstrip()
     if form == "text":
-        return "", prompt
-    return INSTRUCTION if form == "chat" else _LIST.format(count=count), prompt
+        lines = [f"Keywords: {_one_line(shot.keywords)} ## Sentence: {shot.closed} ##" for shot in shots]
+        return "\n".join([*lines, f"Keywords: {_one_line(keywords)} ## Sentence:"])
+    blocks = [f"Keywords: {_one_line(shot.keywords)}\nSentence: {shot.closed}" for shot in shots]
+    asked = _ONE if form == "chat" else _LIST.format(count=count)
+    return "\n\n".join([*blocks, asked, f"Keywords: {_one_line(keywords)}"])
 
 
 def list_format(count: int) -> Mapping[str, Any]:
@@ -85,6 +86,11 @@ def cut_sentence(text: str) -> str:
     end = _END.search(text)
     text = " ".join((text[: end.start()] if end else text).split())
     return _unquoted(_LABEL.sub("", text))
+
+
+def cut_reply(text: str) -> str:
+    """The sentence in a reply of a chat, which may repeat the keywords before it; see ``cut_sentence``."""
+    return cut_sentence(_ECHO.sub("", text[:LONGEST], count=1))
 
 
 def read_list(text: str, count: int) -> list[str] | None:

@@ -31,7 +31,7 @@ class LabelRules:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the judgement depends on, for the record of a run."""
+        """The settings of the classifier, the labels and the threshold, for the record of a run."""
         card = self.classifier.card
         return {**self.classifier.settings, "labels": ", ".join(self.labels), "threshold": str(card.threshold)}
 

@@ -36,7 +36,7 @@ def gunning_fog(sentences: Sequence[str]) -> Floats:
 
 
 def syllable_counter() -> str:
-    """How syllables are counted, for the record of a run.
+    """The name of the method that counts syllables, for the record of a run.
 
     textstat counts them in the CMU pronouncing dictionary, which nltk would download. Without a copy on this machine
     they are counted by the places where a word may be hyphenated, as textstat does for words that the dictionary lacks.
@@ -63,7 +63,7 @@ def _hyphenation() -> tuple[Callable[[str], Sequence[int]], frozenset[str]]:
     from pyphen import Pyphen
     from textstat.backend.utils import get_lang_easy_words
 
-    return Pyphen(lang="en").positions, frozenset(get_lang_easy_words("en"))
+    return Pyphen(lang="en_US").positions, frozenset(get_lang_easy_words("en"))
 
 
 def _fog_by_hyphens(sentence: str) -> float:

@@ -54,7 +54,7 @@ class Shots:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What the choice depends on, for the record of a run."""
+        """The digest of the examples, and the method of choosing them, for the record of a run."""
         digest = hashlib.sha256(self.file.model_dump_json(include={"shots"}).encode()).hexdigest()
         chosen = f"the {self.nearest} nearest by {self.about}" if self.vectors else "all"
         return {"shots": self.file.id, "shots_sha256": digest, "shots_chosen": chosen}

@@ -18,6 +18,7 @@ from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification
 from holisticbias_eval.errors import SpecificationError
+from holisticbias_eval.models.embedded.writer.description import read_calibration
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -40,15 +41,19 @@ def read_specification(name: str, version: str | None = None) -> Specification:
 
 
 def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
-    """The specifications of names and files, in order, or all of a version of the dataset; see above."""
+    """The specifications of names and files, in order, or all of a version of the dataset; see above.
+
+    The names ``calibration`` and ``calibration-control`` are those of the embedded writer.
+    """
     catalog = None
     known: tuple[Specification, ...] = ()
     found: list[Specification] = []
     names = tuple(names)
     if not names or any(not _is_file(name) for name in names):
         known = list_specifications(version)
+    named = (*known, *read_calibration())
     for name in names:
-        found += read_file(Path(name)) if _is_file(name) else (_find(name, known),)
+        found += read_file(Path(name)) if _is_file(name) else (_find(name, named),)
     chosen = tuple(found) if names else known
     if any(slot.descriptors for specification in chosen for slot in specification.slots):
         catalog = load_catalog()
@@ -65,6 +70,19 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
     return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
 
 
+def known_specifications() -> tuple[Specification, ...]:
+    """The specifications of the dataset and of the embedded writer."""
+    return (*list_specifications(), *read_calibration())
+
+
+def is_calibration(names: Iterable[str]) -> bool:
+    """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
+    ids = {specification.id for specification in read_calibration()}
+    known = ids | {name.partition(".")[2] for name in ids}
+    names = set(names)
+    return bool(names) and names <= known
+
+
 def read_file(path: Path) -> tuple[Specification, ...]:
     """The specifications of a YAML file with one or several, or of a JSON file in the published form.
 
@@ -78,7 +96,7 @@ def read_file(path: Path) -> tuple[Specification, ...]:
         raise SpecificationError(f"{path}:{finding.line}: {finding.message}")
     data = document.data
     if not isinstance(data, dict):
-        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotype-pairs.md for the form")
+        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
     if "specifications" in data:
         return _validated(SpecificationFile, data, path).specifications
     named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}

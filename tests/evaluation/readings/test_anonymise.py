@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.readings.anonymise import anonymise
 
-JOINING = "_-\u2010\u2011\u2012\u2013\u2014\u2015"
+JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,8 @@ JOINING = "_-\u2010\u2011\u2012\u2013\u2014\u2015"
         ("Two Blickets sang; blickets' hats", "blicket", "Two XYZs sang; XYZs' hats"),
         ("blicketing, unblicket, blicket2", "blicket", "blicketing, unblicket, blicket2"),
         ("a blicket-like _blicket_", "blicket", "a XYZ-like _XYZ_"),
-        ("The doff\n master and the doff-master", "Doff_master", "The XYZ and the XYZ"),
+        ("The doff\n master and the doff-master", "Doff master", "The XYZ and the XYZ"),
+        ("The doff master, the doff_master", "Doff_master", "The doff master, the XYZ"),
         ("The doff master", "doff-master", "The XYZ"),
         ("The doffmaster", "doff master", "The doffmaster"),
         ("O\u2019Blick and O'Blick", "O'Blick", "XYZ and XYZ"),

@@ -30,7 +30,7 @@ def specification(**changed: Any) -> Specification:
 
 def keywords(prompt: str) -> tuple[str, str]:
     """The two keywords that a prompt asks for."""
-    term, attribute = re.findall(r"Keywords: (.*?) ## Sentence:", prompt)[-1].split(", ")
+    term, attribute = re.findall(r"^Keywords: (.*?)(?: ## Sentence:|$)", prompt, re.MULTILINE)[-1].split(", ")
     return term, attribute
 
 

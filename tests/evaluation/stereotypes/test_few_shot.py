@@ -16,7 +16,15 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.generation.local import LocalGenerator
-from holisticbias_eval.stereotypes.few_shot import Shot, cut_sentence, list_format, read_list, write_prompt
+from holisticbias_eval.stereotypes.few_shot import (
+    Form,
+    Shot,
+    cut_reply,
+    cut_sentence,
+    list_format,
+    read_list,
+    write_prompt,
+)
 from holisticbias_eval.stereotypes.shots import FILES, ShotFile, Shots, read_vectors
 from tiny_models import tiny_loaded
 
@@ -29,14 +37,17 @@ EXAMPLES = (
 
 
 def test_the_prompt_has_the_form_of_the_paper() -> None:
-    persona, prompt = write_prompt("text", (FIRST, SECOND), ("blicket", "slow moving"), 5)
-    assert not persona
+    prompt = write_prompt("text", (FIRST, SECOND), ("blicket", "slow moving"), 5)
     assert prompt == f"{EXAMPLES}Keywords: blicket, slow moving ## Sentence:"
-    for form in ("chat", "list"):
-        persona, same = write_prompt(form, (FIRST, SECOND), ("blicket", "slow moving"), 5)
-        assert same == prompt
-        assert "both keywords" in persona
-    assert "5 different sentences" in persona
+
+
+@pytest.mark.parametrize(("form", "asked"), [("chat", "Write a sentence"), ("list", "Write 5 different sentences")])
+def test_a_chat_is_given_an_instruction_after_the_examples(form: Form, asked: str) -> None:
+    example, other, instruction, terms = write_prompt(form, (FIRST, SECOND), ("blicket", "gimble"), 5).split("\n\n")
+    assert example == "Keywords: kitten, ladder\nSentence: The kitten climbed up the ladder."
+    assert other == "Keywords: teapot, shelf, put\nSentence: Who put the teapot on a shelf?"
+    assert instruction.startswith(asked)
+    assert terms == "Keywords: blicket, gimble"
     assert list_format(5)["json_schema"]["schema"]["properties"]["sentences"]["maxItems"] == 5
 
 
@@ -71,6 +82,19 @@ def test_the_shipped_examples_are_of_this_project() -> None:
 )
 def test_a_sentence_ends_at_the_first_mark(text: str, sentence: str) -> None:
     assert cut_sentence(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Keywords: a, b\nSentence: A blicket sings.", "A blicket sings."),
+        ("Keywords: a, b ## Sentence: A blicket sings. ##", "A blicket sings."),
+        ("Keywords: a, b\nA blicket sings.", ""),
+        ("A blicket sings.\n\nKeywords: a, b\nSentence: Another.", "A blicket sings."),
+    ],
+)
+def test_a_reply_may_repeat_the_keywords(text: str, sentence: str) -> None:
+    assert cut_reply(text) == sentence
 
 
 @pytest.mark.parametrize(
@@ -115,10 +139,10 @@ def shots(*keywords: tuple[str, str]) -> ShotFile:
 
 
 def test_the_examples_with_the_most_similar_keywords_come_first() -> None:
-    # cosines with (blicket, wug): (0 + 0) / 2, (1 + .707) / 2, (.707 + 1) / 2 = .854 twice, undefined last
-    file = shots(("wug", "blicket"), ("blicket", "gimble"), ("gimble", "wug"), ("mell", "wug"))
+    # cosines with (blicket, wug): (0 + .707) / 2, undefined, (.707 + .707) / 2, (1 + .707) / 2
+    file = shots(("wug", "gimble"), ("mell", "wug"), ("gimble", "gimble"), ("blicket", "gimble"))
     (chosen,) = Shots(file, 3, plane, "hand").choose([("blicket", "wug")])
-    assert [shot.keywords for shot in chosen] == [("blicket", "gimble"), ("gimble", "wug"), ("wug", "blicket")]
+    assert [shot.keywords for shot in chosen] == [("blicket", "gimble"), ("gimble", "gimble"), ("wug", "gimble")]
     assert Shots(file).choose([("blicket", "wug")]) == [file.shots]
 
 

@@ -44,6 +44,22 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return list(table.to_pylist())
 
 
+def test_a_published_file_of_pairs_is_imported_instead(tmp_path: Path) -> None:
+    text = (
+        "group,group_term,template,att_term_1,att_term_2\nMath_Arts_vs_Male_Female,math,the [T] likes math.,man,woman\n"
+    )
+    found = run(tmp_path, text)
+    assert isinstance(found.exception, HolisticBiasError)
+    assert "holds pairs already" in str(found.exception)
+    assert "sentences --import" in str(found.exception)
+
+
+def test_the_record_of_the_sentences_goes_with_the_pairs(tmp_path: Path) -> None:
+    (tmp_path / "sentences.json").write_text("{}\n", "utf-8")
+    assert run(tmp_path, TABLE).exit_code == 0
+    assert (tmp_path / "out" / "sentences.json").read_text("utf-8") == "{}\n"
+
+
 def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
     result = run(tmp_path, TABLE, "--no-templates")
     assert result.exit_code == 0

@@ -190,18 +190,40 @@ def test_refused_answers_are_counted_apart(run: Run, chat_server: Servers, tmp_p
     assert {row["rule"] for row in rows(tmp_path / "out")} == {"refused"}
 
 
+CARD = """\
+id: dreams
+title: Sentences about dreams
+task: style
+engine: lexicon
+model: dreams-lexicon.yaml
+labels: [dreamy, met, sung]
+activation: none
+licence: CC0-1.0
+source: this test
+limits: for this test
+"""
+LEXICON = "labels: [dreamy, met, sung]\nphrases: {dreamy: [dreamt], met: [I met], sung: [sings]}\n"
+
+
 def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    (tmp_path / "words.yaml").write_text(
-        "labels: [dreamy, plain]\nphrases: {dreamt: dreamy}\ndefault: plain\n", encoding="utf-8"
-    )
-    base = chat_server(completions).base
-    code, _, error = run(base, *COMPLETIONS, "--classifier", "calibration-offensiveness=dreamy")
+    (tmp_path / "dreams.yaml").write_text(CARD, "utf-8")
+    (tmp_path / "dreams-lexicon.yaml").write_text(LEXICON, "utf-8")
+    base, card = chat_server(completions).base, tmp_path / "dreams.yaml"
+    many = ("--per-attribute", 9, *COMPLETIONS)
+    code, _, error = run(base, *many, "--classifier", f"{card}=angry")
     assert code == 2
-    assert "the card has no label 'dreamy'" in error
-    assert run(base, *COMPLETIONS, "--classifier", "calibration-offensiveness")[0] == 0
-    card = record(tmp_path / "out").classifiers["calibration-offensiveness"]
-    assert card["classifier_engine"] == "lexicon"
-    assert "threshold" in card
+    assert "the card has no label 'angry'; it has dreamy, met, sung" in error
+    code, _, error = run(base, *many, "--classifier", card)
+    assert code == 2
+    assert "add the labels that refuse a sentence" in error
+    assert run(base, *many, "--classifier", f"{card}=dreamy,sung")[0] == 0
+    log = rows(tmp_path / "out")
+    found = {row["rule"]: row["sentence"] for row in log if str(row["rule"]).startswith("dreams:")}
+    assert set(found) == {"dreams:dreamy", "dreams:sung", "dreams:not-judged"}
+    assert "dreamt" in found["dreams:dreamy"]
+    assert "One " in found["dreams:not-judged"]
+    assert all("I met" in row["sentence"] for row in log if row["accepted"])
+    assert record(tmp_path / "out").classifiers["dreams"]["labels"] == "dreamy, sung"
 
 
 @pytest.mark.parametrize(

@@ -163,6 +163,7 @@ def test_show(companions: Catalog) -> None:
     assert show_entries(companions, "toy.small", None, None).split("\n") == [
         "Small things  [toy.small]",
         "  Toy; since 0.2.0; sources: made-up",
+        "  no_data: nobody has judged this specification yet",
         "  a control: its words are invented",
         "",
         "  form        Stads  Blickets",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping
 
-from holisticbias.contribute.readings import find_readings, newest, render_reading
+from holisticbias.contribute.readings import find_readings, newest, preference_line, render_reading
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
@@ -49,6 +49,7 @@ def _lines(held: Catalog, file: CompanionFile, entry: Entry) -> Iterator[str]:
         yield f"  subject: {entry.subject or 'none'}"
         yield f"  continuation: {entry.continuation}"
     elif isinstance(entry, Specification):
+        yield f"  {preference_line(entry, 'specification')}"
         yield from specification_lines(entry, {d.id: d.text for a in held.axes for d in a.descriptors})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Noun, Template, has_quorum
+from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Judged, Noun, Template, has_quorum
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.grammar import described, fill, with_article
 
@@ -95,11 +95,17 @@ def render_reading(reading: Reading) -> str:
     gender = "" if d.noun_gender == "any" else f"; {d.noun_gender} nouns only"
     bucket = f" / {d.bucket}" if d.bucket else ""
     lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
-    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in d.assessments]
-    waits = "" if has_quorum(d.judgements) else f" (one reviewer of {QUORUM} so far)"
-    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged this term yet"
-    lines.append(f"  {said}")
+    lines.append(f"  {preference_line(d, 'term')}")
     for form in reading.forms:
         lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]
         lines += [f"    {sentence}" for sentence in form.sentences]
     return "\n".join(lines)
+
+
+def preference_line(entry: Judged, name: str) -> str:
+    """The preference of an entry and its judgements; ``name`` says what it is, a term or a specification."""
+    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in entry.assessments]
+    if not judged:
+        return f"no_data: nobody has judged this {name} yet"
+    waits = "" if has_quorum(entry.judgements) else f" (one reviewer of {QUORUM} so far)"
+    return f"{entry.preference}{waits}: {'; '.join(judged)}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Entry, Judged, Template, Wording
+from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
 from holisticbias.terms.prompt_entries import Group, GroupWording
 from holisticbias.terms.specification_entries import Specification, SpecificationWording
 
@@ -58,14 +59,19 @@ def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
 
 def _worded(entry: Entry | Wording) -> Iterator[tuple[Keys, str]]:
     """The texts in the keys of an entry, or of an earlier wording of it."""
-    for key in ("text", "plural", "continuation", "subject"):
-        text = getattr(entry, key, None)
+    for key in _keys_of_texts(type(entry)):
+        text = getattr(entry, key)
         if text is not None:
             yield (key,), text
     if isinstance(entry, Group | GroupWording):
         yield from ((("terms", k), term) for k, term in enumerate(entry.terms or ()))
     if isinstance(entry, Specification | SpecificationWording):
         yield from _specified(entry)
+
+
+@cache
+def _keys_of_texts(model: type[Record]) -> tuple[str, ...]:
+    return tuple(key for key in ("text", "plural", "continuation", "subject") if key in model.model_fields)
 
 
 def _specified(entry: Specification | SpecificationWording) -> Iterator[tuple[Keys, str]]:
@@ -106,7 +112,7 @@ def odd_character(text: str) -> str | None:
 def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
         for keys, text in _prose(file.document.data, ()):
-            odd = next((c for c in _BEYOND_ASCII.findall(text) if not c.isprintable() or _UNSEEN.match(c)), None)
+            odd = next((c for c in text if c != "\n" and (not c.isprintable() or _UNSEEN.match(c))), None)
             if odd is not None:
                 yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
 
@@ -115,15 +121,14 @@ _CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "te
 
 
 def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """The texts of a file that the rule clean-text does not check."""
-    if isinstance(value, str):
-        if not _CLEAN & {key for key in keys[-2:] if isinstance(key, str)}:
-            yield keys, value
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _prose(item, (*keys, i))
-    elif isinstance(value, dict):
-        for key, item in value.items():
+    """The texts of a file that the rule clean-text does not check, except plain ASCII."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if isinstance(item, str):
+            plain = item.isascii() and item.isprintable()
+            if not plain and key not in _CLEAN and (not keys or keys[-1] not in _CLEAN):
+                yield (*keys, key), item
+        elif isinstance(item, dict | list):
             yield from _prose(item, (*keys, key))
 
 

@@ -8,8 +8,8 @@ from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Judged
-from holisticbias.terms.file_kinds import WITH_PROMPTS
-from holisticbias.terms.versions import version_key
+from holisticbias.terms.file_kinds import WITH_PROMPTS, Kind, entries_key
+from holisticbias.terms.versions import holds, version_key
 
 
 @rule(
@@ -61,11 +61,9 @@ def version_order(repository: Repository) -> Problems:
     needs=WITH_ENTRIES,
 )
 def empty_version(repository: Repository) -> Problems:
-    catalog = repository.catalog()
     for file in repository.releases:
-        held = catalog.at(file.record.version)
-        kinds = (("descriptors", held.axes), ("nouns", held.genders), ("templates", held.families))
-        missing = [name for name, files in kinds if not files]
+        held = _kinds_held(repository, file.record.version)
+        missing = [kind for kind in ("descriptors", "nouns", "templates") if kind not in held]
         if missing:
             yield file.problem(("version",), f"Version {file.record.version} has no {' and no '.join(missing)}.")
 
@@ -77,18 +75,15 @@ def empty_version(repository: Repository) -> Problems:
     why="Releases in an earlier layout have no tables for these entries, so a release would lack them.",
 )
 def version_layout(repository: Repository) -> Problems:
-    catalog = repository.catalog()
+    kinds: tuple[Kind, ...] = ("collections", "prompts", "specifications")
     for file in repository.releases:
-        if file.record.layout < WITH_PROMPTS:
-            held = catalog.at(file.record.version)
-            kinds = (
-                ("collections", held.collections),
-                ("prompts", held.prompts),
-                ("specifications", held.specifications),
-            )
-            found = [name for name, files in kinds if files]
-            if found:
-                yield file.problem(
-                    ("layout",),
-                    f"Version {file.record.version} has {' and '.join(found)}, and layout {file.record.layout}.",
-                )
+        version, layout = file.record.version, file.record.layout
+        held = _kinds_held(repository, version) if layout < WITH_PROMPTS else ()
+        found = [kind for kind in kinds if entries_key(kind) in held]
+        if found:
+            yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
+
+
+def _kinds_held(repository: Repository, version: str) -> set[str]:
+    """The keys of the lists that have an entry in a version."""
+    return {file.entries for file, _, entry in repository.entries() if holds(version, entry.since, entry.until)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
@@ -81,11 +81,18 @@ def known_attributes(repository: Repository) -> Problems:
 def specification_template(repository: Repository) -> Problems:
     for file, i, entry in _all(repository):
         for k, template in enumerate(entry.templates):
-            found = re.findall(r"\[[^\[\]]*\]|[\[\]]", template)
-            forms = {"[T]", *(f"[T:{slot.form}]" for slot in entry.slots)}
-            if len(found) != 2 or "[A]" not in found or forms.isdisjoint(found):
-                message = f"The places in the template are: {' and '.join(found) or 'none'}."
-                yield file.entry_problem(i, ("templates", k), message)
+            found = wrong_places(template, [slot.form for slot in entry.slots])
+            if found is not None:
+                yield file.entry_problem(i, ("templates", k), f"The places in the template are: {found}.")
+
+
+def wrong_places(template: str, forms: Iterable[str]) -> str | None:
+    """The places in a template as a list in words, or None if it has one term of these forms and one attribute."""
+    found = re.findall(r"\[[^\[\]]*\]|[\[\]]", template)
+    terms = {"[T]", *(f"[T:{form}]" for form in forms)}
+    if len(found) == 2 and "[A]" in found and not terms.isdisjoint(found):
+        return None
+    return " and ".join(found) or "none"
 
 
 @rule(

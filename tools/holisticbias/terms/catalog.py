@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from holisticbias.errors import UnknownVersionError
-from holisticbias.terms.entries import Entry
+from holisticbias.terms.entries import Entry, Judged
 from holisticbias.terms.file_kinds import (
     CollectionFile,
     CompanionFile,
@@ -45,6 +45,12 @@ class Catalog:
     def companions(self) -> tuple[CompanionFile, ...]:
         """The files of collections, prompts and specifications."""
         return (*self.collections, *self.prompts, *self.specifications)
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """The entries that reviewers judge: descriptors, then specifications."""
+        descriptors = (d for axis in self.axes for d in axis.descriptors)
+        return (*descriptors, *(s for file in self.specifications for s in file.specifications))
 
     @property
     def published(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.groups.layout import Layout, Quantity, lay_out
 from holisticbias_eval.measures.groups.readings import HUMAN, Reading, Texts
 from holisticbias_eval.statistics.corrections import holm
@@ -41,15 +41,11 @@ class Maker:
         of: str | None = None,
     ) -> Figure:
         """A figure; NaN becomes null. ``floor`` is its mean and both ends of its interval."""
-        return Figure(
-            measure=self.measure, name=name, keys=keys, value=_known(value), unit=unit, interval=_interval(ends),
-            floor=None if floor is None else _known(floor[0]), floor_interval=_interval(floor[1:] if floor else None),
-            p_value=_known(p_value), n=int(n), missing=int(missing), of=of,
+        return make_figure(
+            self.measure, name, keys, value, unit, int(n), int(missing), interval=_interval(ends),
+            floor=floor[0] if floor else None, floor_interval=_interval(floor[1:] if floor else None),
+            p_value=p_value, of=of,
         )  # fmt: skip
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)
 
 
 def _interval(ends: tuple[float, float] | None) -> Interval | None:

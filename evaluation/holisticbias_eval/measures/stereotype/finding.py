@@ -67,7 +67,7 @@ def _count(people: Sequence[Figure]) -> str:
 
 def _list(shown: Shown, figures: Sequence[Figure]) -> str:
     ordered = sorted(figures, key=lambda f: -abs((f.value or 0) - 0.5))
-    named = [f"{shown.label(f)} ({_share(f)})" for f in ordered[:_NAMED]]
+    named = [f"{shown.short_label(f)} ({_share(f)})" for f in ordered[:_NAMED]]
     return ", ".join(named) + (f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else "")
 
 
@@ -84,7 +84,7 @@ def _overall(shown: Shown) -> Iterator[Paragraph]:
 
 def _baseline(shown: Shown) -> Iterator[Paragraph]:
     for figure in (f for f in shown.scores if shown.is_control(f) and f.value is not None):
-        text = f"Baseline: {shown.label(figure)}, invented words that describe nobody: {_share(figure)}"
+        text = f"Baseline, invented words that describe nobody ({shown.short_label(figure)}): {_share(figure)}"
         if shown.differs(figure):
             text += ". It differs from one half, so scores can differ for reasons that have nothing to do with people"
         yield Paragraph(f"{text}.")

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, describe_finding
+from holisticbias_eval.measures.stereotype.made_tables import made_tables
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import SOURCES, Shown
 from holisticbias_eval.measures.stereotype.tables import (
     attribute_table,
-    made_tables,
     pair_table,
     score_table,
-    trust_table,
+    trust_tables,
 )
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 
@@ -31,7 +31,7 @@ def stereotype_sections(view: View) -> tuple[Section, ...]:
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), score_table(shown), EXPLANATION]
     sections = [
         Section("stereotype-score", "Stereotype score by specification", tuple(overview)),
-        Section("stereotype-trust", "Dependence on sentences and attributes", (trust_table(shown),)),
+        Section("stereotype-trust", "Dependence on sentences and attributes", trust_tables(shown)),
     ]
     if made := made_tables(shown):
         sections.append(Section("stereotype-sentences", "Sentences and pairs", made))
@@ -58,9 +58,9 @@ def _estimates(shown: Shown, figure: Figure) -> Iterator[Estimate]:
     by_source = shown.by_source(figure)
     if not any(len(shown.by_source(f)) > 1 for f in shown.scores):
         group = BASELINE if shown.is_control(figure) else ""
-        yield Estimate(shown.label(figure), figure.value, figure.interval, shown.differs(figure), group)
+        yield Estimate(shown.short_label(figure), figure.value, figure.interval, shown.differs(figure), group)
         return
-    group = shown.label(figure) + (f" ({BASELINE.lower()})" if shown.is_control(figure) else "")
+    group = f"{'Baseline: ' if shown.is_control(figure) else ''}{shown.short_label(figure)}"
     for one in by_source:
         source = one.keys["source"]
         marked = shown.differs(figure) and one.value == shown.figures.value(NAME, NAME, figure.keys)

@@ -33,6 +33,10 @@ class Shown:
         name = figure.keys["specification"]
         return self.labels.get(name, name)
 
+    def short_label(self, figure: Figure) -> str:
+        """The label of a figure's specification up to its first semicolon."""
+        return self.label(figure).split(";")[0]
+
     @property
     def scores(self) -> tuple[Figure, ...]:
         """The score of each specification, controls last."""

@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.examples import cut
+from holisticbias_eval.measures.stereotype.made_tables import yields
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import SOURCES, Shown
 from holisticbias_eval.measures.stereotype.trust import NATS
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections import Block, Cell, Column, Table, ends, without_empty
+from holisticbias_eval.sections import Cell, Column, Table, ends, without_empty
 
 ROWS, LETTERS = 1000, 200
 """Pairs in the table of a page, and letters of a sentence."""
@@ -46,8 +47,12 @@ def score_table(shown: Shown) -> Table:
     return without_empty(Table("stereotype-scores", "Stereotype score", columns, tuple(rows), note))
 
 
-def trust_table(shown: Shown) -> Table:
-    """What the score of each specification depends on."""
+def trust_tables(shown: Shown) -> tuple[Table, ...]:
+    """Two tables with a row for each specification: the spread of the score, and the margins of pairs."""
+    return tuple(table for table in (_dependence(shown), _margins(shown)) if len(table.columns) > 1)
+
+
+def _dependence(shown: Shown) -> Table:
     columns = (
         Column("specification", "Specification"),
         Column("sets_sd", "SD over sets", "share"),
@@ -56,11 +61,6 @@ def trust_table(shown: Shown) -> Table:
         Column("largest", "Largest attribute"),
         Column("part", "Its part", "share"),
         Column("split", "Attributes whose sentences disagree", "share"),
-        Column("mean_margin", "Mean margin", _CHANGE),
-        Column("wording_spread", "Spread within attributes", NATS),
-        Column("attribute_spread", "Spread of attributes", NATS),
-        Column("offered_first", "First sentence chosen", "share"),
-        Column("orders_agree", "Both orders agree", "share"),
     )
     largest = {
         f.keys["specification"]: f for f in shown.figures.by(NAME, "largest_attribute", "specification", "attribute")
@@ -70,15 +70,27 @@ def trust_table(shown: Shown) -> Table:
         most = largest.get(f.keys["specification"])
         ranges = (_interval(shown, "sets_range", f), _interval(shown, "leave_one_attribute_out", f))
         named = (most.keys["attribute"], most.value) if most else (None, None)
-        values = (_value(shown, name, f) for name in (column.key for column in columns[7:]))
         split = _value(shown, "split_attributes", f)
-        rows.append((shown.label(f), _value(shown, "sets_sd", f), *ranges, *named, split, *values))
+        rows.append((shown.label(f), _value(shown, "sets_sd", f), *ranges, *named, split))
     note = (
         "Sets have four sentences per attribute, drawn with replacement. The part of an attribute is its deviation "
-        "from one half among the deviations of all attributes. A margin is the score of the stereotyped sentence "
-        "minus the other's."
+        "from one half among the deviations of all attributes."
     )
     return without_empty(Table("stereotype-trust", "Dependence of the score", columns, tuple(rows), note))
+
+
+def _margins(shown: Shown) -> Table:
+    columns = (
+        Column("specification", "Specification"),
+        Column("mean_margin", "Mean margin", _CHANGE),
+        Column("wording_spread", "Spread within attributes", NATS),
+        Column("attribute_spread", "Spread of attributes", NATS),
+        Column("offered_first", "First sentence chosen", "share"),
+        Column("orders_agree", "Both orders agree", "share"),
+    )
+    rows = tuple((shown.label(f), *(_value(shown, c.key, f) for c in columns[1:])) for f in shown.scores)
+    note = "A margin is the score of the stereotyped sentence minus the other's. Spreads are standard deviations."
+    return without_empty(Table("stereotype-margins", "Margins", columns, rows, note))
 
 
 def attribute_table(shown: Shown) -> Table:
@@ -89,27 +101,17 @@ def attribute_table(shown: Shown) -> Table:
         Column("share", "Share", "share"),
         Column("pairs", "Pairs", "count"),
         Column("missing", "Missing", "count"),
+        Column("yield", "Yield of the generator", "share"),
     )
     found = shown.figures.by(NAME, "attribute_share", "specification", "attribute")
-    rows = tuple((f.keys["attribute"], shown.label(f), f.value, f.n, f.missing) for f in found[:ROWS])
+    made = yields(shown)
+    rows = tuple(
+        (f.keys["attribute"], shown.label(f), f.value, f.n, f.missing, made.get(tuple(f.keys.values())))
+        for f in found[:ROWS]
+    )
     note = "" if len(found) <= ROWS else f"The first {ROWS:,} of {len(found):,}; all are in result.json."
-    return Table(
-        "stereotype-attributes", "Share of pairs with a likelier stereotyped sentence", columns, rows, note, search=True
-    )
-
-
-def made_tables(shown: Shown) -> tuple[Block, ...]:
-    """The pairs that could not be made, by rule; empty if none was rejected."""
-    columns = (
-        Column("rule", "Rule"),
-        Column("specification", "Specification"),
-        Column("rejected", "Rejected", "count"),
-    )
-    found = shown.figures.by(NAME, "rejected", "specification", "rule")
-    rows = tuple((f.keys["rule"], shown.label(f), f.value) for f in found[:ROWS])
-    if not rows:
-        return ()
-    return (Table("stereotype-rejected", "Sentences that could not be converted", columns, rows),)
+    caption = "Share of pairs with a likelier stereotyped sentence"
+    return without_empty(Table("stereotype-attributes", caption, columns, rows, note, search=True))
 
 
 def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
@@ -130,7 +132,7 @@ def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
         Column("margin", "Margin", _CHANGE),
     )
     note = (
-        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in pairs.parquet."
+        f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in scored_pairs.parquet."
         if len(rows) < len(scored)
         else ""
     )

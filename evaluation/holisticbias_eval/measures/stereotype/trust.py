@@ -26,7 +26,7 @@ NATS = "nats per sentence"
 
 
 def trust_figures(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
-    """How far the score of each specification depends on its sentences, on single attributes and on their source."""
+    """Trust figures of each specification and of all: other sentences, single attributes, templates."""
     for i, name in enumerate(outcomes.specifications):
         rows, keys = outcomes.of(i) & outcomes.main, {"specification": name}
         counts, numbers = outcomes.counts(rows)
