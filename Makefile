@@ -3,13 +3,14 @@
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, and check the results (40 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
 # make benchmark        time and memory of scoring, compared with other packages (many minutes)
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
+# make writer           train the embedded writer again, after a change of what it writes
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
@@ -18,7 +19,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder reports clean
+.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer reports clean
 
 setup: $(VENV)/.installed
 
@@ -96,6 +97,9 @@ responder: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.responder
 	$(BIN)/python -m holisticbias_eval.models.embedded.judge
 
+writer: setup
+	$(BIN)/python -m holisticbias_eval.models.embedded.writer
+
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:
 	mkdir -p build/reports
@@ -107,10 +111,11 @@ clean:
 	rm -rf build dist
 
 # Runs lm-evaluation-harness and Inspect on exports, and scores through llama-cpp-python's server (its build
-# takes some minutes), in separate environments
+# takes some minutes), in separate environments; collects prompts from dumps of MediaWiki if it is installed
 interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
 	$(BIN)/python tests/interop/server.py build/llama/bin/python
+	$(BIN)/python tests/interop/mediawiki.py
 
 build/llama/.installed: constraints-llama.txt
 	$(PYTHON) -m venv build/llama
@@ -127,6 +132,8 @@ build/interop/.installed: pyproject.toml constraints.txt constraints-interop.txt
 real: build/real/.installed
 	build/real/bin/python -m tests.real.check
 	build/real/bin/python -m tests.real.generation
+	build/real/bin/python -m tests.real.bold
+	build/real/bin/python -m tests.real.stereotypes
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct

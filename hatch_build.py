@@ -11,13 +11,27 @@ TERMS = (
     "descriptors",
     "nouns",
     "templates",
+    "collections",
+    "prompts",
+    "specifications",
     "releases",
     "subsets",
     "sources.yaml",
     "waivers.yaml",
     "intersections.yaml",
 )
-EVALUATION = ("classifiers", "clusters", "decoding", "phrases", "recipes", "results")
+EVALUATION = (
+    "classifiers",
+    "clusters",
+    "decoding",
+    "phrases",
+    "polarity",
+    "recipes",
+    "results",
+    "shots",
+    "styles",
+    "words",
+)
 
 
 class TermsHook(BuildHookInterface[Any]):
@@ -26,7 +40,9 @@ class TermsHook(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Add the terms, and the commit of the terms if they are in git, to a standard wheel."""
         if version == "standard":
-            build_data["force_include"].update({name: f"holisticbias/data/{name}" for name in TERMS})
+            build_data["force_include"].update(
+                {name: f"holisticbias/data/{name}" for name in TERMS if (Path(self.root) / name).exists()}
+            )
             build_data["force_include"].update(
                 {f"evaluation/{name}": f"holisticbias_eval/data/{name}" for name in EVALUATION}
             )

@@ -47,3 +47,21 @@ class RegistryError(EvaluationError):
 
 class ReportError(EvaluationError):
     """A report that cannot be made with the given options."""
+
+
+class SpecificationError(EvaluationError):
+    """A bias specification that is missing or invalid."""
+
+
+class PairsError(EvaluationError):
+    """A table of sentences that pairs cannot be made of."""
+
+
+class CollectError(EvaluationError):
+    """A dump or a collection that prompts cannot be collected from."""
+
+
+class CutDumpError(CollectError):
+    """A dump that ends in the middle; what it holds before is collected."""
+
+    exit_code = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import isnan
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -65,6 +66,32 @@ class Figure(Part):
             return self.p_value < SIGNIFICANCE
         low, high = self.floor_interval.low, self.floor_interval.high
         return self.value > high + (high - low)
+
+
+def make_figure(
+    measure: str,
+    name: str,
+    keys: dict[str, str],
+    value: float | None,
+    unit: str,
+    n: int,
+    missing: int = 0,
+    *,
+    interval: Interval | None = None,
+    floor: float | None = None,
+    floor_interval: Interval | None = None,
+    p_value: float | None = None,
+    of: str | None = None,
+) -> Figure:
+    """A figure of computed values: NaN becomes null."""
+    return Figure(
+        measure=measure, name=name, keys=keys, value=_known(value), unit=unit, interval=interval, floor=_known(floor),
+        floor_interval=floor_interval, p_value=_known(p_value), n=n, missing=missing, of=of,
+    )  # fmt: skip
+
+
+def _known(value: float | None) -> float | None:
+    return None if value is None or isnan(value) else float(value)
 
 
 class Figures:

@@ -44,14 +44,19 @@ class Display:
             yield
 
     @contextmanager
-    def progress(self, what: str, total: int) -> Iterator[Progress]:
-        """Show how many of ``total`` texts are done; yield the function to call with each number of texts done."""
+    def progress(
+        self, what: str, total: int, unit: str = "texts", detail: Callable[[], str] | None = None
+    ) -> Iterator[Progress]:
+        """Show how many of ``total`` texts are done; yield the function to call with each number of texts done.
+
+        ``unit`` is what is counted; ``detail`` gives more words for a line of progress.
+        """
         if self._is_terminal:
-            with _bar(self._console, what, total) as advance:
+            with _bar(self._console, what, total, detail) as advance:
                 yield advance
         else:
-            self.notice(f"{what}: {total:,} texts")
-            yield ProgressLines(total, self.notice)
+            self.notice(f"{what}: {total:,} {unit}")
+            yield ProgressLines(total, self.notice, unit=unit, detail=detail)
 
 
 class ProgressLines:
@@ -61,8 +66,17 @@ class ProgressLines:
     from the first call on: the texts of that call may come from a store.
     """
 
-    def __init__(self, total: int, write: Notice, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        total: int,
+        write: Notice,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        unit: str = "texts",
+        detail: Callable[[], str] | None = None,
+    ) -> None:
         self._total, self._write, self._clock = total, write, clock
+        self._unit, self._detail = unit, detail
         self._done = 0
         self._printed = clock()
         self._first: tuple[float, int] | None = None
@@ -77,7 +91,8 @@ class ProgressLines:
             self._write(self._line(now - self._first[0], self._done - self._first[1]))
 
     def _line(self, seconds: float, done: int) -> str:
-        counted = f"{self._done:,} of {self._total:,} texts"
+        more = "" if self._detail is None else f", {self._detail()}"
+        counted = f"{self._done:,} of {self._total:,} {self._unit}{more}"
         if not done:
             return counted
         rate = done / seconds
@@ -107,7 +122,7 @@ def in_rows(progress: Progress, rows: int, units: int) -> Progress:
 
 
 @contextmanager
-def _bar(console: Console, what: str, total: int) -> Iterator[Progress]:
+def _bar(console: Console, what: str, total: int, detail: Callable[[], str] | None) -> Iterator[Progress]:
     columns = (
         rich_progress.TextColumn("{task.description}", markup=False),
         rich_progress.BarColumn(),
@@ -122,6 +137,7 @@ def _bar(console: Console, what: str, total: int) -> Iterator[Progress]:
         def advance(done: int) -> None:
             bar.advance(task, done)
             speed = bar.tasks[task].speed
-            bar.update(task, rate=f"{speed:,.0f}/s" if speed else "")
+            rate = f"{speed:,.0f}/s" if speed else ""
+            bar.update(task, rate=rate if detail is None else f"{rate} {detail()}")
 
         yield advance

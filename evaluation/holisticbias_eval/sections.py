@@ -185,18 +185,25 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A point with its interval; ``marked`` if it differs from the reference after correction."""
+    """A point with its interval; ``marked`` if it differs from what it is compared with after correction.
+
+    ``beside`` is another value in the same row, such as that of texts written by people.
+    """
 
     label: str
     value: float | None
     interval: Interval | None = None
     marked: bool = False
     group: str = ""
+    beside: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts."""
+    """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts.
+
+    ``beside`` names the other value that rows may have.
+    """
 
     name: str
     title: str
@@ -204,6 +211,7 @@ class Forest:
     estimates: tuple[Estimate, ...]
     scale: str
     reference: float = 0.0
+    beside: str = "beside"
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -212,8 +220,9 @@ class Forest:
             Column("group", "Group"),
             Column("value", "Value", self.unit),
             Column("interval", "95% interval", self.unit, interval=True),
+            Column("beside", self.beside.capitalize(), self.unit),
         )
-        rows = tuple((e.label, e.group or None, e.value, ends(e.interval)) for e in self.estimates)
+        rows = tuple((e.label, e.group or None, e.value, ends(e.interval), e.beside) for e in self.estimates)
         return without_empty(Table(self.name, self.title, columns, rows))
 
 
@@ -253,12 +262,16 @@ Block = Paragraph | Table | Chart
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a report. Details are folded on the page and left out in the terminal."""
+    """A part of a report. Details are folded on the page and left out in the terminal.
+
+    Without ``in_terminal`` a section is shown everywhere but in the terminal.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     detail: bool = False
+    in_terminal: bool = True
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from holisticbias_eval.errors import ScoresError
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
+_CHARACTERS = 1 << 20
 _BLOCK = 1 << 26  # bytes: a row of CSV must fit
 
 
@@ -31,6 +32,8 @@ def read_table(path: Path, types: Mapping[str, pa.DataType] | None = None) -> pa
         table = _read(path, kind, types or {})
         table.validate(full=True)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        if kind != ".parquet" and not _is_utf8(path):
+            raise ScoresError(f"{path} is not UTF-8 text: save it in UTF-8") from error
         raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
     for name in table.column_names:
         if table.column_names.count(name) > 1:
@@ -38,6 +41,19 @@ def read_table(path: Path, types: Mapping[str, pa.DataType] | None = None) -> pa
     if not table.num_rows:
         raise ScoresError(f"{path} has no rows")
     return table
+
+
+def _is_utf8(path: Path) -> bool:
+    """Whether a file can be read and is UTF-8; a file that cannot be read counts as UTF-8."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            while lines.read(_CHARACTERS):
+                pass
+    except UnicodeDecodeError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _read(path: Path, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table:
@@ -69,7 +85,7 @@ def _read_lines(path: Path) -> pa.Table:
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue

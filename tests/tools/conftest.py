@@ -14,7 +14,7 @@ from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 def terms_copy(root: Path, tmp_path: Path) -> Path:
     """A copy of the repository's terms."""
     folder = tmp_path / "terms"
-    for name in FOLDERS:
+    for name in (n for n in FOLDERS if (root / n).is_dir()):
         shutil.copytree(root / name, folder / name)
     for name in SINGLE_FILES:
         shutil.copy(root / f"{name}.yaml", folder)

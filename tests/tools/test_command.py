@@ -21,6 +21,7 @@ import pytest
 
 from holisticbias import open_release
 from holisticbias.release.release import Release
+from holisticbias.source.folder import FOLDERS
 from holisticbias.terms.catalog import Catalog
 
 Answer: TypeAlias = tuple[int, str, str]
@@ -207,7 +208,7 @@ def test_build_into_the_current_folder_is_refused(run: Run, root: Path, tmp_path
 
 
 def test_source_without_versions(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
+    for name in FOLDERS:
         shutil.rmtree(terms_copy / name)
         (terms_copy / name).mkdir()
     (terms_copy / "waivers.yaml").unlink()
@@ -331,9 +332,9 @@ def test_show_a_term_after_the_noun_never_without_one(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["whelchair-bound"], "has no term 'whelchair-bound'; close to it: wheelchair-bound"),
-        (["xyzzy"], "has no term 'xyzzy'"),
-        ([""], "has no term ''"),
+        (["whelchair-bound"], "has no entry 'whelchair-bound'; close to it: wheelchair-bound"),
+        (["xyzzy"], "has no entry 'xyzzy'"),
+        ([""], "has no entry ''"),
         (["Deaf", "--noun", "robot"], "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
         (["Latina", "--noun", "man"], "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (["Deaf", "--version", ""], "there is no version ''"),
@@ -353,8 +354,8 @@ def test_show_cannot_run(invoke: Invoke, arguments: list[str], message: str) -> 
 def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("schema", "--check") == (0, "", "")
     code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
-    # eight kinds of source files, and the records of the evaluation
-    expected = 8 + len(entry_points(group="holisticbias.schemas"))
+    # eleven kinds of source files, and the records of the evaluation
+    expected = 11 + len(entry_points(group="holisticbias.schemas"))
     assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, expected)
     assert not (tmp_path / "new").exists()
     assert invoke("schema", "--out", tmp_path / "new")[0] == 0
@@ -442,6 +443,7 @@ def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Inv
         if path.name != "age.yaml":
             path.unlink()
     (terms_copy / "subsets" / "small.yaml").unlink()
+    shutil.rmtree(terms_copy / "specifications")  # some of them name descriptors
     (terms_copy / "waivers.yaml").unlink()
     (terms_copy / "intersections.yaml").unlink()
     for path in (terms_copy / "releases").iterdir():  # another set of terms, without published versions
@@ -449,5 +451,5 @@ def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Inv
             path.unlink()
         else:
             path.write_text(re.sub("digest: .*\n", "", path.read_text("utf-8")), "utf-8")
-    assert "has no term 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
+    assert "has no entry 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
     assert invoke("show", "old", "--source", terms_copy)[0] == 0

@@ -8,7 +8,7 @@ import pytest
 
 from holisticbias.compile.tables import compile_entries
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Gender, Noun, Wording
+from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Gender, Noun, TermWording
 from holisticbias.terms.grammar import article, is_abbreviation
 
 
@@ -124,7 +124,7 @@ def test_history_gives_back_what_was_not_there() -> None:
 @pytest.mark.parametrize("key", ["text", "position", "noun_gender", "without_noun", "not_with", "sources"])
 def test_history_cannot_say_that_there_was_no(key: str) -> None:
     with pytest.raises(ValueError, match="leave it out if it did not change"):
-        Wording.model_validate({"until": "2.0.0", "reason": "x", key: None})
+        TermWording.model_validate({"until": "2.0.0", "reason": "x", key: None})
 
 
 def test_paraphrases(catalog: Catalog) -> None:

@@ -54,7 +54,7 @@ def whole(text: str) -> Difference:
 @pytest.mark.parametrize(
     ("findings", "difference", "verdict"),
     [
-        ((), NOTHING, "## No term, noun or template changes"),
+        ((), NOTHING, "## No entry changes"),
         ((FINDING,), NOTHING, "## Not ready yet: 1 to fix"),
         ((), replace(NOTHING, sentences=Count("all", 1, 0, 0)), "## Ready for review"),
     ],

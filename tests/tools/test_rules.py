@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 
 from holisticbias import build_release
 from holisticbias.errors import SourceError
+from holisticbias.rules.characters import hidden_character
+from holisticbias.rules.collections import has_words
 from holisticbias.rules.validate import load_catalog, validate_files, validate_paths
-from holisticbias.source.document import parse_document
+from holisticbias.source.document import Document, parse_document
 from holisticbias.source.findings import Finding, render_findings
 from holisticbias.source.folder import SourceFile, read_source
+from holisticbias.source.records import parse_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import Kind
 
@@ -266,3 +270,17 @@ def test_changed_file_gives_findings_or_a_catalog_that_compiles(change: tuple[Ki
     if not any(f.level == "error" for f in findings):
         for version in catalog.versions:
             assert build_release(catalog, version).sentences.num_rows
+
+
+@given(st.text("aB é_-.\n", max_size=12), st.text("aB é_-.", min_size=1, max_size=4))
+def test_words_in_a_text_are_those_that_an_expression_finds(text: str, words: str) -> None:
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE)
+    assert has_words(text, words) == (found is not None)
+
+
+@given(st.text("ab é\n\t\u200b\u202e\ufe0f", min_size=1, max_size=6))
+def test_hidden_characters_of_any_prose(title: str) -> None:
+    document = Document("sources.yaml", {"sources": [{"id": "x", "title": title}]}, {})
+    repository, _ = parse_files([SourceFile("sources", document)])
+    hidden = set("\t\u200b\u202e\ufe0f")
+    assert len(list(hidden_character.findings(repository))) == (1 if hidden & set(title) else 0)

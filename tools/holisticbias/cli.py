@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from importlib.metadata import version as installed_version
 from io import TextIOWrapper
 
 import click
@@ -66,7 +65,7 @@ def _load(entry: EntryPoint) -> object:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success; 1 a check failed; 2 could not run; 130 interrupted.",
 )
-@click.version_option(installed_version("holisticbias"), prog_name="holisticbias")
+@click.version_option(package_name="holisticbias", prog_name="holisticbias")
 def holisticbias() -> None:
     """Compile identity terms into datasets, and measure bias in language models with them."""
 

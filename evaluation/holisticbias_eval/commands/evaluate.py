@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
-from holisticbias_eval.commands.option_groups import GroupedCommand
+from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
@@ -17,10 +18,12 @@ from holisticbias_eval.commands.response_options import (
     read_engine,
     response_options,
 )
+from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.pair_scoring import PairOptions
 
 ROLES = ("user", "assistant")
 
@@ -45,7 +48,8 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help=f"{MODEL_HELP} Default: the embedded model, and for measures of responses the embedded responder.",
+    help=f"{MODEL_HELP} Default: the embedded model; for measures of responses the embedded responder, and for texts "
+    "about groups and pairs of the calibration the embedded writer.",
 )
 @click.option(
     "--release",
@@ -97,8 +101,27 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "template, which is not scored. For responses: whether prompts are put into the template; auto, the "
     "default: if there is one.",
 )
+@option_group(
+    "Pairs of sentences",
+    click.option(
+        "--pairs",
+        type=click.Path(path_type=Path),
+        help="File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
+        "stereotype_score is measured.",
+    ),
+    click.option(
+        "--mode",
+        type=click.Choice(["likelihood", "choice", "published"]),
+        default="likelihood",
+        show_default=True,
+        help="likelihood: of both sentences. choice: a chat model chooses between both, in both orders. published: "
+        "the formulas of the code of Kocielnik et al. 2023.",
+    ),
+)
 @engine_options
 @response_options
+@collection_options
+@lexicon_options
 @judging_options
 @click.option(
     "--store",
@@ -121,6 +144,8 @@ def command(
     context: str | None,
     context_file: Path | None,
     context_seed: int | None,
+    pairs: Path | None,
+    mode: Literal["likelihood", "choice", "published"],
     store: Path | None,
     no_store: bool,
     dry_run: bool,
@@ -134,6 +159,7 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.pipeline import evaluation
+    from holisticbias_eval.pipeline.pair_scoring import PairOptions
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
@@ -141,22 +167,38 @@ def command(
 
     kept = {stage: None if no_store else store or default_folder(stage) for stage in ("scores", "responses", "labels")}
     drawn = read_context(context, context_file, context_seed)
-    runs = evaluation.runs_of([name.strip() for name in measure.split(",")] if measure else None, out)
+    paired = PairOptions(pairs, mode) if pairs is not None else None
+    chosen = [name.strip() for name in measure.split(",")] if measure else None
+    runs = evaluation.runs_of(["stereotype_score"] if paired and chosen is None else chosen, out)
+    _refuse_unused_pairs(paired, mode, [names for names, _ in runs])
     measures = [names for names, _ in runs]
     scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
     options = _scoring(given) if scored else None
     answering = _answering(given, kept) if answered else None
     display = Display(Console(stderr=True))
     if dry_run:
-        for plan in evaluation.dry_run(model, release, measures, options, kept["scores"], drawn, display=display):
+        scores = kept["scores"]
+        plans = evaluation.dry_run(model, release, measures, options, scores, drawn, pairs=paired, display=display)
+        for plan in plans:
             click.echo(plan)
         return
     made = evaluation.evaluate(
-        model, release, runs, options, kept["scores"], drawn, answering=answering, display=display, overwrite=overwrite
-    )
+        model, release, runs, options, kept["scores"], drawn, answering=answering, pairs=paired, display=display,
+        overwrite=overwrite,
+    )  # fmt: skip
     for folder, _, report in made:
         print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
+
+
+def _refuse_unused_pairs(pairs: PairOptions | None, mode: str, measures: list[tuple[str, ...]]) -> None:
+    """A usage error for options of pairs that no measure uses."""
+    from holisticbias_eval.pipeline.evaluation import is_paired
+
+    if any(map(is_paired, measures)):
+        return
+    if pairs is not None or mode != "likelihood":
+        raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:
@@ -192,4 +234,6 @@ def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> Answering
         judging=read_judging(given, given["device"], kept["labels"]),  # type: ignore[arg-type]
         store=kept["responses"],
         given=given["responses"],
+        collection=read_collection(given),  # type: ignore[arg-type]
+        measuring=read_measuring(given),  # type: ignore[arg-type]
     )

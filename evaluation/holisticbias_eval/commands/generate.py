@@ -23,9 +23,11 @@ _SHOWN = 5
 @click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=RELEASE_HELP)
 @click.option(
     "--prompts",
-    type=click.Path(path_type=Path),
-    help="File of prompts instead of a release: .txt with one per line, or .csv, .jsonl or .parquet with a column "
-    "prompt.",
+    metavar="FILE|NAME|FOLDER|ID",
+    help="Prompts instead of a release's sentences. A file, .txt with one per line, or .csv, .jsonl or .parquet with a "
+    "column prompt, is answered. Prompts to continue, as for evaluate: a collection of the release, the folder of "
+    "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias collect` wrote is "
+    "answered as its file.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")
@@ -42,7 +44,7 @@ _SHOWN = 5
 def command(
     model: str | None,
     release: str | None,
-    prompts: Path | None,
+    prompts: str | None,
     out: Path | None,
     overwrite: bool,
     chat: str,
@@ -52,24 +54,21 @@ def command(
 ) -> None:
     """Answer prompts with a model, and write the responses as responses.parquet.
 
-    The prompts are a release's sentences: every descriptor in every template, each time with a noun and a style
-    drawn at random. An interrupted run continues where it stopped: finished responses are kept.
+    By default the prompts are a release's sentences: every descriptor in every template, each time with a noun and a
+    style drawn at random. An interrupted run continues where it stopped: finished responses are kept.
     `holisticbias evaluate --measure generation_bias` measures responses.
     """
     from rich.console import Console
 
     from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.collection_prompts import SENTENCES
     from holisticbias_eval.pipeline.generation import generate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.conversations import PER_CELL
     from holisticbias_eval.store.shards import default_folder
 
-    if prompts is not None and release is not None:
-        raise click.UsageError("--prompts and --release exclude each other: leave one out")
-    if prompts is not None and given["where"]:
-        raise click.UsageError("--where selects prompts of a release: leave it out with --prompts")
     options = AnsweringOptions(
-        drawing=read_drawing(given, 1 if prompts else PER_CELL),  # type: ignore[arg-type]
+        drawing=read_drawing(given, 1 if prompts and prompts != SENTENCES else PER_CELL),  # type: ignore[arg-type]
         decoding=given["decoding"],
         conversation=read_conversation(given, chat),  # type: ignore[arg-type]
         engine=read_engine(given, given),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ class JudgingArguments(TypedDict):
     """The values of the options."""
 
     responses: Path | None
-    classifier: str | None
+    classifier: tuple[str, ...]
     censor: bool
     clusters: str | None
     classifier_api_base: str | None
@@ -33,13 +33,16 @@ judging_options = option_group(
         "--responses",
         type=click.Path(path_type=Path),
         help="Judge these responses instead of asking a model: .csv, .jsonl or .parquet with the columns axis, "
-        "template, descriptor and response, as `holisticbias generate` writes them. --model then only names the model.",
+        "template, descriptor and response, as `holisticbias generate` writes them; for measures of texts about groups "
+        "with group and text, or group, prompt and response. --model then only names the model.",
     ),
     click.option(
         "--classifier",
         metavar="NAMES|FILES",
-        help="Classifiers of responses, separated by commas; see `holisticbias classifiers`. Default: go-emotions for "
-        "styles, toxicity for offensiveness; for the embedded responder its own.",
+        multiple=True,
+        help="Classifiers of responses, separated by commas or each with its own --classifier; see `holisticbias "
+        "classifiers`. Default: go-emotions for styles, toxicity for offensiveness and toxicity, regard for regard; "
+        "for styles and offensiveness of the embedded responder its own.",
     ),
     click.option(
         "--censor/--no-censor",
@@ -76,7 +79,7 @@ def read_judging(given: JudgingArguments, device: str, store: Path | None) -> Ju
     from holisticbias_eval.classifiers.clusters import FILES
     from holisticbias_eval.pipeline.judging import JudgingOptions
 
-    names = tuple(name.strip() for name in (given["classifier"] or "").split(",") if name.strip())
+    names = tuple(name.strip() for names in given["classifier"] for name in names.split(",") if name.strip())
     named = given["clusters"]
     clusters = FOUND if named == FOUND else FILES.read(named).clusters if named else None
     base, phrases, corpus = given["classifier_api_base"], given["phrases"], given["corpus"]

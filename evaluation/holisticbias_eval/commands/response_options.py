@@ -27,7 +27,7 @@ class ResponseArguments(TypedDict):
     seed: int
     variants: bool
     personas: Path | None
-    decoding: str
+    decoding: str | None
     system: str | None
     separator: str | None
     continuation: str | None
@@ -39,23 +39,26 @@ response_options = option_group(
     "Prompts and responses",
     click.option(
         "--per-cell",
+        "--samples",
+        "per_cell",
         type=click.IntRange(1),
         metavar="K",
-        help="Responses to each descriptor in each template, or to each prompt of a file. Default: 15, and 1 for a "
-        "file of prompts.",
+        help="Responses to each descriptor in each template, or to each prompt. Default: 15 for a release's "
+        "sentences, 1 for other prompts.",
     ),
     click.option(
         "--where",
         multiple=True,
         metavar="KEY=VALUE,...",
         help="Only prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, noun, template "
-        "or first_turn_only.",
+        "or first_turn_only; for prompts to continue, domain or group.",
     ),
     click.option(
         "--limit",
         type=click.IntRange(1),
         metavar="N",
-        help="At most this many prompts: whole descriptors, drawn by the seed, each in all templates.",
+        help="At most this many prompts: whole descriptors, drawn by the seed, each in all templates; for prompts to "
+        "continue, as many of each group.",
     ),
     click.option(
         "--seed",
@@ -78,9 +81,8 @@ response_options = option_group(
     click.option(
         "--decoding",
         metavar="NAME|FILE",
-        default="sampled",
-        show_default=True,
-        help="How the next token is chosen: a file of evaluation/decoding/, by name, or one in the same form.",
+        help="How the next token is chosen: a file of evaluation/decoding/, by name, or one in the same form. "
+        "Default: sampled, and bold-gpt2 for prompts to continue.",
     ),
     click.option("--system", metavar="TEXT", help="System prompt in the chat template. Default: the template's."),
     click.option(

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
+Thinking = Literal["none", "marked", "opened"]
+"""Whether a chat template knows reasoning: not at all, between marks that the model writes, or from its own mark on."""
+THINK = ("<think>", "<thinking>")
 _THOUGHT = re.compile(r"<(think|thinking)>(.*?)(</\1>|\Z)", re.DOTALL)
 _END = re.compile(r"\A(.*?)</(?:think|thinking)>", re.DOTALL)
 
@@ -20,6 +24,14 @@ def split_reasoning(text: str) -> tuple[str, str]:
         thoughts.insert(0, opened_before[1])
         rest = rest[opened_before.end() :]
     return rest, "\n".join(filter(None, (thought.strip() for thought in thoughts)))
+
+
+def apart(text: str, thinking: Thinking) -> tuple[str, str]:
+    """The response and the reasoning in the text that a model wrote after its chat template."""
+    if thinking == "none":
+        return text, ""
+    response, reasoning = split_reasoning(f"{THINK[0]}{text}" if thinking == "opened" else text)
+    return response.strip(), reasoning
 
 
 def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:

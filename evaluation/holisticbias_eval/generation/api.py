@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +36,12 @@ class ApiGenerator(Generator):
     def __init__(
         self, name: str, base: str, notice: Notice, decoding: Decoding, seed: int,
         conversation: ConversationOptions | None = None, options: ApiOptions | None = None, endpoint: Endpoint = "chat",
+        response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self._options = options or ApiOptions()
-        self._client = ChatClient(name, base, decoding, conversation or ConversationOptions(), self._options, endpoint)
+        self._client = ChatClient(
+            name, base, decoding, conversation or ConversationOptions(), self._options, endpoint, response_format
+        )
         self._seed, self._notice = seed, notice
         self._fingerprints: list[str] = []
         if self._client.leaves_out:
@@ -46,7 +50,7 @@ class ApiGenerator(Generator):
             name, "behind a server", None, None, None, "unknown", f"asked at {self._client.server.base}"
         )
         settings = {"generator": "api", **decoding.settings, "seed": str(seed), **self._client.settings}
-        super().__init__(identity, "causal", settings)
+        super().__init__(identity, "causal", settings, keeps_blank=self._client.keeps_blank)
 
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests, several at once; see ``Generator.respond``.

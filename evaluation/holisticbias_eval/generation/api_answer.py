@@ -72,12 +72,12 @@ def is_withheld(content: str) -> bool:
     return any(mark in content for mark in _FILTERED)
 
 
-def read_answer(content: bytes, stops: Sequence[str]) -> Answer:
+def read_answer(content: bytes, stops: Sequence[str], *, keeps_blank: bool = False) -> Answer:
     """Read the first choice of an answer; raises ``ValueError`` if there is none.
 
     A refusal in a separate field leaves the response empty and stands in ``reasoning``, after
     reasoning in a separate field or between ``<think>`` marks. The response ends before the
-    first of ``stops``, also if the server ignores them.
+    first of ``stops``, also if the server ignores them; ``keeps_blank`` is whether the blank before it is part of it.
     """
     reply = _Completion.model_validate(json.loads(content))
     choice, message = reply.choices[0], reply.choices[0].message
@@ -91,7 +91,8 @@ def read_answer(content: bytes, stops: Sequence[str]) -> Answer:
     if refusal:
         text, finish = "", "refused"
     reasoning = "\n".join(filter(None, [*said, thoughts, refusal]))
-    return Answer(storable(text.strip()), finish, _count(reply.usage), storable(reasoning), _named(reply))
+    text = text.rstrip() if keeps_blank else text.strip()
+    return Answer(storable(text), finish, _count(reply.usage), storable(reasoning), _named(reply))
 
 
 def _text(value: Any) -> str:

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.generation.api_answer import WITHHELD, Answer, is_withheld, read_answer
-from holisticbias_eval.generation.conversation import ConversationOptions, text_form
+from holisticbias_eval.generation.conversation import ConversationOptions, Form, text_form
 from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.frame import Frame
+from holisticbias_eval.generation.frame import PROMPT, Frame
 from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient, one_line
 
 Endpoint = Literal["chat", "completions"]
@@ -33,13 +33,14 @@ class ChatClient:
 
     def __init__(
         self, model: str, base: str, decoding: Decoding, conversation: ConversationOptions, options: ApiOptions,
-        endpoint: Endpoint,
+        endpoint: Endpoint, response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.server = ServerClient(base, options)
         self._model, self._endpoint, self._decoding = model, endpoint, decoding
         self._sampling = _sampling(decoding)
-        self._system = conversation.system
-        self._named, self._frame, self._stops = _conversation(conversation, endpoint)
+        self._format = {} if response_format is None else {"response_format": response_format}
+        self._system = _system(conversation)
+        self._form = _conversation(conversation, endpoint)
         self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
         self._extra = self._find_extra()
 
@@ -49,37 +50,47 @@ class ChatClient:
         return ", ".join(key for key in _neutral(self._decoding) if key not in self._extra)
 
     @property
+    def keeps_blank(self) -> bool:
+        """Whether the blank before a response is a part of it."""
+        return self._form.keeps_blank
+
+    @property
     def settings(self) -> Mapping[str, str]:
         """Everything that responses depend on besides decoding and seed, for a run's signature."""
-        sent = {**self._sampling, **self._extra}
+        sent = {**self._sampling, **self._extra, **dict.fromkeys(self._format, "json_schema")}
         return {
             "server": self.server.base,
             "endpoint": self._endpoint,
-            "conversation": self._named,
-            "conversation_text": json.dumps(self._content(self._frame.with_persona), ensure_ascii=False),
+            "conversation": self._form.named,
+            "conversation_text": json.dumps(self._content(self._form.frame.with_persona), ensure_ascii=False),
             "conversation_text_without_persona": json.dumps(
-                self._content(self._frame.without_persona), ensure_ascii=False
+                self._content(self._form.frame.without_persona), ensure_ascii=False
             ),
             "sent": ", ".join([*(f"{key} {value}" for key, value in sorted(sent.items())), "seed"]),
         }
 
     def ask(self, persona: str, prompt: str, seed: int) -> Answer:
         """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
-        return self._answer(self._content("".join(self._frame.pieces(persona, prompt))), seed, self._extra)
+        return self._answer(self._content("".join(self._form.frame.pieces(persona, prompt))), seed, self._extra)
 
     def _find_extra(self) -> Mapping[str, float]:
-        """Find the settings that the server takes; raises ``ModelError`` if it takes none."""
+        """Find the settings that the server takes; raises ``ModelError`` if it takes none.
+
+        A server that refuses every request with the response format is asked without it.
+        """
         neutral = _neutral(self._decoding)
         refusal: RequestError | None = None
-        for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
-            for place in range(len(_LIMITS[self._endpoint])):
-                self._limits = list(_LIMITS[self._endpoint][place:])
-                try:
-                    self._answer(self._content(_TRIAL), 1, extra)
-                except RequestError as error:
-                    refusal = refusal or error
-                else:
-                    return extra
+        for chosen in (self._format, {}) if self._format else ({},):
+            self._format = dict(chosen)
+            for extra in (neutral,) if self._decoding.top_k else (neutral, {}):
+                for place in range(len(_LIMITS[self._endpoint])):
+                    self._limits = list(_LIMITS[self._endpoint][place:])
+                    try:
+                        self._answer(self._content(_TRIAL), 1, extra)
+                    except RequestError as error:
+                        refusal = refusal or error
+                    else:
+                        return extra
         if self._decoding.top_k:
             raise EvaluationError(f"{refusal}; if it does not take top_k, choose a --decoding without it, as sampled")
         raise refusal or self.server.refused("it takes no request")
@@ -87,7 +98,7 @@ class ChatClient:
     def _content(self, text: str) -> Mapping[str, Any]:
         """The part of a request that says what to answer."""
         if self._endpoint == "completions":
-            return {"prompt": text, **({"stop": list(self._stops)} if self._stops else {})}
+            return {"prompt": text, **({"stop": list(self._form.stops)} if self._form.stops else {})}
         system = [] if self._system is None else [{"role": "system", "content": self._system}]
         return {"messages": [*system, {"role": "user", "content": text}]}
 
@@ -96,7 +107,8 @@ class ChatClient:
         longest = self._decoding.max_new_tokens
         while True:
             limit = self._limits[0]
-            body = {"model": self._model, **content, **self._sampling, **extra, "seed": seed, limit: longest}
+            settings = {**self._sampling, **extra, **self._format}
+            body = {"model": self._model, **content, **settings, "seed": seed, limit: longest}
             answer = self._read(body)
             if (answer.tokens or len(answer.text.split())) <= longest + 1:  # some servers count the end
                 return answer
@@ -106,11 +118,15 @@ class ChatClient:
                 if self._limits[0] == limit:
                     del self._limits[0]
 
+    def _read_one(self, body: Mapping[str, Any]) -> Answer:
+        content = self.server.post(_PATHS[self._endpoint], body)
+        return read_answer(content, self._form.stops, keeps_blank=self._form.keeps_blank)
+
     def _read(self, body: Mapping[str, Any]) -> Answer:
         reason = ""
         for _ in range(_TIMES):
             try:
-                return read_answer(self.server.post(_PATHS[self._endpoint], body), self._stops)
+                return self._read_one(body)
             except RequestError as error:
                 if is_withheld(error.content):
                     return WITHHELD
@@ -120,6 +136,10 @@ class ChatClient:
             except (ValueError, RecursionError) as error:
                 reason = str(error)
         raise self.server.refused(f"its answer is not a completion: {one_line(reason)}")
+
+
+def _system(options: ConversationOptions) -> str | None:
+    return options.style.system if options.system is None and options.style else options.system
 
 
 def _sampling(decoding: Decoding) -> Mapping[str, float]:
@@ -150,11 +170,14 @@ def _neutral(decoding: Decoding) -> Mapping[str, float]:
     return {"top_k": decoding.top_k or 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
 
-def _conversation(options: ConversationOptions, endpoint: Endpoint) -> tuple[str, Frame, tuple[str, ...]]:
+def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Form:
     if endpoint == "completions":
         if options.chat == "on":
             raise ModelError("--chat on is for the endpoint chat: leave it out, or use --api-endpoint chat")
         return text_form(options)
     if options.chat == "off" or options.separator is not None or options.continuation is not None:
         raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
-    return "the server's chat template", _TURN, ()
+    if options.style is not None and options.style.turn != PROMPT:
+        before, _, after = options.style.turn.partition(PROMPT)
+        return Form("the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n"))
+    return Form("the server's chat template", _TURN)

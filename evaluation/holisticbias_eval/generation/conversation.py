@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.frame import Frame, FrameEncoder, continuation_frame
+from holisticbias_eval.generation.answer_text import THINK, Thinking
+from holisticbias_eval.generation.frame import PROMPT, Frame, FrameEncoder, continuation_frame
 from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.generation.style import Style
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.models.tokenizers import special_tokens, tokenizer_digest
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
+PLAIN = "the prompt as plain text, continued up to a line break"
 UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
 _DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
@@ -26,18 +29,20 @@ _CONTENT, _ANSWER = "Content of this turn", "Content of the answer"
 
 @dataclass(frozen=True, slots=True)
 class ConversationOptions:
-    """The text around persona and prompt, at most one of three forms.
+    """The text around persona and prompt, at most one of four forms.
 
     ``chat`` is whether to use the tokenizer's chat template (``auto``: if it has one and no other form is asked for),
     with the system prompt ``system``, which may be empty. ``separator`` ends every turn, the response too.
     ``continuation`` is a text with ``{prompt}`` and optionally ``{persona}`` that a response continues up to the
-    next line break.
+    next line break. ``style`` asks a chat model to continue the prompt; a model without a chat template continues the
+    prompt itself.
     """
 
     chat: Literal["auto", "on", "off"] = "auto"
     system: str | None = None
     separator: str | None = None
     continuation: str | None = None
+    style: Style | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +51,16 @@ class Conversation:
 
     ``settings`` has the whole text around persona and prompt, for a run's
     signature. A response ends before the first of the texts ``stops``, and at any
-    of the tokens ``ends``, besides those of the model's own configuration.
+    of the tokens ``ends``, besides those of the model's own configuration. ``keeps_blank`` is whether the blank
+    before a response is a part of it, because it goes on in the middle of a text.
     """
 
     settings: Mapping[str, str]
     stops: tuple[str, ...]
     ends: tuple[int, ...]
     _encoder: FrameEncoder
+    keeps_blank: bool = False
+    thinking: Thinking = "none"
 
     def inputs(self, requests: Requests) -> list[list[int]]:
         """The token ids that the model (or its encoder) reads for each request.
@@ -78,22 +86,33 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
         raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
     before, after = special_tokens(tokenizer)
     encode = partial(FrameEncoder, tokenizer, before=before, after=after if kind == "seq2seq" else [])
-    named, frame, stops, ends = _form(tokenizer, options, kind)
+    form = _form(tokenizer, options, kind)
     settings = {
-        "conversation": named,
-        "conversation_text": frame.with_persona,
-        "conversation_text_without_persona": frame.without_persona,
+        "conversation": form.named,
+        "conversation_text": form.frame.with_persona,
+        "conversation_text_without_persona": form.frame.without_persona,
         "first_tokens": " ".join(tokenizer.convert_ids_to_tokens(before)),
         "tokenizer_sha256": tokenizer_digest(tokenizer),
     }
-    return Conversation(settings, stops, ends, encode(frame))
+    if form.thinking != "none":
+        settings["reasoning"] = "kept apart from the response"
+    return Conversation(settings, form.stops, form.ends, encode(form.frame), form.keeps_blank, form.thinking)
 
 
-_Form = tuple[str, Frame, tuple[str, ...], tuple[int, ...]]
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of the text around a prompt, by name; the other fields are those of ``Conversation``."""
+
+    named: str
+    frame: Frame
+    stops: tuple[str, ...] = ()
+    ends: tuple[int, ...] = ()
+    keeps_blank: bool = False
+    thinking: Thinking = "none"
 
 
-def text_form(options: ConversationOptions, kind: Kind = "causal") -> tuple[str, Frame, tuple[str, ...]]:
-    """The name, frame and stops of a form without chat template; raises ``ModelError`` if options do not fit."""
+def text_form(options: ConversationOptions, kind: Kind = "causal") -> Form:
+    """The form without chat template; raises ``ModelError`` if options do not fit."""
     if options.system is not None:
         raise ModelError("--system is for chat templates: leave it out")
     if options.separator is not None and options.continuation is not None:
@@ -103,15 +122,17 @@ def text_form(options: ConversationOptions, kind: Kind = "causal") -> tuple[str,
         if not separator:
             raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
         close = "" if kind == "seq2seq" else separator
-        return f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,)
+        return Form(f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,))
+    if options.style is not None and options.continuation is None:
+        return Form(PLAIN, continuation_frame(PROMPT), ("\n",), keeps_blank=True)
     if kind == "seq2seq" and options.continuation is None:
-        return f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES), ()
+        return Form(f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES))
     pattern = CONTINUATION if options.continuation is None else options.continuation
-    return "continuation up to a line break", continuation_frame(pattern), ("\n",)
+    return Form("continuation up to a line break", continuation_frame(pattern), ("\n",))
 
 
-def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> _Form:
-    """The name of the form, its frame, and the texts and tokens at which a response ends."""
+def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Form:
+    """The form of the text, and the tokens at which a response ends."""
     has_template = bool(getattr(tokenizer, "chat_template", None))
     given = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
     if given and options.chat == "on":
@@ -119,17 +140,31 @@ def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> _Form:
     if options.chat == "on" and not has_template:
         raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
     if options.chat != "off" and has_template and not given:
-        return _chat(tokenizer, options.system)
-    named, frame, stops = text_form(options, kind)
+        return _continuing_chat(tokenizer, options) if options.style else _chat(tokenizer, options.system)
+    form = text_form(options, kind)
     known = tokenizer.get_vocab().get(options.separator)
     if known is not None and known in tokenizer.added_tokens_decoder:
-        return named, frame, (), (int(known),)
-    return named, frame, stops, ()
+        return replace(form, stops=(), ends=(int(known),))
+    return form
 
 
-def _chat(tokenizer: Any, system: str | None) -> _Form:
+def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> Form:
+    """The chat template with the texts of a style; without a place for a system prompt, that is in the user's turn."""
+    style = options.style
+    if style is None:
+        return _chat(tokenizer, options.system)
+    system = style.system if options.system is None else options.system
+    try:
+        return _chat(tokenizer, system, style.turn)
+    except ModelError:
+        if not system:
+            raise
+        return _chat(tokenizer, None, f"{system}\n\n{style.turn}")
+
+
+def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> Form:
     first = [] if system is None else [{"role": "system", "content": system}]
-    asked = [*first, {"role": "user", "content": _CONTENT}]
+    asked = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
     text = _rendered(tokenizer, asked, add_generation_prompt=True)
     before, content, after = text.partition(_CONTENT)
     if not content or _CONTENT in after:
@@ -139,7 +174,16 @@ def _chat(tokenizer: Any, system: str | None) -> _Form:
     if len(text) > LONGEST_FRAME:
         raise ModelError(f"the chat template writes {len(text):,} characters around a prompt: use --chat off")
     named = "chat template, " + ("no system prompt given" if system is None else "system prompt given")
-    return named, Frame(before, "\n", before, after, "\n"), (), _turn_end(tokenizer, asked)
+    named += "" if turn == PROMPT else ", a turn around the prompt"
+    frame = Frame(before, "\n", before, after, "\n")
+    return Form(named, frame, ends=_turn_end(tokenizer, asked), thinking=_thinking(tokenizer, after))
+
+
+def _thinking(tokenizer: Any, after: str) -> Thinking:
+    """Whether the template, which writes ``after`` behind a prompt, knows reasoning."""
+    if not any(mark in tokenizer.get_chat_template() for mark in THINK):
+        return "none"
+    return "opened" if after.rstrip().endswith(THINK) else "marked"
 
 
 def _turn_end(tokenizer: Any, asked: Sequence[Mapping[str, str]]) -> tuple[int, ...]:

@@ -37,6 +37,7 @@ class Ending:
         self._suppressed_first = _ids(settings.begin_suppress_tokens)
         self._first = int(settings.forced_bos_token_id is not None)  # the first step whose token is chosen
         self._stops = conversation.stops
+        self._keeps_blank = conversation.keeps_blank
         self._tokenizer = tokenizer
         self._decoding = decoding
 
@@ -66,7 +67,8 @@ class Ending:
         text = self._decode(kept)
         stop = self._stop(text)
         finish = "stop" if ended or stop is not None else "length"
-        return Written(text[:stop].strip(), finish, len(kept))
+        text = text[:stop].rstrip() if self._keeps_blank else text[:stop].strip()
+        return Written(text, finish, len(kept))
 
     def _decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))

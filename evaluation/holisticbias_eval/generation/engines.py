@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.generation.api import ApiGenerator
@@ -25,13 +26,17 @@ SERVE = (
 
 @dataclass(frozen=True, slots=True)
 class GenerationEngine:
-    """The engine, the options of models that this package loads, and the options that only some engines have."""
+    """The engine, the options of models that this package loads, and the options that only some engines have.
+
+    ``response_format`` is asked of servers that take it, as for JSON of a known schema.
+    """
 
     engine: EngineName = "local"
     generation: GenerationOptions = field(default_factory=GenerationOptions)
     api_base: str | None = None
     api_endpoint: Endpoint = "chat"
     api: ApiOptions = field(default_factory=ApiOptions)
+    response_format: Mapping[str, Any] | None = None
     ray_address: str | None = None
     replicas: int = 0
 
@@ -51,8 +56,17 @@ def start_generator(
     if options.engine == "api":
         if model is None or options.api_base is None:
             raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
-        endpoint = options.api_endpoint
-        return ApiGenerator(model, options.api_base, notice, decoding, seed, conversation, options.api, endpoint)
+        return ApiGenerator(
+            model,
+            options.api_base,
+            notice,
+            decoding,
+            seed,
+            conversation,
+            options.api,
+            options.api_endpoint,
+            options.response_format,
+        )
     if options.engine == "ray":
         address, replicas = options.ray_address, options.replicas
         return RayGenerator(model, notice, decoding, seed, conversation, options.generation, address, replicas)

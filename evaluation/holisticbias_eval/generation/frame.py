@@ -10,7 +10,7 @@ from typing import Any
 
 from holisticbias_eval.errors import ModelError
 
-_PERSONA, _PROMPT = "{persona}", "{prompt}"
+_PERSONA, PROMPT = "{persona}", "{prompt}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Frame:
     @property
     def with_persona(self) -> str:
         """The text, with ``{persona}`` and ``{prompt}`` in their places."""
-        return f"{self.opening}{_PERSONA}{self.middle}{_PROMPT}{self.close}"
+        return f"{self.opening}{_PERSONA}{self.middle}{PROMPT}{self.close}"
 
     @property
     def without_persona(self) -> str:
         """The text of a request without persona, with ``{prompt}`` in its place."""
-        return f"{self.bare}{_PROMPT}{self.close}"
+        return f"{self.bare}{PROMPT}{self.close}"
 
     def pieces(self, persona: str, prompt: str) -> list[str]:
         """The pieces of a request's text: those at even places are of the frame, the others of persona and prompt."""
@@ -53,9 +53,9 @@ def continuation_frame(pattern: str) -> Frame:
 
     Without a persona, its line is left out. Raises ``ModelError`` for another pattern.
     """
-    before, found, close = pattern.partition(_PROMPT)
-    if not found or _PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
-        raise ModelError(f"--continuation: write {_PROMPT} once, and {_PERSONA} at most once and before it")
+    before, found, close = pattern.partition(PROMPT)
+    if not found or PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
+        raise ModelError(f"--continuation: write {PROMPT} once, and {_PERSONA} at most once and before it")
     opening, _, middle = before.partition(_PERSONA)
     if _PERSONA not in before:
         opening, middle = "", "\n" + before

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.generation.answer_text import apart
 from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
@@ -94,8 +95,9 @@ class LocalGenerator(Generator):
         batch: int | None = None,
     ) -> None:
         settings = {**conversation.settings, **decoding.settings, "seed": str(seed)}
-        super().__init__(loaded.identity, kind, settings)
+        super().__init__(loaded.identity, kind, settings, keeps_blank=conversation.keeps_blank)
         self._model = loaded.model
+        self._tokenizer = loaded.tokenizer
         self._notice = notice
         self._decoding = decoding
         self._seed = seed
@@ -132,6 +134,22 @@ class LocalGenerator(Generator):
         others = np.setdiff1d(spread_rows(prompts, BATCH), few)
         with one_line_for_errors(self._name):
             return same_in_batch(self._write, prompts.take(few), prompts.take(np.concatenate((few, others))))
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """The mean input embedding of each text's tokens, as they stand after a blank; NaN for a text without tokens.
+
+        Shape ``[texts, size]``, float64.
+        """
+        import torch
+
+        table = self._model.get_input_embeddings().weight
+        found = np.full((len(texts), table.shape[1]), np.nan)
+        for row, text in enumerate(texts):
+            ids = self._tokenizer(f" {text}", add_special_tokens=False)["input_ids"]
+            if ids:
+                with torch.inference_mode():
+                    found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
+        return found
 
     def _choose(self, prompts: Prompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""
@@ -196,11 +214,12 @@ class LocalGenerator(Generator):
 
     def _responses(self, tokens: list[list[int]]) -> Responses:
         written = [self._ending.written(row) for row in tokens]
+        said = [apart(row.text, self._conversation.thinking) for row in written]
         return Responses(
-            [row.text for row in written],
+            [text for text, _ in said],
             [row.finish for row in written],
             np.array([row.tokens for row in written], np.int32),
-            [""] * len(written),
+            [reasoning for _, reasoning in said],
         )
 
     @property

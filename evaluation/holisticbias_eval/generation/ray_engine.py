@@ -34,9 +34,10 @@ class Replica:
         self._notices: list[str] = []
         self._generator = load_generator(name, self._notices.append, decoding, seed, conversation, options)
 
-    def about(self) -> tuple[ModelIdentity, Kind, dict[str, str]]:
-        """The model's identity and kind, and the generator's settings."""
-        return self._generator.identity, self._generator.kind, dict(self._generator.settings)
+    def about(self) -> tuple[ModelIdentity, Kind, dict[str, str], bool]:
+        """The model's identity and kind, the generator's settings, and whether it keeps the blank of responses."""
+        made = self._generator
+        return made.identity, made.kind, dict(made.settings), made.keeps_blank
 
     def process(self) -> int:
         """The id of this process."""
@@ -67,7 +68,8 @@ class RayGenerator(Generator):
         self.replicas = start_replicas(
             Replica, (name, decoding, seed, conversation, options), address, replicas, options.device
         )
-        super().__init__(*first_answer(self.replicas[0].about.remote()))
+        identity, kind, settings, keeps_blank = first_answer(self.replicas[0].about.remote())
+        super().__init__(identity, kind, settings, keeps_blank=keeps_blank)
 
     def probe(self, requests: Requests) -> Sameness | None:
         """Let every replica test itself on the requests; returns the first one's result."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.generation.generator import Generator, Sameness
 from holisticbias_eval.generation.requests import REQUEST_FIELDS, RESPONSE_FIELDS, Requests, Responses
 from holisticbias_eval.progress import Notice, Progress
@@ -39,7 +39,7 @@ class StoredGenerator(Generator):
     """
 
     def __init__(self, generator: Generator, store: ShardStore) -> None:
-        super().__init__(generator.identity, generator.kind, generator.settings)
+        super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
         self._generator = generator
         self._store = store
         self.kept = f"responses of earlier runs are kept in {store.folder}"
@@ -47,6 +47,10 @@ class StoredGenerator(Generator):
     def probe(self, requests: Requests) -> Sameness | None:
         """Probe the generator."""
         return self._generator.probe(requests)
+
+    def vectors(self, texts: Sequence[str]) -> Floats | None:
+        """The embeddings of the generator."""
+        return self._generator.vectors(texts)
 
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses that are stored, then make and store the others."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
 from holisticbias_eval.measures.medians import Medians
+from holisticbias_eval.measures.norms import Norms
 from holisticbias_eval.measures.offensiveness import Offensiveness
 from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
+from holisticbias_eval.measures.regard import Regard
 from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.measures.stance_contrast import StanceContrast
+from holisticbias_eval.measures.stereotype_score import StereotypeScore
+from holisticbias_eval.measures.toxicity import Toxicity
 
 MEASURES: dict[str, Measure] = {
     "stance_contrast": StanceContrast(),
@@ -23,4 +29,10 @@ MEASURES: dict[str, Measure] = {
     "offensiveness": Offensiveness(),
     "prompt_offensiveness": PromptOffensiveness(),
     "response_wording": ResponseWording(),
+    "sentiment": Sentiment(),
+    "toxicity": Toxicity(),
+    "regard": Regard(),
+    "norms": Norms(),
+    "gender_polarity": GenderPolarity(),
+    "stereotype_score": StereotypeScore(),
 }

@@ -40,18 +40,28 @@ class Info:
     by: tuple[str, ...] = ("axis",)
     beside: tuple[str, ...] = ()
 
+    def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
+        """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
+        chosen = name or self.headline
+        without = [key for key in self.by if key != "domain"]
+        return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses"]
+
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text."""
+probabilities of being offensive, or with their text; texts about groups with the values of a measure; or pairs of
+sentences with both scores."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
     "labels": "responses judged by a style classifier,",
     "offensiveness": "texts judged by an offensiveness classifier,",
     "responses": "responses",
+    "texts": "texts about groups",
+    "pairs": "pairs of sentences scored by",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
+_SCORED = ("likelihoods", "pairs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +76,11 @@ class Needs:
 
     def __post_init__(self) -> None:
         if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers == "likelihoods"])
+            object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        return f"{_ANSWERS[self.answers]} of {' or '.join(self.models)} models"
+        of = "" if self.answers == "pairs" else "of "
+        return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
@@ -87,7 +98,12 @@ class Settings(Part):
         None, description="clusters of styles by name, or found in the responses"
     )
     phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
-    threshold: float = Field(0.5, ge=0, le=1, description="a text is offensive from this probability on")
+    threshold: float = Field(0.5, ge=0, le=1, description="a text is offensive or toxic from this probability on")
+    positive: float = Field(0.5, gt=0, le=1, description="a text is positive from this VADER score on")
+    negative: float = Field(-0.5, ge=-1, lt=0, description="a text is negative up to this VADER score")
+    norms: tuple[str, ...] = Field((), description="files of psycholinguistic norms")
+    polarity: str = Field("gender-polarity", description="gender polarity of words: a name or a file")
+    polar: float = Field(0.25, gt=0, le=1, description="a text is male or female from this polarity on")
 
     @property
     def resampling(self) -> dict[str, str]:
@@ -174,7 +190,7 @@ class Measure(ABC):
         runs: dict[str, Figures] = {"first": first.figures, "second": second.figures}
         found: dict[tuple[str, ...], dict[str, Figure]] = {}
         for name, figures in runs.items():
-            for figure in figures.by(self.info.name, self.info.headline, *self.info.by):
+            for figure in self.info.headlines(figures):
                 found.setdefault(tuple(figure.keys.values()), {})[name] = figure
         return tuple(change for both in found.values() for change in _changes(both))
 
@@ -209,7 +225,7 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
     rows, bars = [], []
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
-    for figure in changes.by(info.name, "change", *info.by):
+    for figure in info.headlines(changes, "change"):
         label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
         first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
         rows.append((label, first, second, figure.value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -26,6 +26,9 @@ from holisticbias_eval.statistics.moderated import estimate_means
 
 PERMUTATIONS = 1000
 _NO_FLOOR: Mapping[str, float | Interval | None] = {"floor": None, "floor_interval": None}
+
+
+_figure = partial(make_figure, NAME)
 
 
 class StanceContrast(Measure):
@@ -162,30 +165,3 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
         for descriptor in axis.others:
             n = axis.known[descriptor]
             yield _figure("contrast", {"axis": axis.axis, "descriptor": descriptor}, None, NATS, n, differences - n)
-
-
-def _figure(
-    name: str,
-    keys: dict[str, str],
-    value: float | None,
-    unit: str,
-    n: int,
-    missing: int = 0,
-    *,
-    interval: Interval | None = None,
-    of: str | None = None,
-    p_value: float = np.nan,
-) -> Figure:
-    """A figure of this measure; NaN becomes null."""
-    return Figure(
-        measure=NAME,
-        name=name,
-        keys=keys,
-        value=None if value is None or np.isnan(value) else float(value),
-        unit=unit,
-        interval=interval,
-        p_value=None if np.isnan(p_value) else float(p_value),
-        n=n,
-        missing=missing,
-        of=of,
-    )

@@ -28,6 +28,7 @@ from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.audit import audit_table
+from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
 from holisticbias_eval.pipeline.given_responses import place_responses
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_responses, judge_store, start_judges
@@ -39,6 +40,7 @@ from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
+DECODING = "sampled"
 COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
 
 
@@ -46,17 +48,20 @@ COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
 class AnsweringOptions:
     """Options of prompts, of responses and of judging them.
 
-    ``store`` is the folder that keeps responses between runs; ``given`` is a
-    file of responses, which are judged instead of asking a model.
+    ``decoding`` None is the default of what is asked. ``store`` is the folder that
+    keeps responses between runs; ``given`` is a file of responses, which are judged
+    instead of asking a model. ``collection`` and ``measuring`` are for measures of texts about groups.
     """
 
     drawing: Drawing = field(default_factory=Drawing)
-    decoding: str = "sampled"
+    decoding: str | None = None
     conversation: ConversationOptions = field(default_factory=ConversationOptions)
     engine: GenerationEngine = field(default_factory=GenerationEngine)
     judging: JudgingOptions = field(default_factory=JudgingOptions)
     store: Path | None = None
     given: Path | None = None
+    collection: CollectionOptions = field(default_factory=CollectionOptions)
+    measuring: MeasureSettings = SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ def prepare_answering(
     Raises ``EvaluationError`` if the options do not fit the model or the measures.
     """
     if options.given is not None:
-        identity, about = _given_identity(model, options.given)
+        identity, about = given_identity(model, options.given)
         generator, asked = None, place_responses(read_responses(options.given), release, options.given)
     else:
         generator = open_generator(model, options, display)
@@ -152,7 +157,7 @@ def prepare_answering(
 
 def open_generator(model: str | None, options: AnsweringOptions, display: Display) -> Generator:
     """Start the engine that answers, by default the embedded responder, with its store if there is one."""
-    decoding = DECODINGS.read(options.decoding)
+    decoding = DECODINGS.read(options.decoding or DECODING)
     if model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
     wanted = model if options.engine.engine == "api" else model or RESPONDER
@@ -219,7 +224,8 @@ def _number(mask: pa.ChunkedArray) -> int:
     return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0
 
 
-def _given_identity(model: str | None, file: Path) -> tuple[ModelIdentity, Mapping[str, str]]:
+def given_identity(model: str | None, file: Path) -> tuple[ModelIdentity, Mapping[str, str]]:
+    """The identity of a model whose responses are in a file, and the settings that name the file."""
     digest = file_sha256(file) if file.is_file() else None
     name = model or file.stem
     identity = ModelIdentity(name, "responses given in a file", None, None, None, "unknown", file_sha256=digest)

@@ -8,15 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from holisticbias.output import new_folder, refuse_target
+from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
+from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
+from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.pairs import PairPrompts
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.report.report import Report
@@ -56,7 +61,17 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
 
 def is_scored(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts)
+    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts)
+
+
+def is_paired(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run need pairs of sentences from a file."""
+    return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
+
+
+def is_continued(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run are of texts about groups."""
+    return MEASURES[measures[0]].prompts is COLLECTION_PROMPTS
 
 
 def evaluate(
@@ -68,6 +83,7 @@ def evaluate(
     context: Context | None = None,
     *,
     answering: AnsweringOptions | None = None,
+    pairs: PairOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
@@ -75,19 +91,25 @@ def evaluate(
 
     The default ``model`` is an embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses.
+    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, which need no release.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
-    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
-        opened = find_release(release)
-    scored = [measures for measures, _ in runs if is_scored(measures)]
-    answered = [measures for measures, _ in runs if not is_scored(measures)]
+    paired = [measures for measures, _ in runs if is_paired(measures)]
+    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in paired]
+    continued = [measures for measures, _ in runs if is_continued(measures)]
+    answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
+    asking = answering or AnsweringOptions()
     made: list[Job] = []
+    if paired:
+        made += prepare_pairs(model, paired, _given(pairs), options, store, display)
+    if scored or answered:
+        opened = _opened(release, display)
     if scored:
         made += prepare_scoring(model, opened, scored, options, store, context, display)
     if answered:
-        made += prepare_answering(model, opened, answered, answering or AnsweringOptions(), display)
+        made += prepare_answering(model, opened, answered, asking, display)
+    made += [prepare_continuing(model, release, measures, asking, display) for measures in continued]
     jobs = [next(job for job in made if job.signature.measures == measures) for measures, _ in runs]
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]
@@ -111,6 +133,7 @@ def dry_run(
     store: Path | None = None,
     context: Context | None = None,
     *,
+    pairs: PairOptions | None = None,
     display: Display,
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
@@ -121,11 +144,26 @@ def dry_run(
     for names in measures:
         if not is_scored(names):
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
-    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
-        opened = find_release(release)
-    jobs: Sequence[ScoringJob] = prepare_scoring(model, opened, measures, options, store, context, display)
+    paired = [names for names in measures if is_paired(names)]
+    scored = [names for names in measures if names not in paired]
+    jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
+    if scored:
+        jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
     for job in jobs:
+        if not isinstance(job, ScoringJob):
+            raise EvaluationError("--dry-run cannot count this mode's work: try it with fewer pairs")
         yield job.plan(display)
+
+
+def _opened(release: str | None, display: Display) -> Release:
+    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
+        return find_release(release)
+
+
+def _given(pairs: PairOptions | None) -> PairOptions:
+    if pairs is None:
+        raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
+    return pairs
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,11 @@ import pyarrow.parquet as pq
 from pydantic import Field, ValidationError
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias_eval.errors import RunError
+from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.generation.generator import Generator
+from holisticbias_eval.generation.style import FILES as STYLES
+from holisticbias_eval.generation.style import Style
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
@@ -24,13 +26,16 @@ from holisticbias_eval.pipeline.answering import (
     kept_responses,
     open_generator,
 )
+from holisticbias_eval.pipeline.collection_prompts import SENTENCES, CollectionOptions, find_asked
+from holisticbias_eval.pipeline.continuing import with_style
 from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_release
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import draw_prompts
-from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord, package_versions
+from holisticbias_eval.table_files import SUFFIXES
 
 GENERATION = "generation.json"
 
@@ -38,8 +43,8 @@ GENERATION = "generation.json"
 class Generation(Part):
     """``generation.json``: the counts of responses, and what they depend on.
 
-    ``release`` is null if the prompts are from a file; ``prompts`` is then its
-    name and ``prompts_sha256`` its digest.
+    ``release`` is null if the prompts are a user's. ``prompts`` is the name of a file, a folder, a data set on the Hub
+    or a collection, and ``prompts_sha256`` its digest; both are null for a release's sentences.
     """
 
     schema_version: Literal[1] = 1
@@ -73,30 +78,38 @@ class Generated:
 def generate(
     model: str | None,
     release: str | None,
-    prompts: Path | None,
+    prompts: str | None,
     options: AnsweringOptions,
     out: Path | None,
     *,
     display: Display,
     overwrite: bool = False,
 ) -> Generated:
-    """Answer the prompts of a release, or of a file, and write ``responses.parquet`` and ``generation.json``.
+    """Answer prompts, and write ``responses.parquet`` and ``generation.json``.
+
+    ``prompts`` is a file, or names prompts to continue as in ``prompt_sources`` or a collection of the release; without
+    it the prompts are a release's sentences.
 
     The folder is written whole or not at all. A folder with other responses is
     refused before the model is asked, unless ``overwrite``.
     """
-    asked, source = _ask(release, prompts, options, display)
-    generator = open_generator(model, options, display)
-    generation = _sign(generator, source, prompts, options)
-    named = source.version if source else (prompts or Path()).stem
-    folder = out or Path("responses") / f"{file_name(generator.identity.name)}-on-{file_name(named)}"
+    asked = _ask(release, prompts, options, display)
+    style = STYLES.read(CollectionOptions().style) if asked.is_continued else None
+    generator = open_generator(model, with_style(options, style), display)
+    generation = _sign(generator, asked, style)
+    named = asked.prompts or (asked.release.version if asked.release else "")
+    folder = (
+        out
+        or Path("responses")
+        / f"{file_name(generator.identity.name)}-on-{file_name(Path(named).stem if asked.release is None else named)}"
+    )
 
     def may(old: Path) -> bool:
         return _may_replace(old, generation, overwrite=overwrite)
 
     refuse_target(folder, may)
     with new_folder(folder, may) as made, _kept_if_interrupted(generator):
-        sameness, responses = answer_prompts(asked, generator, display)
+        sameness, responses = answer_prompts(asked.requests, generator, display)
         found = generation.model_copy(
             update={
                 "counts": dict(count_responses(responses)),
@@ -108,28 +121,51 @@ def generate(
     return Generated(folder, responses, found)
 
 
-def _ask(
-    release: str | None, prompts: Path | None, options: AnsweringOptions, display: Display
-) -> tuple[pa.Table, ReleaseSignature | None]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The requests and what ``Generation`` says of them."""
+
+    requests: pa.Table
+    release: ReleaseSignature | None
+    prompts: str | None
+    prompts_sha256: str | None
+    settings: Mapping[str, str]
+    is_continued: bool = False
+
+
+def _ask(release: str | None, prompts: str | None, options: AnsweringOptions, display: Display) -> _Asked:
     drawing = options.drawing
-    if prompts is not None:
-        return read_prompts(prompts, drawing.per_cell).slice(0, drawing.limit), None
+    file = None if prompts is None else prompts_file(Path(prompts))
+    if file is not None and file.suffix.lower() in (".txt", *SUFFIXES):
+        return _ask_file(file, release, drawing)
+    if prompts is not None and prompts != SENTENCES:
+        found = find_asked(release, CollectionOptions(prompts=prompts, samples=drawing.per_cell), drawing, display)
+        signed = found.signature if found.release else None
+        return _Asked(found.requests, signed, found.name, found.settings["prompts_sha256"], found.settings, True)
     with display.step(f"Opening release {release}" if release else "Opening the newest release"):
         opened = find_release(release)
     with display.step("Drawing prompts"):
-        return draw_prompts(opened, drawing), sign_release(opened)
+        return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 
 
-def _sign(
-    generator: Generator, release: ReleaseSignature | None, prompts: Path | None, options: AnsweringOptions
-) -> Generation:
-    drawn = options.drawing.settings if release else {"prompts_per_cell": str(options.drawing.per_cell)}
+def _ask_file(prompts: Path, release: str | None, drawing: Drawing) -> _Asked:
+    if release is not None:
+        raise SelectionError(f"--prompts {prompts} and --release exclude each other: leave one out")
+    if drawing.where:
+        raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {prompts}")
+    requests = read_prompts(prompts, drawing.per_cell).slice(0, drawing.limit)
+    settings = {"prompts_per_cell": str(drawing.per_cell)}
+    return _Asked(requests, None, prompts.name, file_sha256(prompts), settings)
+
+
+def _sign(generator: Generator, asked: _Asked, style: Style | None) -> Generation:
+    about = style.settings if style and not generator.keeps_blank else {}
     return Generation(
         model=ModelSignature(**asdict(generator.identity)),
-        release=release,
-        prompts=prompts.name if prompts else None,
-        prompts_sha256=file_sha256(prompts) if prompts else None,
-        generation={**drawn, **generator.settings},
+        release=asked.release,
+        prompts=asked.prompts,
+        prompts_sha256=asked.prompts_sha256,
+        generation={**asked.settings, **generator.settings, **about},
         versions=package_versions(),
         machine=machine(),
     )

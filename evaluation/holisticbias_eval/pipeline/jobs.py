@@ -29,15 +29,15 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 class Job(ABC):
     """A prepared run: ``signature`` is complete but for what running it finds out."""
 
-    release: Release
+    release: Release | None
     prompts: Prompts
     signature: Signature
 
     @property
     def name(self) -> str:
         """The default name of the run's folder; different for parts of a release and for prompts."""
-        names = [file_name(self.signature.model.name), "on", self.release.version]
-        if self.release.manifest.part:
+        names = [file_name(self.signature.model.name), "on", self.signature.release.version]
+        if self.release is not None and self.release.manifest.part:
             names.append(file_name(self.release.manifest.part))
         if self.prompts is not RELEASE_SENTENCES:
             names.append(self.prompts.name)

@@ -97,7 +97,8 @@ def start_judges(measures: Sequence[str], model: str | None, options: JudgingOpt
             raise EvaluationError(
                 f"{_measure_of(name, measures)} needs a classifier like {example} in --classifier too"
             )
-    return Judges(_start(styles, options, display), _start(offensive, options, display), options)
+    first, second = (start_named(name, options, display) if name else None for name in (styles, offensive))
+    return Judges(first, second, options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
@@ -130,9 +131,8 @@ def _measure_of(answers: str, measures: Sequence[str]) -> str:
     return next(name for name in measures if MEASURES[name].needs.answers == answers)
 
 
-def _start(name: str | None, options: JudgingOptions, display: Display) -> Classifier | None:
-    if name is None:
-        return None
+def start_named(name: str, options: JudgingOptions, display: Display) -> Classifier:
+    """Start the classifier of a card."""
     with display.step(f"Loading classifier {name}"):
         return start_classifier(name, display.notice, options.device, options.api_base)
 

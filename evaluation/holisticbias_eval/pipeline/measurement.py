@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -59,17 +59,25 @@ def measure_file(
         figures += corpus_figures(View(Figures(figures), scores), count_corpus(corpus, scores))
     elif corpus is not None:
         figures += correlate_frequency(measure, scores, count_corpus(corpus, scores))
-    measurement = Measurement(
+    measuring = chosen.signature(settings or Settings())
+    measurement = describe_measurement(measure, path, measuring, scores.num_rows, figures, measured.notes)
+    return measurement, measured.tables, View(Figures(figures), scores)
+
+
+def describe_measurement(
+    measure: str, path: Path, measuring: Mapping[str, str], rows: int, figures: tuple[Figure, ...], notes: Sequence[str]
+) -> Measurement:
+    """The record of the figures of a measure on the table in a file."""
+    return Measurement(
         measure=measure,
-        measuring=dict(chosen.signature(settings or Settings())),
+        measuring=dict(measuring),
         scores=path.name,
         scores_sha256=file_sha256(path),
         versions=package_versions(),
-        sentences=scores.num_rows,
+        sentences=rows,
         figures=figures,
-        notes=measured.notes,
+        notes=tuple(notes),
     )
-    return measurement, measured.tables, View(Figures(figures), scores)
 
 
 def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.measures.measure import Answers
 from holisticbias_eval.measures.responses.labels import PREFIX
+from holisticbias_eval.pipeline.pair_files import read_pair_scores
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of, probabilities_of, read_columns
 
 NAMES = ("axis", "template", "descriptor", "noun")
@@ -40,9 +41,10 @@ def read_scores(path: Path, answers: Answers = "likelihoods") -> pa.Table:
       descriptor_id, noun_id, template_id, paraphrase_of, opposite_of``;
     - for labels: ``axis, template, descriptor`` and ``p:STYLE`` for each style;
     - for offensiveness: ``axis, template, descriptor, probability``, or the columns of a run's responses;
-    - for responses: ``axis, template, descriptor, response``.
+    - for responses: ``axis, template, descriptor, response``;
+    - for pairs: see ``pair_files.read_pair_scores``.
 
-    The last three may have the columns of a run's responses. A number may be
+    Tables of responses may have the columns of a run's responses. A number may be
     missing, a name may not. Raises ``ScoresError``.
     """
     return _READERS[answers](path)
@@ -152,4 +154,5 @@ _READERS: Mapping[Answers, Callable[[Path], pa.Table]] = {
     "labels": partial(_responses, needed=PREFIX),
     "offensiveness": _offences,
     "responses": partial(_responses, column="response"),
+    "pairs": read_pair_scores,
 }

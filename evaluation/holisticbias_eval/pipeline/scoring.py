@@ -22,7 +22,9 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
@@ -38,13 +40,13 @@ class ScoringJob(Job):
     each asked span among them. ``stored`` is the engine with a store, if there is one.
     """
 
-    release: Release
+    release: Release | None
     engine: Scorer
     stored: StoredScorer | None
-    asked: Asked
+    asked: Asked | AskedPairs | AskedChoices
     distinct: Spans
     rows: Ints
-    prompts: ScoredPrompts
+    prompts: ScoredPrompts | PairPrompts
     signature: Signature
 
     @property
@@ -63,7 +65,7 @@ class ScoringJob(Job):
         """Score and measure."""
         probe = self._probe(display)
         before = self.scorer.input_counts()
-        scores = self._score(display)
+        scores = self.scored(display)
         measured = measure_answers(scores, self.signature.measures, SETTINGS, display)
         result = Result(
             signature=with_probe(self.signature, probe),
@@ -102,7 +104,8 @@ class ScoringJob(Job):
             spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
             return self.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
 
-    def _score(self, display: Display) -> pa.Table:
+    def scored(self, display: Display) -> pa.Table:
+        """Score, and add the scores to what was asked."""
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
             return self.asked.answer(score_spans(self.distinct, self.scorer, scored).take(self.rows))
 

@@ -11,6 +11,8 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.generation.requests import RESPONSE_FIELDS
 from holisticbias_eval.table_files import read_table
 
+COLLECTED = "prompts.parquet"
+"""The table in a folder that ``holisticbias collect`` wrote."""
 MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
 
 
@@ -21,6 +23,7 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
     Other columns are kept; a column ``persona`` is read before the prompt.
     Raises ``EvaluationError`` if the file is unusable.
     """
+    path = prompts_file(path)
     table = (
         _lines(path)
         if path.suffix.lower() == ".txt"
@@ -39,6 +42,11 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
         raise SelectionError(f"{path} has no prompts")
     rows = [i for i in range(len(texts)) for _ in range(samples)]
     return _numbered(table.take(pa.array(rows)), rows)
+
+
+def prompts_file(path: Path) -> Path:
+    """The table of prompts in a folder that ``holisticbias collect`` wrote, or the file itself."""
+    return path / COLLECTED if (path / COLLECTED).is_file() else path
 
 
 def _lines(path: Path) -> pa.Table:

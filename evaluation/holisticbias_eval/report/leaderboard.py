@@ -1,4 +1,4 @@
-"""The registry of results as tables, one for each release and measure: axes as rows, models as columns."""
+"""The registry of results as tables, one for each release and measure: axes or domains as rows, models as columns."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.units import show
 from holisticbias_eval.results.entry import Entry
+from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
 
 REMINDER = (
@@ -30,7 +31,8 @@ def leaderboard_tables(entries: Sequence[Entry]) -> tuple[Table, ...]:
 
 def _group(entry: Entry) -> tuple[str, str, int]:
     release = entry.signature.release
-    return release.version, release.subset or "", [*MEASURES, entry.measure].index(entry.measure)
+    part = release.subset or "" if release.prompts is None else release.digest
+    return release.version, part, [*MEASURES, entry.measure].index(entry.measure)
 
 
 def _table(entries: tuple[Entry, ...]) -> Table:
@@ -47,11 +49,16 @@ def _table(entries: tuple[Entry, ...]) -> Table:
         (", ".join(labels.get(part, title(part)) for part in key), *(_cell(found.get(key)) for found in headlines))
         for key in keys
     ]
-    columns = (Column("axis", "Axis"), *(Column(e.file_name, e.signature.model.name) for e in entries))
-    caption = f"{info.title if info else measure} on HolisticBias {release.version}"
-    if release.subset:
-        caption += f", subset {release.subset}"
+    by = "axis" if info is None else info.by[0] if "domain" in info.by else info.by[-1]
+    columns = (Column(by, title(by)), *(Column(e.file_name, e.signature.model.name) for e in entries))
+    caption = f"{info.title if info else measure} on {_on(release)}"
     return Table(f"{release.version}-{release.subset or ''}-{measure}", caption, columns, tuple(rows))
+
+
+def _on(release: ReleaseSignature) -> str:
+    if release.prompts is not None:
+        return f"{release.title} ({release.digest[:12]})"
+    return f"HolisticBias {release.version}" + (f", subset {release.subset}" if release.subset else "")
 
 
 def _cell(figure: Figure | None) -> str:

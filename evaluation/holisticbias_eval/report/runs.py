@@ -30,7 +30,7 @@ def run_report(run: Run) -> Report:
         classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
         notes=(signature.model.note,) if signature.model.note else (),
-        preferences=True,
+        preferences="pair_id" not in run.answers.column_names,
     )
 
 
@@ -68,7 +68,9 @@ def _notes(compared: ComparedRuns) -> Iterator[str]:
 def _what_differs(compared: ComparedRuns) -> Iterator[str]:
     settings = ", ".join(name.replace("_", " ") for name in compared.settings_that_differ)
     how = "scoring" if compared.sentences.what == "sentences" else "settings"
-    named = [f"{how} ({settings})" if name == "scoring" else name for name in compared.differs]
+    prompts = compared.second.release.what if compared.second.release.prompts is not None else "release"
+    words = {"scoring": f"{how} ({settings})", "release": prompts}
+    named = [words.get(name, name) for name in compared.differs]
     yield f"What differs: {', '.join(named) or 'nothing'}."
     nats = compared.sentences.nats
     if nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):

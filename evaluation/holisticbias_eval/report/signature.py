@@ -11,9 +11,7 @@ from holisticbias_eval.results.signature import ModelSignature, Signature
 
 def run_title(signature: Signature) -> str:
     """A run as its model and release."""
-    release = signature.release
-    subset = f", subset “{release.subset}”" if release.subset else ""
-    return f"{model_title(signature.model.name)} on HolisticBias {release.version}{subset}"
+    return f"{model_title(signature.model.name)} on {signature.release.title}"
 
 
 def architecture(model: ModelSignature) -> str:
@@ -42,14 +40,19 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Quantization", model.quantization
     if model.file_sha256:
         yield "File, SHA-256", model.file_sha256
-    yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
-    yield "Release, digest of the rows", release.digest
+    if release.prompts is None:
+        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
+        yield "Release, digest of the rows", release.digest
+    else:
+        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, digest", release.digest
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
     if signature.generation:
         yield "Responses", f"{signature.sentences_scored:,}"
     else:
-        yield "Sentences", f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
+        what = "Pairs" if release.what == "pairs" else "Sentences"
+        yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
     for classifier, about in signature.classifiers.items():

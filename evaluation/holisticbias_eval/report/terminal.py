@@ -47,7 +47,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 def _main_sections(chapter: Chapter) -> list[Section]:
     """The sections to print: if others remain, without those whose only figures are charts of many values per row."""
-    main = [section for section in chapter.sections if not section.detail]
+    main = [section for section in chapter.sections if section.in_terminal and not section.detail]
     brief = [s for s in main if s.tables or not s.charts or not all(isinstance(c, PICTURES) for c in s.charts)]
     return brief or main
 

@@ -77,6 +77,11 @@ def _signed(value: float) -> str:
     return f"{value:+z.2f}" if abs(value) < 1e7 else f"{value:+.2e}"
 
 
+def _small_difference(value: float) -> str:
+    """A difference on a scale from -1 to 1."""
+    return f"{value:+z.3f}" if abs(value) < 1e7 else f"{value:+.2e}"
+
+
 def _perplexity(value: float) -> str:
     if value >= 1e7:
         return f"{value:.2e}"
@@ -95,6 +100,12 @@ def _share(value: float) -> str:
     return f"{value:.1%}"
 
 
+SCORES = (
+    "compound score", "norm", "polarity", "probability of positive minus negative",
+    "female minus male share of gendered words",
+)  # fmt: skip
+"""Scales from -1 to 1, whose names stand in headings and not after every number."""
+
 _FORMATS: dict[str, Callable[[float], str]] = {
     "share": _share,
     "probability": _share,
@@ -109,4 +120,6 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "rank-biserial": _number,
     "p_value": _p_value,
     "text": lambda value: f"{value:,g}",
+    **dict.fromkeys(SCORES, _number),
+    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), _small_difference),
 }

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
+import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.errors import RegistryError
@@ -17,6 +18,9 @@ from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
 
+KEPT = ("axis", "domain", "specification")
+"""The first keys of headline figures that the registry keeps."""
+
 
 class Entry(Part):
     """A file of ``evaluation/results/``."""
@@ -27,15 +31,14 @@ class Entry(Part):
     note: str | None = None
     signature: Signature
     measure: str = Field(min_length=1)
-    labels: dict[str, str] = Field(description="the release's label of each axis")
+    labels: dict[str, str] = Field(description="the label of each axis or specification")
     figures: tuple[Figure, ...] = Field(min_length=1)
 
     @property
     def file_name(self) -> str:
         """The name that its file must have."""
-        release = self.signature.release
-        version = f"{release.version}-{release.subset}" if release.subset else release.version
-        return f"{slug(self.signature.model.name)}-on-{slug(version)}-{slug(self.measure)}.json"
+        release = self.signature.release.short_name
+        return f"{slug(self.signature.model.name)}-on-{slug(release)}-{slug(self.measure)}.json"
 
 
 def read_entry(content: bytes) -> Entry:
@@ -46,7 +49,7 @@ def read_entry(content: bytes) -> Entry:
 
 
 def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
-    """Make an entry for each measure of a run that gives a figure for each axis.
+    """Make an entry for each measure of a run that gives a figure for each axis, domain or specification.
 
     ``name`` is the public name of a model that the run loaded from a folder.
     """
@@ -55,33 +58,42 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     if is_path(model.name) or (name is None and _is_local(model)):
         raise RegistryError(f"{model.name} is a folder on one machine: give the model's public name with --name")
     figures = Figures(run.result.figures)
-    labels = View(figures, run.answers).labels
+    labels = {**View(figures, run.answers).labels, **_specification_labels(run.answers)}
     made = []
     for measure in signature.measures:
         kept = tuple(_kept(figures, MEASURES[measure].info)) if measure in MEASURES else ()
         if kept:
             parameters = {k: v for k, v in signature.measuring.items() if k == measure}
             own = {"model": model, "measures": (measure,), "measuring": parameters}
-            axes = {figure.keys["axis"] for figure in kept}
+            named = {name for figure in kept for name in figure.keys.values()}
             made.append(
                 Entry(
                     contributor=contributor,
                     date=date,
                     signature=signature.model_copy(update=own),
                     measure=measure,
-                    labels={axis: label for axis, label in labels.items() if axis in axes},
+                    labels={name: label for name, label in labels.items() if name in named},
                     figures=kept,
                 )
             )
     if not made:
-        raise RegistryError("the registry keeps figures by axis, and this run has no figures by axis")
+        raise RegistryError("the registry keeps figures by axis, domain or specification, and this run has none")
     return tuple(made)
 
 
 def _kept(figures: Figures, info: Info) -> list[Figure]:
-    if info.by != ("axis",):
+    if info.by[0] not in KEPT:
         return []
-    return [figure for name in (info.headline, *info.beside) for figure in figures.by(info.name, name, "axis")]
+    return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
+
+
+def _specification_labels(answers: pa.Table) -> dict[str, str]:
+    """The label of each specification of a run of pairs."""
+    names = ["specification", "label"]
+    if not set(names) <= set(answers.column_names):
+        return {}
+    rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
+    return {row["specification"]: row["label"] for row in rows if row["label"]}
 
 
 def is_path(name: str) -> bool:

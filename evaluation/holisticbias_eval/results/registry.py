@@ -28,6 +28,8 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
 # the digest of a published version, or of its subset of this name; None if it does not exist
 Published = Callable[[str, str | None], str | None]
 
@@ -114,7 +116,7 @@ def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
     if path.name != entry.file_name:
         yield f"its file must be called {entry.file_name}"
     yield from _check_model(signature.model)
-    yield from _check_release(signature.release, published)
+    yield from _check_release(signature.release, entry.measure, published)
     yield from _check_counts(signature)
     if entry.measure not in MEASURES:
         yield f"measure: there is no measure {entry.measure!r}"
@@ -133,7 +135,11 @@ def _check_model(model: ModelSignature) -> Iterator[str]:
         )
 
 
-def _check_release(release: ReleaseSignature, published: Published) -> Iterator[str]:
+def _check_release(release: ReleaseSignature, measure: str, published: Published) -> Iterator[str]:
+    if measure in MEASURES and MEASURES[measure].needs.answers == "pairs":
+        if release.what != "pairs" or not release.prompts or not _DIGEST.fullmatch(release.digest):
+            yield "signature.release: needs the name of the pairs and the SHA-256 of their rows"
+        return
     if published(release.version, None) is None:
         yield f"signature.release.version: {release.version} is not published"
         return

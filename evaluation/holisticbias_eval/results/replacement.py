@@ -63,7 +63,7 @@ def _unequal(pairs: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
 
 def _release_name(release: ReleaseSignature) -> str:
     part = f" {release.subset}" if release.subset else ""
-    return f"{release.version}{part} (digest {release.digest[:8]})"
+    return f"{release.prompts or release.version}{part} (digest {release.digest[:8]})"
 
 
 def _model_name(model: ModelSignature) -> str:

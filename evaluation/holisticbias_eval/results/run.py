@@ -36,7 +36,12 @@ class AnswerFile:
 
 
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
+PAIRS = AnswerFile(
+    "scored_pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
+)
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
+TEXTS = ("response_id", "group", "prompt", "response", "text")
+"""The columns of responses that are texts about groups."""
 
 
 class MaskedInputs(Part):
@@ -69,7 +74,8 @@ class _Signed(BaseModel):
 class Run:
     """The content of a run's folder: the result, a table of answers, and tables of details by name.
 
-    The answers are scored sentences (``scores.parquet``) or responses (``responses.parquet``).
+    The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``) or scored pairs of
+    sentences (``scored_pairs.parquet``).
     """
 
     result: Result
@@ -79,7 +85,8 @@ class Run:
 
 def write_run(run: Run, folder: Path) -> None:
     """Write the result, the answers and the tables into an existing folder."""
-    answers = RESPONSES if "response" in run.answers.column_names else SCORES
+    names = run.answers.column_names
+    answers = RESPONSES if "response" in names else PAIRS if "other_sentence" in names else SCORES
     for name, table in ((answers.name, run.answers), *run.tables.items()):
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     (folder / RESULT).write_text(_as_json(run.result), "utf-8")
@@ -99,7 +106,7 @@ def is_run(folder: Path) -> bool:
 
 
 def _answer_file(folder: Path) -> AnswerFile | None:
-    return next((kind for kind in (SCORES, RESPONSES) if (folder / kind.file).is_file()), None)
+    return next((kind for kind in (SCORES, RESPONSES, PAIRS) if (folder / kind.file).is_file()), None)
 
 
 def read_run(folder: Path) -> Run:
@@ -107,7 +114,7 @@ def read_run(folder: Path) -> Run:
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         what = (
-            f"has no {RESULT} and {SCORES.file} or {RESPONSES.file}"
+            f"has no {RESULT} and {SCORES.file}, {RESPONSES.file} or {PAIRS.file}"
             if folder.is_dir()
             else "is a file"
             if folder.exists()
@@ -159,7 +166,8 @@ def _read_table(path: Path) -> pa.Table:
 def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
     path = folder / answers.file
     table = _read_table(path)
-    for name in answers.columns:
+    needed = TEXTS if answers is RESPONSES and "group" in table.column_names else answers.columns
+    for name in needed:
         if name not in table.column_names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     return table

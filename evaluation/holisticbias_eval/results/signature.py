@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version as installed_version
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,11 +21,27 @@ PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", 
 
 
 class ReleaseSignature(Part):
-    """The release that was scored."""
+    """The release that was scored, or prompts of no release: then ``prompts`` is their name and ``version`` "none"."""
 
     version: str
     subset: str | None
     digest: str
+    prompts: str | None = Field(None, description="name of prompts or pairs that are of no release")
+    what: Literal["prompts", "pairs"] = Field("prompts", description="what the name is of")
+
+    @property
+    def short_name(self) -> str:
+        """The release and its subset, or what the prompts or pairs are and the beginning of their digest."""
+        if self.prompts is not None:
+            return f"{self.what}-{self.digest[:12]}"
+        return f"{self.version}-{self.subset}" if self.subset else self.version
+
+    @property
+    def title(self) -> str:
+        """The release, the prompts or the pairs in words."""
+        if self.prompts is not None:
+            return f"the {self.what} {self.prompts}"
+        return f"HolisticBias {self.version}" + (f", subset “{self.subset}”" if self.subset else "")
 
 
 class ModelSignature(Part):

@@ -34,9 +34,9 @@ class Aligned:
 
 
 class SharedSentences(Part):
-    """Counts of the common, changed, gone and added sentences, or prompts, of two runs."""
+    """Counts of the common, changed, gone and added sentences, prompts, or pairs of two runs."""
 
-    what: Literal["sentences", "prompts"] = "sentences"
+    what: Literal["sentences", "prompts", "pairs"] = "sentences"
 
     common: int = Field(description="sentences with the same text and a perplexity in both runs")
     changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")
@@ -62,10 +62,12 @@ def align(first: pa.Table, second: pa.Table) -> Aligned:
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
-    """Count the sentences that two runs share, and by how much their likelihoods differ; or the prompts of responses.
+    """Count the sentences that two runs share, and by how much their likelihoods differ; or the prompts, or the pairs.
 
-    Raises ``SelectionError`` if they have no sentence in common.
+    Raises ``SelectionError`` if they have nothing in common.
     """
+    if "pair_id" in first.column_names and "pair_id" in second.column_names:
+        return _count_pairs(first, second)
     if "response_id" in first.column_names and "response_id" in second.column_names:
         return _count_prompts(first, second)
     aligned = align(first, second)
@@ -90,6 +92,26 @@ def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
     same = pc.sum(pc.and_(*equal)).as_py()
     return SharedSentences(
         what="prompts",
+        common=same,
+        changed=one.num_rows - same,
+        gone=first.num_rows - one.num_rows,
+        added=second.num_rows - one.num_rows,
+    )
+
+
+def _count_pairs(first: pa.Table, second: pa.Table) -> SharedSentences:
+    first, second = (table.filter(table["other_sentence"].is_valid()) for table in (first, second))
+    place = pc.index_in(first["pair_id"], second["pair_id"].combine_chunks())
+    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
+    equal = (
+        pc.fill_null(pc.equal(*(table[name].cast(pa.large_string()) for table in (one, other))), False)
+        for name in ("sentence", "other_sentence")
+    )
+    same = pc.sum(pc.and_(*equal)).as_py() or 0
+    if not same:
+        raise SelectionError("the two runs have no pair of sentences in common: there is nothing to compare")
+    return SharedSentences(
+        what="pairs",
         common=same,
         changed=one.num_rows - same,
         gone=first.num_rows - one.num_rows,

@@ -98,6 +98,27 @@ def test_a_file_of_prompts(generate: Callable[..., Answer], tmp_path: Path) -> N
     assert len(content["prompts_sha256"]) == 64
 
 
+def test_prompts_to_continue(generate: Callable[..., Answer], tmp_path: Path) -> None:
+    bold = {"Blickets": {"Ada": ["A blicket from the north is "]}, "Daxes": {"Bob": ["A dax from the south is "]}}
+    (tmp_path / "bold").mkdir()
+    (tmp_path / "bold" / "craft_prompt.json").write_text(json.dumps(bold))
+    options = ("--prompts", tmp_path / "bold", "--where", "group=Daxes", "--per-cell", 2)
+    code, _, error = generate(*options, release=False)
+    assert code == 0, error
+    found = rows(tmp_path / "responses").values()
+    assert [(row["prompt"], row["group"], row["sample"]) for row in found] == [
+        ("A dax from the south is", "Daxes", 0),
+        ("A dax from the south is", "Daxes", 1),
+    ]
+    content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
+    assert (content["release"], content["prompts"]) == (None, "bold")
+    assert content["generation"]["decoding"] == "bold-gpt2"
+    assert content["prompts_sha256"] == content["generation"]["prompts_sha256"]
+    code, _, error = generate("--prompts", "unknown")
+    assert code == 2
+    assert "release 0.1.0 has no prompts" in error
+
+
 def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path) -> None:
     (tmp_path / "personas.txt").write_text("I sing.\nI am 9.\n")
     short = tmp_path / "short.yaml"  # the model's window has 64 tokens
@@ -133,4 +154,4 @@ def test_mistakes_are_one_line(
 def test_release_and_prompts_exclude_each_other(generate: Callable[..., Answer], tmp_path: Path) -> None:
     code, _, error = generate("--prompts", tmp_path / "prompts.txt")
     assert code == 2
-    assert "--prompts and --release exclude each other" in error
+    assert "prompts.txt and --release exclude each other" in error

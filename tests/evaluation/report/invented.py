@@ -93,11 +93,11 @@ def forest() -> Forest:
     return Forest(
         "pairs", "Differences of pairs", "nats per sentence difference",
         (
-            Estimate("Deaf or hearing", 0.8, Interval(low=0.4, high=1.2), marked=True, group="Ability"),
+            Estimate("Deaf or hearing", 0.8, Interval(low=0.4, high=1.2), marked=True, group="Ability", beside=0.5),
             Estimate("with a limb difference or able-bodied", -0.2, Interval(low=-0.6, high=0.2), group="Ability"),
             Estimate("young or old", None, None, group="Age"),
         ),
-        "nats per sentence  ·  line: 95% interval  ·  coloured: differs from 0",
+        "nats per sentence  ·  line: 95% interval  ·  mark: last year  ·  filled: differs from 0", beside="last year",
     )  # fmt: skip
 
 
@@ -172,7 +172,9 @@ def awkward_blocks() -> tuple[Block, ...]:
         ),
         *(DotPlot(HIDDEN, LONG, HOSTILE, dots, LONG, log) for log in (False, True)),
         HeatMap("h", HOSTILE, "perplexity", AWKWARD, tuple((n, (inf, -inf, nan, None, 1.0)) for n in AWKWARD), HIDDEN),
-        Forest("f", HOSTILE, "nats", tuple(Estimate(n, v, wide, marked=True, group=n) for n, v in named), LONG),
+        Forest(
+            "f", HOSTILE, "nats", tuple(Estimate(n, v, wide, marked=True, group=n, beside=v) for n, v in named), LONG
+        ),
         Scatter("s", HIDDEN, HOSTILE, LONG, "share", HOSTILE, points),
         Scatter("u", HIDDEN, HOSTILE, LONG, "count", HOSTILE, points, log_x=True),
     )

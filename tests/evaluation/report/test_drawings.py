@@ -158,7 +158,9 @@ def test_estimates_lie_beside_their_reference() -> None:
     first = shapes(drawing, Line, "estimate")[0]
     assert (first.x + first.to_x) / 2 == pytest.approx(marked.x)
     assert [t.text for t in shapes(drawing, Text, "group")] == ["Ability", "Age"]
-    assert "Deaf or hearing +0.80 (+0.40 to +1.20), marked" in drawing.description
+    (beside,) = shapes(drawing, Line, "before")
+    assert zero < beside.x < marked.x
+    assert "Deaf or hearing +0.80 (+0.40 to +1.20), last year +0.50, marked" in drawing.description
 
 
 def test_a_forest_has_its_reference_in_sight() -> None:

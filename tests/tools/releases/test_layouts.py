@@ -20,7 +20,7 @@ def with_layout(catalog: Catalog, layout: int) -> Catalog:
     return replace(catalog, releases=releases)
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3])
+@pytest.mark.parametrize("layout", [1, 2, 3, 4])
 def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
     catalog: Catalog, tmp_path: Path, layout: int
 ) -> None:
@@ -29,12 +29,12 @@ def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
     axis_of = dict(zip(descriptors["descriptor_id"], descriptors["axis_label"], strict=True))
     for name in ("sentences", "small", "noun_phrases"):
         frame = pd.read_parquet(tmp_path / "release" / "data" / f"{name}.parquet")
-        assert ("axis_label" in frame.columns) == (layout == 3)
-        if layout == 3:
+        assert ("axis_label" in frame.columns) == (layout >= 3)
+        if layout >= 3:
             assert frame["axis_label"].fillna("").tolist() == [axis_of.get(i, "") for i in frame["descriptor_id"]]
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3])
+@pytest.mark.parametrize("layout", [1, 2, 3, 4])
 def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog, layout: int) -> None:
     love, hate = (f.templates[-1] for f in catalog.families)
     hate = hate.model_copy(update={"opposite_of": love.id})
@@ -43,17 +43,17 @@ def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog,
     tables = build_release(changed, VERSION).tables
     for name, key in (("templates", "template_id"), ("history", "entry_id")):
         rows = {row[key]: row.get("opposite_of") for row in tables[name].to_pylist()}
-        assert ("opposite_of" in tables[name].column_names) == (layout == 3)
-        assert (rows[hate.id], rows[love.id]) == (love.id if layout == 3 else None, None)
+        assert ("opposite_of" in tables[name].column_names) == (layout >= 3)
+        assert (rows[hate.id], rows[love.id]) == (love.id if layout >= 3 else None, None)
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3])
+@pytest.mark.parametrize("layout", [1, 2, 3, 4])
 def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: Path, layout: int) -> None:
     write_intersections(with_layout(catalog, layout), Request(VERSION, "all"), tmp_path / "pairs")
     for shard in open_release(tmp_path / "pairs").shards("intersections"):
         for n in (1, 2):
-            assert (f"axis_label_{n}" in shard.column_names) == (layout == 3)
-            if layout == 3:
+            assert (f"axis_label_{n}" in shard.column_names) == (layout >= 3)
+            if layout >= 3:
                 axes = shard[f"axis_{n}"].to_pylist()
                 assert shard[f"axis_label_{n}"].to_pylist() == [LABELS[axis] for axis in axes]
 

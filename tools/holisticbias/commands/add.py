@@ -1,8 +1,8 @@
-"""``holisticbias add``: add a term, noun or template by answering questions."""
+"""``holisticbias add``: add an entry by answering questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.commands.questions import Questions
+from holisticbias.commands.prompt_questions import prompt_draft
+from holisticbias.commands.questions import Given, Questions, ask_source, print_lines
+from holisticbias.commands.specification_questions import specification_draft
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Field
     from holisticbias.terms.catalog import Catalog
 
+_KINDS = ["term", "noun", "template", "prompt", "specification"]
 _WRITE = click.Choice(["yes", "change", "no"])
 _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
 
 
 @click.command()
-@click.option(
-    "--kind", type=click.Choice(["term", "noun", "template"]), default="term", show_default=True, help="Kind of entry."
-)
-@click.option("--text", help="The term, noun or template, for example 'Deaf', 'with a stoma' or 'an amputee'.")
-@click.option("--axis", help="Axis of the term, gender of the noun, or family of the template.")
+@click.argument("named", metavar="[KIND]", type=click.Choice(_KINDS), required=False)
+@click.option("--kind", type=click.Choice(_KINDS), help="Another way to name KIND.")
+@click.option("--text", help="The term, noun, template or opening, or the title of a specification.")
+@click.option("--axis", help="Axis of the term, gender of the noun, or family of the template or specification.")
 @click.option("--bucket", help="Group within the axis.")
 @click.option(
     "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
@@ -40,13 +42,35 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 @click.option(
     "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
 )
+@click.option("--continuation", help="Rest of the sentence that a prompt opens.")
+@click.option("--subject", help="Name or term in a prompt that is replaced by XYZ before measuring, or none.")
+@click.option(
+    "--group",
+    multiple=True,
+    help="Group of a prompt, by name; or a group of a specification, 'Stads: small things'. Can be repeated.",
+)
+@click.option(
+    "--attributes", multiple=True, help="Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated."
+)
+@click.option("--slot", multiple=True, help="Terms of a specification, 'stad / blicket'. Can be repeated.")
+@click.option("--template", multiple=True, help="Template of a specification, with [T] and [A]. Can be repeated.")
+@click.option("--control/--no-control", default=None, help="Whether the words of a specification are invented.")
 @click.option("--entry-id", help="The id; by default derived from the text.")
 @click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
 @click.option("--yes", is_flag=True, help="Accept all proposals without asking.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
-def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: str | bool | None) -> None:
+def command(
+    named: str | None,
+    kind: str | None,
+    source: Path | None,
+    yes: bool,
+    dry_run: bool,
+    **given: str | bool | tuple[str, ...] | None,
+) -> None:
     """Add an entry by answering a few questions.
+
+    KIND is term (default), noun, template, prompt or specification.
 
     Shows how the entry reads in sentences, and writes it to the right file.
 
@@ -64,14 +88,17 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
+    chosen = named or kind or "term"
+    if kind not in (None, chosen):
+        raise click.UsageError(f"KIND is {chosen}, but --kind is {kind}: name one of them.")
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
     today = datetime.now(UTC).date().isoformat()
-    questions = Questions(given, yes)
+    questions = Questions(_one_group(given) if chosen == "prompt" else given, yes)
     edits: list[Edit] = []
     while not edits:
-        draft = {"term": _term, "noun": _noun, "template": _template}[kind](catalog, questions, version)
+        draft = _DRAFTS[chosen](catalog, questions, version)
         edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
         try:
             check_edits(root, edits)
@@ -79,7 +106,7 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
             if yes:
                 raise
             click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
-            edits = []
+            edits, questions = [], questions.again()
             continue
         if not yes and not dry_run:
             match click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes"):
@@ -87,13 +114,21 @@ def command(kind: str, source: Path | None, yes: bool, dry_run: bool, **given: s
                     click.echo("Nothing was written.")
                     return
                 case "change":
-                    edits = []
+                    edits, questions = [], questions.again()
     if dry_run:
         click.echo(f"{draft.entry['id']} could be written for version {version}.")
         return
     for path in apply_edits(root, edits):
         click.echo(f"wrote {path}")
     click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
+
+
+def _one_group(given: Mapping[str, Given]) -> Mapping[str, Given]:
+    """The options of a prompt, with its only group as a text."""
+    groups = given.get("group") or ()
+    if isinstance(groups, tuple) and len(groups) > 1:
+        raise click.UsageError("A prompt has one group: name --group once.")
+    return {**given, "group": groups[0] if isinstance(groups, tuple) and groups else None}
 
 
 def _term(catalog: Catalog, ask: Questions, version: str) -> Draft:
@@ -121,13 +156,7 @@ def _term(catalog: Catalog, ask: Questions, version: str) -> Draft:
     _show(catalog, entry | grammar)
     proposed = propose_id(axis, text, position, grammar.get("article"))  # type: ignore[arg-type]
     entry = {"id": ask.text("entry-id", "Its id", proposed), "text": text, "bucket": bucket, **grammar}
-    return Draft("descriptors", axis, entry | {"sources": [_origin(catalog, ask)], "since": version})
-
-
-def _origin(catalog: Catalog, ask: Questions) -> str:
-    known = [source.id for source in catalog.sources]
-    question = "Where does it come from (contributors, or another id in sources.yaml)?"
-    return ask.choice("from", question, known, "contributors", show=False)
+    return Draft("descriptors", axis, entry | {"sources": [ask_source(catalog, ask)], "since": version})
 
 
 def _usual_bucket(buckets: list[str], text: str) -> str:
@@ -179,7 +208,7 @@ def _noun(catalog: Catalog, ask: Questions, version: str) -> Draft:
     keys: dict[str, Field] = {"text": text, "plural": plural, "article": article}
     _show_noun(catalog, keys)
     entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id("noun", text)), **keys}
-    return Draft("nouns", gender, entry | {"sources": [_origin(catalog, ask)], "since": version})
+    return Draft("nouns", gender, entry | {"sources": [ask_source(catalog, ask)], "since": version})
 
 
 def _template(catalog: Catalog, ask: Questions, version: str) -> Draft:
@@ -192,7 +221,7 @@ def _template(catalog: Catalog, ask: Questions, version: str) -> Draft:
     bare = ask.confirm("without-noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)
     _show_template(text, bare)
     entry: dict[str, Field] = {"id": ask.text("entry-id", "Its id", propose_id(family, text)), "text": text}
-    entry |= {"must_be_noun": None if bare else True, "sources": [_origin(catalog, ask)], "since": version}
+    entry |= {"must_be_noun": None if bare else True, "sources": [ask_source(catalog, ask)], "since": version}
     return Draft("templates", family, entry)
 
 
@@ -221,7 +250,7 @@ def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = Tru
     except ValidationError:
         return  # the error is reported when the entry is checked
     for form in forms_in_newest(catalog, descriptor):
-        _print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
+        print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
 
 
 def _show_noun(catalog: Catalog, keys: Mapping[str, Field]) -> None:
@@ -230,22 +259,23 @@ def _show_noun(catalog: Catalog, keys: Mapping[str, Field]) -> None:
     text, plural, article = str(keys["text"]), str(keys["plural"]), keys["article"]
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
     templates = [t.text for family in catalog.families for t in family.templates]
-    _print_lines(f"{singular} / {plural}", [fill(t, singular, plural) for t in templates[::9]])
+    print_lines(f"{singular} / {plural}", [fill(t, singular, plural) for t in templates[::9]])
 
 
 def _show_template(text: str, bare: bool) -> None:
     from holisticbias.terms.grammar import fill
 
     filled = [("a Deaf person", "Deaf people"), ("an amputee", "amputees"), *([("Deaf", "Deaf")] if bare else [])]
-    _print_lines("it reads:", [fill(text, singular, plural) for singular, plural in filled])
+    print_lines("it reads:", [fill(text, singular, plural) for singular, plural in filled])
 
 
-def _print_lines(title: str, lines: Iterable[str]) -> None:
-    from holisticbias.contribute.markdown import plain
-
-    click.echo(f"  {plain(title)}")
-    for line in lines:
-        click.echo(f"    {plain(line)}")
+_DRAFTS = {
+    "term": _term,
+    "noun": _noun,
+    "template": _template,
+    "prompt": prompt_draft,
+    "specification": specification_draft,
+}
 
 
 def _list(names: dict[str, str]) -> str:

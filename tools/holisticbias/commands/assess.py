@@ -1,4 +1,4 @@
-"""``holisticbias assess``: record a reviewer's judgement of a term."""
+"""``holisticbias assess``: record a reviewer's judgement of a term or a specification."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def command(
     date: datetime | None,
     source: Path | None,
 ) -> None:
-    """Record how a person with lived experience judges a term.
+    """Record how a person with lived experience judges a term or a specification.
 
-    All judgements are kept, even if they disagree. A judgement of a term in a
-    published version counts from the next version on.
+    All judgements are kept, even if they disagree. A judgement of an entry in
+    a published version counts from the next version on.
     """
     from holisticbias.contribute.authoring import add_assessment, apply_edits, next_version, prepare_version
     from holisticbias.rules.validate import load_catalog
@@ -50,7 +50,7 @@ def command(
     if date is not None and date.date() > now.date():
         raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
     today = (date or now).date().isoformat()
-    since = {d.id: d.since for axis in catalog.axes for d in axis.descriptors}.get(entry_id, version)
+    since = {entry.id: entry.since for entry in catalog.judged}.get(entry_id, version)
     assessment = {
         "judgement": judgement,
         **({"community": community} if community else {}),
@@ -62,9 +62,8 @@ def command(
     edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version, today)]
     for path in apply_edits(root, edits):
         click.echo(f"wrote {path}")
-    entries = (d for axis in load_catalog(root).axes for d in axis.descriptors)
-    judgements = next(d.judgements for d in entries if d.id == entry_id)
+    judgements = next(entry.judgements for entry in load_catalog(root).judged if entry.id == entry_id)
     if not has_quorum(judgements):
         click.echo(
-            f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the term."
+            f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry."
         )

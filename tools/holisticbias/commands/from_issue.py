@@ -39,16 +39,20 @@ def _read(file: Path) -> str:
         raise SourceError(f"{file} is not UTF-8") from error
 
 
-def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
+def _options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...] | None]:
     """Options of ``holisticbias add`` for the answers in a form."""
     from holisticbias.errors import SourceError
 
-    def needed(label: str) -> str:
+    def lines(label: str) -> tuple[str, ...]:
         if not answers.get(label):
             raise SourceError(f"the form has no answer for {label!r}")
-        return answers[label]
+        return tuple(answers[label].split("\n"))
 
-    kind = answers.get("Kind", "term" if "Term" in answers else "")
+    def needed(label: str) -> str:
+        return " ".join(lines(label))
+
+    telling = {"Term": "term", "Continuation": "prompt", "Attributes": "specification"}
+    kind = answers.get("Kind", next((kind for label, kind in telling.items() if label in answers), ""))
     if kind == "term":
         position = answers.get("Position", "").split(" ", maxsplit=1)[0]
         places = {"before": "before", "after": "after", "on": "standalone"}
@@ -57,9 +61,26 @@ def _options(answers: Mapping[str, str]) -> dict[str, str | None]:
             "text": needed("Term"),
             "axis": needed("Axis"),
             "position": places.get(position),
-            "plural": answers.get("Plural") or None,
+            "plural": " ".join(answers.get("Plural", "").split()) or None,
         }
     if kind in ("template", "noun"):
         group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"
         return {"kind": kind, "text": needed("Text"), "axis": group}
-    raise SourceError("the form does not propose a term, noun or template; handle reports and disputes by hand")
+    if kind == "prompt":
+        return {
+            "kind": kind,
+            "group": (needed("Group"),),
+            "text": needed("Opening"),
+            "continuation": needed("Continuation"),
+            "subject": needed("Subject"),
+        }
+    if kind == "specification":
+        return {
+            "kind": kind,
+            "text": needed("Title"),
+            "attributes": lines("Attributes"),
+            "group": lines("Groups"),
+            "slot": lines("Terms"),
+            "template": lines("Templates") if answers.get("Templates") else (),
+        }
+    raise SourceError("the form does not propose an entry; handle reports and disputes by hand")

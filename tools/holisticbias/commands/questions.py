@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
+
+from holisticbias.errors import SourceError
+
+if TYPE_CHECKING:
+    from holisticbias.terms.catalog import Catalog
+
+T = TypeVar("T")
+Given: TypeAlias = "str | bool | tuple[str, ...] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +24,7 @@ class Questions:
     A question that is asked again proposes its last answer, unless an earlier answer has changed since.
     """
 
-    given: dict[str, str | bool | None]
+    given: Mapping[str, Given]
     yes: bool
     before: dict[str, str | bool] = field(default_factory=dict)
 
@@ -37,9 +46,74 @@ class Questions:
         """Ask a yes-or-no question."""
         return bool(self._answer(name, proposal, lambda default: click.confirm(question, default=bool(default))))
 
+    def lines(self, name: str, question: str, read: Callable[[str], T], least: int = 0) -> list[T]:
+        """Ask for a list line by line, until an empty line; returns what ``read`` makes of each line.
+
+        A line for which ``read`` raises ``SourceError`` is asked again; as an option, it is a ``click.BadParameter``.
+        """
+        given = self.given.get(name)
+        if given and isinstance(given, tuple):
+            return self._given_lines(name, given, read, least)
+        if self.yes:
+            if least:
+                raise click.UsageError(f"--yes needs --{name} {_times(least)}.")
+            return []
+        click.echo(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
+        return self._ask_lines(name, read, least)
+
+    def find(self, name: str, question: str, find: Callable[[str], T], near: Callable[[str], str | None]) -> T:
+        """Ask for a name until ``find`` has what it names; proposes ``near`` after a name that it does not have.
+
+        ``find`` raises ``SourceError``; for an option this is a ``click.BadParameter``.
+        """
+        while True:
+            answer = self.text(name, question)
+            try:
+                return find(answer)
+            except SourceError as error:
+                if self.yes or self.given.get(name):
+                    raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
+                click.echo(f"  {error}", err=True)
+                self._remember(name, near(answer) or answer)
+
+    def again(self) -> Questions:
+        """The same questions, with the answers of the options as proposals too."""
+        given = {name.replace("_", "-"): value for name, value in self.given.items() if value not in (None, ())}
+        texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
+        return Questions({}, self.yes, {**{k: v for k, v in texts.items() if v is not None}, **self.before})
+
+    def _given_lines(self, name: str, given: tuple[str, ...], read: Callable[[str], T], least: int) -> list[T]:
+        if len(given) < least:
+            raise click.UsageError(f"--{name} is needed {_times(least)}.")
+        try:
+            return [read(line.strip()) for line in given]
+        except SourceError as error:
+            raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
+
+    def _ask_lines(self, name: str, read: Callable[[str], T], least: int) -> list[T]:
+        proposed = str(self.before.get(name, "")).splitlines()
+        lines: list[str] = []
+        parts: list[T] = []
+        while True:
+            default = proposed[len(lines)] if len(lines) < len(proposed) else ""
+            line = str(click.prompt(f"  {len(lines) + 1}", default=default, show_default=bool(default))).strip()
+            if line == "-":
+                del proposed[len(lines) : len(lines) + 1]
+            elif line:
+                try:
+                    parts.append(read(line))
+                    lines.append(line)
+                except SourceError as error:
+                    click.echo(f"  {error}", err=True)
+            elif len(lines) >= least:
+                self._remember(name, "\n".join(lines))
+                return parts
+            else:
+                click.echo(f"  The list needs {least} lines or more.", err=True)
+
     def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[str | bool | None], object]) -> str | bool:
         given = self.given.get(name.replace("-", "_"))
-        if given is not None:
+        if given is not None and not isinstance(given, tuple):
             return given
         if not self.yes:
             answer = ask(self.before.get(name, proposal))
@@ -55,3 +129,23 @@ class Questions:
                 del self.before[later]
         self.before[name] = answer
         return answer
+
+
+def _times(least: int) -> str:
+    return "at least once" if least == 1 else f"at least {least} times"
+
+
+def ask_source(catalog: Catalog, ask: Questions) -> str:
+    """Ask for the source of an entry."""
+    known = [source.id for source in catalog.sources]
+    question = "Where does it come from (contributors, or another id in sources.yaml)?"
+    return ask.choice("from", question, known, "contributors", show=False)
+
+
+def print_lines(title: str, lines: Iterable[str] = ()) -> None:
+    """Print a title and lines below it, without characters that steer a terminal."""
+    from holisticbias.contribute.markdown import plain
+
+    click.echo(f"  {plain(title)}")
+    for line in lines:
+        click.echo(f"    {plain(line)}")

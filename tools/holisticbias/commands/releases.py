@@ -41,5 +41,7 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     for v in versions:
         state = f"digest {v.digest[:12]}" if v.digest else "in preparation"
         counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
+        if v.groups or v.prompts or v.specifications:
+            counts += f", {v.groups:,} groups, {v.prompts:,} prompts, {v.specifications:,} specifications"
         click.echo(f"{v.version}  {v.date}  {counts}  {state}\n    {v.summary}")
     return 0

@@ -1,4 +1,4 @@
-"""``holisticbias show``: print a term in every template."""
+"""``holisticbias show``: print an entry as it reads in sentences."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import click
 from holisticbias.commands import options
 
 
-@click.command(short_help="Print a term in every template.")
-@click.argument("term")
+@click.command(short_help="Print a term in every template, or another entry.")
+@click.argument("entry")
 @click.option("--version", help="Version to show; by default the newest, published or in preparation.")
-@click.option("--noun", help="Noun to show the term with; by default 'person', else the first that goes with it.")
+@click.option("--noun", help="Noun to show a term with; by default 'person', else the first that goes with it.")
 @options.source
-def command(term: str, version: str | None, noun: str | None, source: Path | None) -> None:
-    """Print TERM in every template.
+def command(entry: str, version: str | None, noun: str | None, source: Path | None) -> None:
+    """Print a term in every template, a group with its pages, a prompt or a specification.
 
-    TERM is a text or an id; it is shown in singular and plural, with and without a noun.
+    ENTRY is a text or an id. A term is shown in singular and plural, with and without a noun; a specification with its
+    slots side by side and its templates filled in.
     """
-    from holisticbias.contribute.readings import find_readings, render_reading
+    from holisticbias.contribute.companion_readings import show_entries
     from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.findings import one_line
 
-    readings = find_readings(load_catalog(source), term, version, noun)
-    click.echo("\n\n".join(map(render_reading, readings)))
+    shown = show_entries(load_catalog(source), entry, version, noun)
+    click.echo("\n".join(map(one_line, shown.split("\n"))))

@@ -43,6 +43,12 @@ def integers(values: Int32s) -> pa.Int32Array:
     return pa.Array.from_buffers(pa.int32(), len(contiguous), [None, pa.py_buffer(contiguous)])
 
 
+def optional_integers(values: Sequence[int | None]) -> pa.Int32Array:
+    """32-bit integer column; None becomes null."""
+    numbers = np.array([0 if v is None else v for v in values], np.int32)
+    return pa.Array.from_buffers(pa.int32(), len(numbers), [_validity(values), pa.py_buffer(numbers)])
+
+
 def encode_texts(texts: Sequence[str | None]) -> pa.DictionaryArray:
     """Dictionary column of texts, with the dictionary in order of first use; None becomes null."""
     return take_texts(texts, np.arange(len(texts), dtype=np.int32))

@@ -19,6 +19,11 @@ SENTENCES = {
     "sentences with a noun alone": ("noun",),
     "all sentences": (*DESCRIPTOR_WITH_NOUN, "descriptor", "fixed_phrase", "noun"),
 }
+COMPANIONS = {
+    "groups of collections": ("collections", "group_id", "group"),
+    "prompts": ("prompts", "prompt_id", "prompt"),
+    "specifications": ("specifications", "specification_id", "specification"),
+}
 WHY = (
     "Two entries can have the same text: a term under two axes, or a word that is both an adjective and a noun. Each "
     "entry then has its own rows."
@@ -35,7 +40,7 @@ class Count:
 
 
 def count_texts(tables: Mapping[str, pa.Table]) -> tuple[Count, ...]:
-    """Count descriptors and each kind of sentence; kinds without rows are left out.
+    """Count descriptors, each kind of sentence, groups, prompts and specifications; kinds without rows are left out.
 
     ``tables`` has ``descriptors``, ``templates`` and ``noun_phrases``. The count of sentences is templates times
     phrases, because no two templates produce the same text.
@@ -43,6 +48,11 @@ def count_texts(tables: Mapping[str, pa.Table]) -> tuple[Count, ...]:
     entries = tables["descriptors"]
     counts = [Count("descriptors", entries.num_rows, _distinct(entries["descriptor"]))]
     counts += (_count(what, kinds, tables) for what, kinds in SENTENCES.items())
+    counts += (
+        Count(what, _distinct(tables[name][entry]), _distinct(tables[name][text]))
+        for what, (name, entry, text) in COMPANIONS.items()
+        if name in tables
+    )
     return tuple(count for count in counts if count.rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -10,16 +11,20 @@ import pyarrow as pa
 from holisticbias.compile.columns import booleans, lists, strings, table
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Entry
+from holisticbias.terms.file_kinds import WITH_PROMPTS
 from holisticbias.terms.versions import version_key
 
 TEXTS = ("text", "plural", "article", "position", "bucket", "noun_gender", "preference", "paraphrase_of")
 FROM_LAYOUT_3 = ("opposite_of",)
 FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
+KINDS = ("descriptor", "noun", "template")
+COMPANIONS = {"collections": "group", "prompts": "prompt", "specifications": "specification"}
+_NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "history", "sources", "assessments"}
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An entry in one version; ``group`` is its axis, gender or template family."""
+    """An entry in one version; ``group`` is its axis, gender, family, collection or domain."""
 
     version: str
     article_rule: ArticleRule
@@ -32,7 +37,8 @@ def history_table(catalog: Catalog, version: str) -> pa.Table:
     """One row for each entry of each version up to ``version``, oldest version first.
 
     The rows of a version and its article rule determine its sentences. Keys
-    that a kind of entry does not have are null.
+    that a kind of entry does not have are null. From layout 4 on the table also
+    has groups, prompts and specifications, whose other keys are JSON in ``details``.
     """
     rows = tuple(_held(catalog, version))
     columns: dict[str, pa.Array] = {
@@ -43,7 +49,16 @@ def history_table(catalog: Catalog, version: str) -> pa.Table:
     columns |= {name: strings([getattr(row.entry, name, None) for row in rows]) for name in texts}
     columns |= {name: booleans([getattr(row.entry, name, None) for row in rows]) for name in FLAGS}
     columns["not_with"] = lists([getattr(row.entry, "not_with", ()) for row in rows])
+    if catalog.release(version).layout >= WITH_PROMPTS:
+        columns["details"] = strings([_details(row) for row in rows])
     return table(columns)
+
+
+def _details(row: Held) -> str | None:
+    if row.kind in KINDS:
+        return None
+    keys = row.entry.model_dump(mode="json", exclude=_NOT_DETAILS, exclude_defaults=True)
+    return json.dumps(keys, ensure_ascii=False, separators=(",", ":"))
 
 
 def _held(catalog: Catalog, version: str) -> Iterator[Held]:
@@ -54,6 +69,10 @@ def _held(catalog: Catalog, version: str) -> Iterator[Held]:
         yield from (Held(past, rule, "descriptor", a.axis, d) for a in held.axes for d in a.descriptors)
         yield from (Held(past, rule, "noun", g.gender, n) for g in held.genders for n in g.nouns)
         yield from (Held(past, rule, "template", f.family, t) for f in held.families for t in f.templates)
+        if catalog.release(version).layout >= WITH_PROMPTS:
+            for file in held.companions:
+                kind, _, group = file.place.partition("/")
+                yield from (Held(past, rule, COMPANIONS[kind], group, entry) for entry in file.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +91,8 @@ def changes(history: pa.Table) -> tuple[str, Mapping[str, Changes]] | None:
     if len(versions) < 2:
         return None
     before, after = (_entries(rows, version) for version in versions[-2:])
-    return versions[-2], {kind: _changes(before, after, kind) for kind in ("descriptor", "noun", "template")}
+    more = (kind for kind in COMPANIONS.values() if any(row["kind"] == kind for row in rows))
+    return versions[-2], {kind: _changes(before, after, kind) for kind in (*KINDS, *more)}
 
 
 _WHICH = ("version", "article_rule", "kind", "entry_id")

@@ -23,14 +23,25 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import IN_PREPARATION, Kind
 from holisticbias.terms.versions import version_key
 
-Field: TypeAlias = "str | bool | Sequence[str] | Mapping[str, str] | None"
-GROUP_KEY: dict[Kind, str] = {"descriptors": "axis", "nouns": "gender", "templates": "family"}
+Field: TypeAlias = "str | bool | Sequence[Field] | Mapping[str, Field] | None"
+GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
+    "descriptors": ("axis",),
+    "nouns": ("gender",),
+    "templates": ("family",),
+    "prompts": ("collection", "domain"),
+    "specifications": ("family",),
+}
+JUDGED: tuple[Kind, ...] = ("descriptors", "specifications")
+_MAX_FLOW = 110  # characters of a part of an entry on one line
 _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A new entry: its kind of file, its group (an axis, gender or family), and its keys and values."""
+    """A new entry: its kind of file, its group, and its keys and values.
+
+    The group is an axis, a gender or a family; of a prompt, it is the collection and the domain: ``bold/gender``.
+    """
 
     kind: Kind
     group: str
@@ -71,26 +82,26 @@ def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> t
 
 
 def add_entry(root: Path, draft: Draft) -> Edit:
-    """Add an entry after the last one of its bucket, else at the end of its file."""
+    """Add an entry after the last one of its bucket or group, else at the end of its file."""
     path = find_file(root, draft.kind, draft.group)
     content = read_editable(path.read_text("utf-8"))
     entries = content[draft.kind]
-    new = _as_yaml(draft.entry)
-    bucket = draft.entry.get("bucket")
-    places = [i for i, e in enumerate(entries) if bucket is None or e.get("bucket") == bucket]
-    entries.insert(places[-1] + 1 if places else len(entries), new)
+    key = "group" if draft.kind == "prompts" else "bucket"
+    wanted = draft.entry.get(key)
+    places = [i for i, e in enumerate(entries) if wanted is None or e.get(key) == wanted]
+    entries.insert(places[-1] + 1 if places else len(entries), _entry_as_yaml(draft.entry))
     return Edit(path, draft.kind, canonical_text(content, draft.kind))
 
 
 def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
-    """Add a judgement to a descriptor; raises ``SourceError`` if the id is unknown."""
-    for path in sorted((root / "descriptors").glob("*.y*ml")):
+    """Add a judgement to a descriptor or a specification; raises ``SourceError`` if the id is unknown."""
+    for kind, path in ((k, path) for k in JUDGED for path in sorted((root / k).glob("*.y*ml"))):
         content = read_editable(path.read_text("utf-8"))
-        for entry in content["descriptors"]:
+        for entry in content[kind]:
             if entry.get("id") == entry_id:
                 entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
-                return Edit(path, "descriptors", canonical_text(content, "descriptors"))
-    raise SourceError(f"no descriptor has the id {entry_id!r}")
+                return Edit(path, kind, canonical_text(content, kind))
+    raise SourceError(f"no descriptor or specification has the id {entry_id!r}")
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> None:
@@ -119,28 +130,35 @@ def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:
-    """Find the file of an axis, a gender or a family; raises ``SourceError`` if it does not exist."""
+    """Find the file of a group (see ``Draft``); raises ``SourceError`` if it does not exist."""
     known: list[str] = []
     for path in sorted((root / kind).glob("*.y*ml")):
-        name = str(read_editable(path.read_text("utf-8")).get(GROUP_KEY[kind]))
+        content = read_editable(path.read_text("utf-8"))
+        name = "/".join(str(content.get(key)) for key in GROUP_KEYS[kind])
         if name == group:
             return path
         known.append(name)
-    raise SourceError(f"no file in {kind}/ has {GROUP_KEY[kind]}: {group}; choose one of: {', '.join(known)}")
+    raise SourceError(f"no file in {kind}/ has {'/'.join(GROUP_KEYS[kind])}: {group}; there are: {', '.join(known)}")
 
 
-def _as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
-    written = CommentedMap()
-    for key, value in entry.items():
-        if isinstance(value, str):
-            written[key] = _scalar(value)
-        elif isinstance(value, Mapping):
-            written[key] = _flow(value)
-        elif isinstance(value, Sequence):
-            written[key] = CommentedSeq(map(_scalar, value))
-        elif value is not None:
-            written[key] = value
+def _entry_as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
+    """The entry without its null keys; a part of a list is on one line if it fits."""
+    written = CommentedMap((key, _as_yaml(value)) for key, value in entry.items() if value is not None)
+    for value in written.values():
+        for part in value if isinstance(value, CommentedSeq) else ():
+            if isinstance(part, CommentedMap) and len(str(dict(part)).replace("'", "")) <= _MAX_FLOW:
+                part.fa.set_flow_style()
     return written
+
+
+def _as_yaml(value: Field) -> object:
+    if isinstance(value, str):
+        return _scalar(value)
+    if isinstance(value, Mapping):
+        return CommentedMap((key, _as_yaml(part)) for key, part in value.items())
+    if isinstance(value, Sequence):
+        return CommentedSeq(map(_as_yaml, value))
+    return value
 
 
 def _flow(values: Mapping[str, str]) -> CommentedMap:
@@ -156,4 +174,4 @@ def _date(text: str) -> date | None:
 
 def _scalar(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
-    return DoubleQuotedScalarString(text) if "'" in text or text.lower() in _YAML_WORDS else text
+    return DoubleQuotedScalarString(text) if re.search(r"'|\[|: ", text) or text.lower() in _YAML_WORDS else text

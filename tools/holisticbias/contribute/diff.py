@@ -14,15 +14,16 @@ import pyarrow.compute as pc
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Entry
+from holisticbias.terms.entries import Entry, Noun, Template
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
 Comparable = Literal["same", "superset", "changed"]
 
 CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
-_KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "assessments": "reassessed"}
+_KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
 _NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
+_NOT_SAID = {*_NOT_COMPARED, "sources", "assessments"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Everything that changed from one version to another."""
+    """Everything that changed from one version to another.
+
+    ``companions`` has the numbers of groups, prompts and specifications added, changed in what they say, and removed.
+    """
 
     old: str
     new: str
@@ -66,19 +70,21 @@ class Difference:
     axes: tuple[Count, ...]
     templates: tuple[Count, ...]
     samples: tuple[Sample, ...]
+    companions: tuple[Count, ...] = ()
 
     @property
     def bump(self) -> Bump:
         """The part of the version number that must increase."""
-        if self.sentences.changed or self.sentences.gone:
+        counts = (self.sentences, *self.companions)
+        if any(count.changed or count.gone for count in counts):
             return "major"
-        if self.sentences.added:
+        if any(count.added for count in counts):
             return "minor"
         return "patch" if self.entries else "none"
 
     @property
     def comparable(self) -> Comparable:
-        """Whether results on the two versions can be compared."""
+        """Whether results on the sentences of the two versions can be compared."""
         if self.sentences.changed or self.sentences.gone:
             return "changed"
         return "superset" if self.sentences.added else "same"
@@ -89,6 +95,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
     before, after = old.catalog.at(old.version), new.catalog.at(new.version)
     rules = old.catalog.release(old.version).article_rule, new.catalog.release(new.version).article_rule
     entries = tuple(_entry_changes(before, after, _successors(old.catalog) | _successors(new.catalog)))
+    companions = tuple(_companion_counts(before, after))
     if rules[0] == rules[1]:
         before, after = _only_changed(before, after, {e.id for e in entries})
     a, b = compile_sentences(before, rules[0]), compile_sentences(after, rules[1])
@@ -101,6 +108,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
         tuple(_counts(a, b, pairs, "axis")),
         tuple(_counts(a, b, pairs, "template_id")),
         tuple(_samples(a, b, pairs, samples)),
+        companions,
     )
 
 
@@ -128,11 +136,37 @@ def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
         yield from ((n.id, (gender.gender, n)) for n in gender.nouns)
     for family in catalog.families:
         yield from ((t.id, (family.family, t)) for t in family.templates)
+    for file in catalog.companions:
+        shared = ", ".join(f"{name} {value}" for name, value in file.shared.items())
+        place = f"{file.place} ({shared})" if shared else file.place
+        yield from ((entry.id, (place, entry)) for entry in file.entries)
+
+
+def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
+    """Count the groups, prompts and specifications that differ; kinds without a difference are left out.
+
+    An entry is changed if a key other than its sources and its judgements differs, or a value that its file gives it.
+    """
+    old, new = _said(before), _said(after)
+    for kind in ("collections", "prompts", "specifications"):
+        was, now = ({key for key in said if key[0] == kind} for said in (old, new))
+        count = Count(kind, len(now - was), sum(old[key] != new[key] for key in was & now), len(was - now))
+        if count.added or count.changed or count.gone:
+            yield count
+
+
+def _said(catalog: Catalog) -> dict[tuple[str, str], object]:
+    return {
+        (file.place.partition("/")[0], entry.id): (file.place, file.shared, entry.model_dump(exclude=_NOT_SAID))
+        for file in catalog.companions
+        for entry in file.entries
+    }
 
 
 def _field_changes(old_group: str, old: Entry, group: str, new: Entry) -> Iterator[EntryChange]:
-    a = {"group": old_group, **old.model_dump(exclude=_NOT_COMPARED)}
-    b = {"group": group, **new.model_dump(exclude=_NOT_COMPARED)}
+    place = "file" if "/" in group else "group"
+    a = {place: old_group, **old.model_dump(exclude=_NOT_COMPARED)}
+    b = {place: group, **new.model_dump(exclude=_NOT_COMPARED)}
     changed = [(key, _shown(a.get(key)), _shown(b[key])) for key in b if a.get(key) != b[key]]
     for change in CHANGES:
         fields = tuple(f for f in changed if _KIND.get(f[0], "reworded") == change)
@@ -142,7 +176,7 @@ def _field_changes(old_group: str, old: Entry, group: str, new: Entry) -> Iterat
 
 def _shown(value: object) -> str:
     if isinstance(value, dict):
-        return " ".join(str(v) for v in value.values() if v is not None)
+        return " ".join(_shown(v) for v in value.values() if v not in (None, ()))
     if isinstance(value, tuple | list):
         return ", ".join(map(_shown, value)) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
@@ -153,7 +187,8 @@ def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[C
 
     If a noun or a template changed, the sentences of every descriptor changed, and all are kept.
     """
-    whole = {key for catalog in (before, after) for key, (_, e) in _entries(catalog) if not hasattr(e, "position")}
+    entries = [entry for catalog in (before, after) for _, (_, entry) in _entries(catalog)]
+    whole = {entry.id for entry in entries if isinstance(entry, Noun | Template)}
     if changed & whole:
         return before, after
     return _without_equal(before, changed), _without_equal(after, changed)

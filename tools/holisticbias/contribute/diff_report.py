@@ -26,7 +26,8 @@ def render_difference(difference: Difference, style: Style) -> str:
 
 
 def _json(d: Difference) -> str:
-    whole = {**asdict(d), "bump": d.bump, "comparable": d.comparable}
+    parts = {name: value for name, value in asdict(d).items() if name != "companions" or value}
+    whole = {**parts, "bump": d.bump, "comparable": d.comparable}
     return json.dumps(whole, ensure_ascii=False, indent=2)
 
 
@@ -49,6 +50,8 @@ def _text_lines(d: Difference) -> Iterator[str]:
         yield from (
             f"  {title} {plain(c.name)}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone" for c in counts
         )
+    for c in d.companions:
+        yield f"{c.name}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone"
     if d.samples:
         yield "\nsamples:"
         yield from (f"  {mark} {plain(text)}" for sample in d.samples for mark, text in _sides(sample))
@@ -85,6 +88,8 @@ def _markdown_parts(d: Difference) -> Iterator[str]:
     if d.sentences.added or d.sentences.changed or d.sentences.gone:
         yield _count_table("axis", (*d.axes, d.sentences))
         yield collapsed("By template", _count_table("template", d.templates))
+    if d.companions:
+        yield _count_table("besides sentences", d.companions)
 
 
 def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:

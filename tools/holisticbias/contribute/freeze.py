@@ -31,6 +31,9 @@ class Version:
     descriptors: int
     nouns: int
     templates: int
+    groups: int = 0
+    prompts: int = 0
+    specifications: int = 0
 
 
 def list_versions(catalog: Catalog) -> tuple[Version, ...]:
@@ -48,6 +51,7 @@ def _version(catalog: Catalog, version: str) -> Version:
         sum(len(a.descriptors) for a in held.axes),
         sum(len(g.nouns) for g in held.genders),
         sum(len(f.templates) for f in held.families),
+        *(sum(len(f.entries) for f in files) for files in (held.collections, held.prompts, held.specifications)),
     )
 
 

@@ -48,6 +48,39 @@ _SOURCE = Question(
 )
 
 
+_SPECIFICATION = Form(
+    "propose-specification",
+    "Propose a bias specification",
+    "Groups, words that a stereotype gives to each of them, and the terms that replace each other in a sentence.",
+    "specification",
+    (
+        Question("title", "Title", "For example: Stads and blickets, small and large things."),
+        Question("attributes", "Attributes", "One set a line, as Small things: pebble, crumb.", "textarea"),
+        Question(
+            "groups",
+            "Groups",
+            "One group a line, with the attributes of its stereotype: Stads: small things.",
+            "textarea",
+        ),
+        Question(
+            "slots",
+            "Terms",
+            "One place in a sentence a line, in the order of the groups: stad / blicket; he / she. If one lacks it: -.",
+            "textarea",
+        ),
+        Question(
+            "templates",
+            "Templates",
+            "One sentence a line, with [T] for a term and [A] for an attribute: The [T] likes the [A].",
+            "textarea",
+            required=False,
+        ),
+        _WHY,
+        _SOURCE,
+    ),
+)
+
+
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
     """The content of each form in ``.github/ISSUE_TEMPLATE``, by file name."""
     return {f"{form.file}.yml": _render(form) for form in _forms(catalog)}
@@ -72,7 +105,8 @@ def _forms(catalog: Catalog) -> tuple[Form, ...]:
     axis = Question(
         "axis", "Axis", "The part of identity that the term names.", "dropdown", axes_for_proposals(catalog)
     )
-    return *_proposals(axis, genders), *_reports(axis)
+    groups = tuple(dict.fromkeys(g.text for c in catalog.collections for g in c.groups if g.until is None))
+    return *_proposals(axis, genders), _prompt(groups), _SPECIFICATION, *_reports(axis)
 
 
 def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
@@ -98,6 +132,26 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
                 Question("gender", "Gender of the noun", "Only for a noun.", "dropdown", genders, required=False),
                 _WHY,
             ),
+        ),
+    )
+
+
+def _prompt(groups: tuple[str, ...]) -> Form:
+    subject = "The name or term in the opening that is replaced before measuring, or none. Do not name a real person."
+    return Form(
+        "propose-prompt",
+        "Propose a prompt",
+        "The opening of a sentence about a group, for a model to continue, and the end that you give it.",
+        "prompt",
+        (
+            Question("group", "Group", "The group that the sentence is about.", "dropdown", groups),
+            Question("opening", "Opening", "About five words and the subject: In most workshops a glazier."),
+            Question(
+                "continuation", "Continuation", "The rest of the sentence: cuts the pane and seals it in the frame."
+            ),
+            Question("subject", "Subject", subject),
+            _WHY,
+            _SOURCE,
         ),
     )
 
@@ -164,14 +218,14 @@ def _quoted(text: str) -> str:
 def read_issue(text: str) -> Mapping[str, str]:
     """The answers in a filled form, by label; raises ``SourceError`` if the text is not a filled form.
 
-    GitHub writes each label as a heading of level 3, followed by the answer.
+    GitHub writes each label as a heading of level 3, followed by the answer. Blank lines of an answer are left out.
     """
     if len(text) > MAX_ISSUE:
         raise SourceError(f"the issue has more than {MAX_ISSUE:,} characters")
     parts = _HEADING.split(text.replace("\r\n", "\n"))
     answers: dict[str, str] = {}
     for label, answer in zip(parts[1::2], parts[2::2], strict=True):
-        shown = " ".join(answer.split())
+        shown = "\n".join(" ".join(line.split()) for line in answer.split("\n") if line.strip())
         if label.strip() in answers:
             raise SourceError(f"the issue answers {label.strip()!r} twice")
         answers[label.strip()] = "" if shown in NO_ANSWERS else shown

@@ -19,6 +19,7 @@ def code_owners(files: Iterable[SourceFile]) -> str:
         f"* {MAINTAINERS}",
         f"/nouns/ @{ORGANISATION}/reviewers-language",
         f"/templates/ @{ORGANISATION}/reviewers-language",
+        *(f"/{name}/ @{ORGANISATION}/reviewers-{name}" for name in ("collections", "prompts", "specifications")),
     ]
     for file in files:
         data = file.document.data

@@ -79,7 +79,7 @@ def _verdict(findings: Sequence[Finding], difference: Difference) -> str:
     if errors:
         return f"## Not ready yet: {errors:,} to fix"
     if difference.bump == "none" and not findings:
-        return "## No term, noun or template changes"
+        return "## No entry changes"
     return "## Ready for review"
 
 
@@ -97,14 +97,15 @@ def _rule(rule: str) -> str:
 
 
 def _reviews(difference: Difference) -> Iterator[str]:
-    """The axes whose reviewers must review the entries that were added, changed or retired."""
+    """The groups of entries whose reviewers must review the entries that were added, changed or retired."""
     changed = [e for e in difference.entries if e.change != "reassessed"]
     groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
     if groups:
         rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
         yield (
             f"### Missing reviews\n\n{QUORUM} reviewers each, one of them with lived experience "
-            "of the terms; see `docs/reviewing.md`.\n\n" + table(("axis, family or noun", "entries"), rows)
+            "of the terms; see `docs/reviewing.md`.\n\n"
+            + table(("axis, family, collection, domain or noun", "entries"), rows)
         )
 
 

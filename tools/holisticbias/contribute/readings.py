@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Noun, Template, has_quorum
+from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Judged, Noun, Template, has_quorum
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.grammar import described, fill, with_article
 
@@ -35,21 +34,22 @@ class Reading:
 def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[Reading, ...]:
     """The readings of every entry with this text, ignoring case, or this id.
 
-    ``version`` defaults to the newest one, and ``noun`` to "person". Raises
-    ``UnknownTermError`` if no entry of the version matches.
+    ``version`` defaults to the newest one, and ``noun`` to "person"; empty if no term of the version matches. Raises
+    ``UnknownVersionError``, and ``UnknownTermError`` for a noun that the term does not go with.
     """
     if version is None:
-        version = catalog.versions[-1] if catalog.versions else "0.0.0"
+        version = newest(catalog)
     rule = catalog.release(version).article_rule
     held = catalog.at(version)
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
     wanted = term.casefold()
     found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
-    if not found:
-        close = difflib.get_close_matches(term, [d.text for _, d in entries], n=3)
-        hint = f"; close to it: {', '.join(close)}" if close else ""
-        raise UnknownTermError(f"version {version} has no term {term!r}{hint}")
     return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
+
+
+def newest(catalog: Catalog) -> str:
+    """The newest version, published or in preparation."""
+    return catalog.versions[-1] if catalog.versions else "0.0.0"
 
 
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
@@ -95,11 +95,17 @@ def render_reading(reading: Reading) -> str:
     gender = "" if d.noun_gender == "any" else f"; {d.noun_gender} nouns only"
     bucket = f" / {d.bucket}" if d.bucket else ""
     lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
-    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in d.assessments]
-    waits = "" if has_quorum(d.judgements) else f" (one reviewer of {QUORUM} so far)"
-    said = f"{d.preference}{waits}: {'; '.join(judged)}" if judged else "no_data: nobody has judged this term yet"
-    lines.append(f"  {said}")
+    lines.append(f"  {preference_line(d, 'term')}")
     for form in reading.forms:
         lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]
         lines += [f"    {sentence}" for sentence in form.sentences]
     return "\n".join(lines)
+
+
+def preference_line(entry: Judged, name: str) -> str:
+    """The preference of an entry and its judgements; ``name`` says what it is, a term or a specification."""
+    judged = [f"{a.judgement} ({a.reviewer or a.source}, {a.locale}, {a.date})" for a in entry.assessments]
+    if not judged:
+        return f"no_data: nobody has judged this {name} yet"
+    waits = "" if has_quorum(entry.judgements) else f" (one reviewer of {QUORUM} so far)"
+    return f"{entry.preference}{waits}: {'; '.join(judged)}"

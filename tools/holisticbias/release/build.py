@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.columns import strings
+from holisticbias.compile.companion_tables import companion_tables
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
 from holisticbias.compile.history_table import history_table
@@ -28,7 +29,8 @@ def build_release(
 
     ``subset`` names a file in ``subsets/``; ``where`` are filters, see
     ``holisticbias.compile.filters``. A whole version also has the tables ``small``
-    (the sentences of the subset of that name) and ``history``. Raises
+    (the sentences of the subset of that name) and ``history``, and from layout 4 on
+    ``collections``, ``prompts`` and ``specifications``, if it has such entries. Raises
     ``UnknownVersionError`` for an unknown version or subset, and
     ``UnknownTermError`` for a filter that matches nothing.
     """
@@ -61,7 +63,7 @@ def newest_version(catalog: Catalog) -> str:
 
 def _whole_tables(catalog: Catalog, version: str, sentences: pa.Table) -> Mapping[str, pa.Table]:
     tables = {subset.subset: _of_descriptors(sentences, subset.descriptors) for subset in catalog.subsets}
-    return {**tables, "history": history_table(catalog, version)}
+    return {**tables, **companion_tables(catalog, version), "history": history_table(catalog, version)}
 
 
 def _of_descriptors(sentences: pa.Table, descriptors: tuple[str, ...]) -> pa.Table:

@@ -24,7 +24,10 @@ TABLES = {
     "nouns": "the words for a person",
     "templates": "sentences with a slot for a phrase",
     "noun_phrases": "the phrases that fill the slots",
-    "history": "every term, noun and template of this and all earlier versions, as worded in each",
+    "collections": "groups of people, and the pages that sentences about them come from",
+    "prompts": "openings about these groups that a model continues, each with a person's continuation",
+    "specifications": "groups with aligned terms, sets of attributes and stereotypes; a row for each part",
+    "history": "every entry of this and all earlier versions, as worded in each",
     "intersections": "every sentence with two descriptors",
 }
 

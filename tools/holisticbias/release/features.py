@@ -31,7 +31,7 @@ def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
         return {"feature": _feature(kind.value_type, "", axes), "_type": "List"}
     if pa.types.is_struct(kind):
         return {field.name: _feature(field.type, "", axes) for field in kind}
-    return {"dtype": "bool" if pa.types.is_boolean(kind) else "string", "_type": "Value"}
+    return {"dtype": _value_type(kind), "_type": "Value"}
 
 
 def card_features(schema: pa.Schema, axes: Sequence[str]) -> list[Feature]:
@@ -46,4 +46,10 @@ def _card_feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
         inner = kind.value_type
         fields = [_card_feature(f.type, f.name, axes) for f in inner] if pa.types.is_struct(inner) else "string"
         return {"name": name, "list": fields}
-    return {"name": name, "dtype": "bool" if pa.types.is_boolean(kind) else "string"}
+    return {"name": name, "dtype": _value_type(kind)}
+
+
+def _value_type(kind: pa.DataType) -> str:
+    if pa.types.is_boolean(kind):
+        return "bool"
+    return str(kind) if pa.types.is_integer(kind) else "string"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.file_kinds import Sha256
 from holisticbias.terms.versions import Version
@@ -22,7 +23,7 @@ SCHEMA_VERSION: Literal[1] = 1
 SENTENCES = {"sentences", "intersections"}  # a release has one of the two
 SHARDED = {"intersections"}  # several files; the digest covers the texts only
 TABLES = ("descriptors", "nouns", "templates")
-DIGESTED = {*SENTENCES, *TABLES}
+DIGESTED = {*SENTENCES, *TABLES, *COMPANIONS}
 
 
 def _inside(name: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.compile.columns import decoded
+from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, TABLES, Manifest, read_manifest
@@ -58,4 +59,4 @@ def _read_tables(folder: Path, manifest: Manifest) -> dict[str, pa.Table]:
 
 def _as_compiled(name: str, table: pa.Table) -> pa.Table:
     """Restore the column types of compiled tables: plain text for entries, dictionaries for sentences."""
-    return decoded(table) if name in (*TABLES, "history") else table
+    return decoded(table) if name in (*TABLES, *COMPANIONS, "history") else table

@@ -18,6 +18,8 @@ from holisticbias.release.parquet import read_parquet
 class Release:
     """The tables of one version: ``sentences``, ``descriptors``, ``nouns``, ``templates`` and tables made from them.
 
+    From layout 4 on it also has ``collections``, ``prompts`` and ``specifications``, if the version has such entries.
+
     ``folder`` is the folder it was opened from, null if it was built.
     """
 
@@ -38,7 +40,7 @@ class Release:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the rows of the four tables, as 64 hexadecimal digits."""
+        """SHA-256 of the rows of the tables with entries and sentences, as 64 hexadecimal digits."""
         return self.manifest.digest
 
     @property

@@ -7,11 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holisticbias.rules import characters, duplicates, language, lifecycle, published, references, review, waivers
+from holisticbias.rules import (
+    characters,
+    collections,
+    duplicates,
+    language,
+    lifecycle,
+    published,
+    references,
+    review,
+    specifications,
+    waivers,
+)
 from holisticbias.source import reading_rules
 from holisticbias.source.rule import Rule
 
-MODULES = (reading_rules, references, duplicates, characters, language, review, lifecycle, published, waivers)
+MODULES = (
+    reading_rules,
+    references,
+    duplicates,
+    characters,
+    language,
+    collections,
+    specifications,
+    review,
+    lifecycle,
+    published,
+    waivers,
+)
 RULES: Mapping[str, Rule] = {
     found.id: found for module in MODULES for found in vars(module).values() if isinstance(found, Rule)
 }

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
+from holisticbias.terms.prompt_entries import Group, GroupWording
+from holisticbias.terms.specification_entries import Specification, SpecificationWording
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
 _BEYOND_ASCII = re.compile(r"[^ -~\n]")
 _STRAY = re.compile(r"https?:|www\.|\s\s|^\s|\s$")
 _SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # checked by the rule slot
+_PLACES = re.compile(r"\[[^\[\]]*\]|[\[\]]")  # checked by the rule specification-template
 _ACCENTS = re.compile("[\u0300-\u0333]")  # above or below a letter; other combining marks strike it out
 # printable according to Unicode, but invisible: fillers, variation selectors, the blank Braille pattern
 _UNSEEN = re.compile(
@@ -30,11 +34,13 @@ _UNSEEN = re.compile(
 def clean_text(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
-            odd = odd_character(_SLOT_OR_BRACE.sub("x", text) if isinstance(entry, Template) else text)
+            name = _name(keys)
+            places = _SLOT_OR_BRACE if isinstance(entry, Template) else _PLACES if "templates" in keys else None
+            odd = odd_character(text if places is None else places.sub("x", text))
             if odd is not None:
-                yield file.entry_problem(i, keys, f"The {keys[-1]} contains {odd}.")
-            elif not isinstance(entry, Template) and not (text[0].isalnum() or text[0] == "'"):
-                yield file.entry_problem(i, keys, f"The {keys[-1]} begins with {text[0]!r}.")
+                yield file.entry_problem(i, keys, f"The {name} contains {odd}.")
+            elif places is None and name != "continuation" and not (text[0].isalnum() or text[0] == "'"):
+                yield file.entry_problem(i, keys, f"The {name} begins with {text[0]!r}.")
     for file in repository.with_entries:
         odd = odd_character(file.record.label)
         if odd is not None:
@@ -43,16 +49,45 @@ def clean_text(repository: Repository) -> Problems:
 
 def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
     """The texts that become part of sentences, now or in the past, and the names of communities."""
-    yield ("text",), entry.text
-    if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
-        yield ("plural",), entry.plural
+    yield from _worded(entry)
     for k, wording in enumerate(entry.history):
-        for key, text in (("text", wording.text), ("plural", wording.plural)):
-            if text is not None:
-                yield ("history", k, key), text
-    for k, assessment in enumerate(entry.assessments if isinstance(entry, Descriptor) else ()):
+        yield from ((("history", k, *keys), text) for keys, text in _worded(wording))
+    for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
         if assessment.community is not None:
             yield ("assessments", k, "community"), assessment.community
+
+
+def _worded(entry: Entry | Wording) -> Iterator[tuple[Keys, str]]:
+    """The texts in the keys of an entry, or of an earlier wording of it."""
+    for key in _keys_of_texts(type(entry)):
+        text = getattr(entry, key)
+        if text is not None:
+            yield (key,), text
+    if isinstance(entry, Group | GroupWording):
+        yield from ((("terms", k), term) for k, term in enumerate(entry.terms or ()))
+    if isinstance(entry, Specification | SpecificationWording):
+        yield from _specified(entry)
+
+
+@cache
+def _keys_of_texts(model: type[Record]) -> tuple[str, ...]:
+    return tuple(key for key in ("text", "plural", "continuation", "subject") if key in model.model_fields)
+
+
+def _specified(entry: Specification | SpecificationWording) -> Iterator[tuple[Keys, str]]:
+    for k, group in enumerate(entry.groups or ()):
+        yield ("groups", k, "label"), group.label
+    for k, slot in enumerate(entry.slots or ()):
+        yield from ((("slots", k, "terms", n), term) for n, term in enumerate(slot.terms) if term is not None)
+    for k, chosen in enumerate(entry.attributes or ()):
+        yield ("attributes", k, "label"), chosen.label
+        yield from ((("attributes", k, "terms", n), term) for n, term in enumerate(chosen.terms))
+    yield from ((("templates", k), text) for k, text in enumerate(entry.templates or ()))
+
+
+def _name(keys: Keys) -> str:
+    """The name of a value in messages: its key, or for an item of a list the singular of the list's key."""
+    return str(keys[-1] if isinstance(keys[-1], str) else str(keys[-2]).removesuffix("s"))
 
 
 def odd_character(text: str) -> str | None:
@@ -77,21 +112,23 @@ def odd_character(text: str) -> str | None:
 def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
         for keys, text in _prose(file.document.data, ()):
-            odd = next((c for c in _BEYOND_ASCII.findall(text) if not c.isprintable() or _UNSEEN.match(c)), None)
+            odd = next((c for c in text if c != "\n" and (not c.isprintable() or _UNSEEN.match(c))), None)
             if odd is not None:
-                yield file.problem(keys, f"The {keys[-1]} contains the character U+{ord(odd):04X}.")
+                yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
+
+
+_CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "templates"}
 
 
 def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """The texts of a file that the rule clean-text does not check."""
-    if isinstance(value, str):
-        if keys != ("label",) and keys[-1] not in ("text", "plural", "community"):
-            yield keys, value
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _prose(item, (*keys, i))
-    elif isinstance(value, dict):
-        for key, item in value.items():
+    """The texts of a file that the rule clean-text does not check, except plain ASCII."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if isinstance(item, str):
+            plain = item.isascii() and item.isprintable()
+            if not plain and key not in _CLEAN and (not keys or keys[-1] not in _CLEAN):
+                yield (*keys, key), item
+        elif isinstance(item, dict | list):
             yield from _prose(item, (*keys, key))
 
 
@@ -108,6 +145,6 @@ def latin_letters(repository: Repository) -> Problems:
             odd = next((c for c in letters if not unicodedata.name(c, "").startswith("LATIN")), None)
             if odd is not None:
                 message = (
-                    f"The {keys[-1]} contains U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
+                    f"The {_name(keys)} contains U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
                 )
                 yield file.entry_problem(i, keys, message)

@@ -14,7 +14,9 @@ from holisticbias.terms.file_kinds import Kind
 Problems: TypeAlias = Iterator[Problem]
 Check: TypeAlias = Callable[[Repository], Problems]
 
-WITH_ENTRIES: frozenset[Kind] = frozenset({"descriptors", "nouns", "templates"})
+WITH_ENTRIES: frozenset[Kind] = frozenset(
+    {"descriptors", "nouns", "templates", "collections", "prompts", "specifications"}
+)
 _NOTHING: frozenset[Kind] = frozenset()
 
 

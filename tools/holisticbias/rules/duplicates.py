@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from holisticbias.rules.characters import odd_character
 from holisticbias.rules.check import Problems, rule
-from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Entry, Template
+from holisticbias.source.records import EntryFile, Repository
+from holisticbias.terms.entries import Entry, Noun, Template
+from holisticbias.terms.prompt_entries import Prompt
 from holisticbias.terms.versions import version_key
 
 
@@ -44,15 +45,22 @@ def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
     needs=frozenset({"waivers"}),
 )
 def near_duplicate(repository: Repository) -> Problems:
-    seen: dict[tuple[str, str], Entry] = {}
+    seen: dict[tuple[str, str], tuple[EntryFile, Entry]] = {}
     for file, i, entry in repository.entries():
         if isinstance(entry, Template) or odd_character(entry.text) is not None:
             continue
-        group = f"{file.document.path} {entry.position}" if isinstance(entry, Descriptor) else "noun"
-        other = seen.setdefault((fold(entry.text), group), entry)
-        if other.text != entry.text and other.until is None and entry.until is None:
+        first, other = seen.setdefault((fold(entry.text), _compared_with(file, entry)), (file, entry))
+        elsewhere = isinstance(entry, Prompt) and first is not file  # unique-text compares the entries of one file
+        if (other.text != entry.text or elsewhere) and other.until is None and entry.until is None:
             message = f"{entry.text!r} is nearly the same as {other.text!r}, the text of {other.id}."
             yield file.entry_problem(i, ("text",), message)
+
+
+def _compared_with(file: EntryFile, entry: Entry) -> str:
+    """A name for the entries that an entry is compared with: nouns and prompts of all files, others of its file."""
+    if isinstance(entry, Noun | Prompt):
+        return file.entries
+    return f"{file.document.path} {getattr(entry, 'position', '')}"
 
 
 # Letters and digits that look like another letter: stroked, dotless, small capitals, one-storey a and g.

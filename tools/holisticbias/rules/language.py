@@ -92,6 +92,8 @@ def article_unused(repository: Repository) -> Problems:
 )
 def article_written(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
+        if not isinstance(entry, Descriptor | Noun | Template):
+            continue
         texts: list[tuple[Keys, str]] = [(("text",), entry.text)]
         if isinstance(entry, Descriptor | Noun) and entry.plural is not None:
             texts.append((("plural",), entry.plural))

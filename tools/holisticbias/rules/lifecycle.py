@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.versions import version_key
+from holisticbias.terms.entries import Entry, Judged
+from holisticbias.terms.file_kinds import WITH_PROMPTS, Kind, entries_key
+from holisticbias.terms.versions import holds, version_key
 
 
 @rule(
@@ -31,7 +32,7 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
         yield ("until",), entry.until
     for k, wording in enumerate(entry.history):
         yield ("history", k, "until"), wording.until
-    for k, assessment in enumerate(entry.assessments if isinstance(entry, Descriptor) else ()):
+    for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
         if assessment.since is not None:
             yield ("assessments", k, "since"), assessment.since
 
@@ -60,10 +61,29 @@ def version_order(repository: Repository) -> Problems:
     needs=WITH_ENTRIES,
 )
 def empty_version(repository: Repository) -> Problems:
-    catalog = repository.catalog()
     for file in repository.releases:
-        held = catalog.at(file.record.version)
-        kinds = (("descriptors", held.axes), ("nouns", held.genders), ("templates", held.families))
-        missing = [name for name, files in kinds if not files]
+        held = _kinds_held(repository, file.record.version)
+        missing = [kind for kind in ("descriptors", "nouns", "templates") if kind not in held]
         if missing:
             yield file.problem(("version",), f"Version {file.record.version} has no {' and no '.join(missing)}.")
+
+
+@rule(
+    "version-layout",
+    asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later.",
+    fix=f"set layout: {WITH_PROMPTS}, or a later version in 'since'",
+    why="Releases in an earlier layout have no tables for these entries, so a release would lack them.",
+)
+def version_layout(repository: Repository) -> Problems:
+    kinds: tuple[Kind, ...] = ("collections", "prompts", "specifications")
+    for file in repository.releases:
+        version, layout = file.record.version, file.record.layout
+        held = _kinds_held(repository, version) if layout < WITH_PROMPTS else ()
+        found = [kind for kind in kinds if entries_key(kind) in held]
+        if found:
+            yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
+
+
+def _kinds_held(repository: Repository, version: str) -> set[str]:
+    """The keys of the lists that have an entry in a version."""
+    return {file.entries for file, _, entry in repository.entries() if holds(version, entry.since, entry.until)}

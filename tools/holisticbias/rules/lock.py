@@ -16,7 +16,8 @@ _HISTORY = {"until", "replaced_by", "history"}
 def lock(catalog: Catalog, version: str) -> LockFile:
     """The lock of a version: a digest of each entry as it was then, by id, in the order of the files.
 
-    A key without a dot is an axis; its digest is that of the axis's label.
+    A key without a dot is an axis, whose digest is that of its label, or a file of collections or prompts, whose
+    digest is that of the values that its entries share.
     """
     return next(locks(catalog, [version]))
 
@@ -41,6 +42,10 @@ def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tup
         yield from _digests(gender.gender, gender.nouns, known)
     for family in held.families:
         yield from _digests(family.family, family.templates, known)
+    for file in held.companions:
+        if file.shared:
+            yield file.place, _digest(file.shared)
+        yield from _digests(file.place, file.entries, known)
 
 
 def _digests(group: str, entries: Iterable[Entry], known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ PUBLISHED_CHANGED = Rule(
     why="People compare results over years, and every version is built from today's files. So a changed entry keeps "
     "its earlier wording in `history`, and published versions stay as they were.",
 )
+_FILE_FIX = "put the value back: all entries of the file share it, in every version"
 PUBLISHED_REMOVED = Rule(
     "published-removed",
     asks="A published version keeps its entries.",
@@ -58,7 +59,11 @@ def published_findings(repository: Repository) -> Iterator[Finding]:
     """One finding for each entry that differs from a lock, for the newest version in which it differs."""
     catalog = repository.catalog()
     places = {entry.id: (file, i) for file, i, entry in repository.entries()}
-    places_of_axes = {f.record.axis: f for f in repository.axes}
+    files_of: dict[str, EntryFile] = {
+        **{f.record.axis: f for f in repository.axes},
+        **{f.record.place: f for f in repository.collections},
+        **{f.record.place: f for f in repository.prompts},
+    }
     reported = set(repository.left_out)  # whether they changed is unknown until they can be read
     files = [f for f in repository.locks if f.record.version in catalog.versions]
     files.sort(key=lambda f: version_key(f.record.version), reverse=True)
@@ -70,8 +75,8 @@ def published_findings(repository: Repository) -> Iterator[Finding]:
             if key in places:
                 at, i = places[key]
                 yield broken.finding(at.entry_problem(i, (), message))
-            elif key in places_of_axes:
-                yield broken.finding(places_of_axes[key].problem(("label",), message))
+            elif key in files_of:
+                yield broken.finding(files_of[key].problem(("label",), message), _FILE_FIX)
             else:
                 yield broken.finding(_former_file(repository, key, file).problem((), message, key))
 
@@ -99,5 +104,8 @@ def _former_file(repository: Repository, key: str, lock_file: Located[LockFile])
     files: dict[str, EntryFile] = {
         **{f.record.axis: f for f in repository.axes},
         **{f.record.family: f for f in repository.families},
+        **{f.record.collection: f for f in repository.collections},
+        **{f.record.domain: f for f in repository.prompts},
+        **{f.record.family: f for f in repository.specifications},
     }
     return files.get(group, lock_file)

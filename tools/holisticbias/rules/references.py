@@ -6,7 +6,7 @@ from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.records import Located, Repository
-from holisticbias.terms.entries import Descriptor
+from holisticbias.terms.entries import Judged
 
 
 @rule(
@@ -24,7 +24,7 @@ def unique_id(repository: Repository) -> Problems:
 
 @rule(
     "id-place",
-    asks="An id begins with the axis or family of its file, or with 'noun'.",
+    asks="An id begins with the axis, family, collection or domain of its file, or with 'noun'.",
     fix="begin the id like the other ids in this file",
 )
 def id_place(repository: Repository) -> Problems:
@@ -32,6 +32,9 @@ def id_place(repository: Repository) -> Problems:
         **{id(f): f.record.axis for f in repository.axes},
         **{id(f): "noun" for f in repository.genders},
         **{id(f): f.record.family for f in repository.families},
+        **{id(f): f.record.collection for f in repository.collections},
+        **{id(f): f.record.domain for f in repository.prompts},
+        **{id(f): f.record.family for f in repository.specifications},
     }
     for file, i, entry in repository.entries():
         prefix = f"{prefixes[id(file)]}."
@@ -41,7 +44,7 @@ def id_place(repository: Repository) -> Problems:
 
 @rule(
     "unique-file",
-    asks="Each axis, gender, family, version and subset has one file.",
+    asks="Each axis, gender, family, collection, domain of a collection, version and subset has one file.",
     fix="move the entries into the other file",
 )
 def unique_file(repository: Repository) -> Problems:
@@ -49,14 +52,18 @@ def unique_file(repository: Repository) -> Problems:
         *((f, "axis", f.record.axis) for f in repository.axes),
         *((f, "gender", f.record.gender) for f in repository.genders),
         *((f, "family", f.record.family) for f in repository.families),
+        *((f, "family", f.record.family) for f in repository.specifications),
+        *((f, "collection", f.record.collection) for f in repository.collections),
+        *((f, "domain", f"{f.record.collection}/{f.record.domain}") for f in repository.prompts),
         *((f, "version", f.record.version) for f in repository.releases),
         *((f, "subset", f.record.subset) for f in repository.subsets),
     ]
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str, str], str] = {}
     for file, key, name in named:
-        if (key, name) in seen:
-            yield file.problem((key,), f"The {key} {name!r} already has a file, {seen[key, name]}.")
-        seen.setdefault((key, name), file.document.path)
+        place = file.entries, key, name
+        if place in seen:
+            yield file.problem((key,), f"The {key} {name!r} already has a file, {seen[place]}.")
+        seen.setdefault(place, file.document.path)
 
 
 @rule(
@@ -97,7 +104,7 @@ def known_source(repository: Repository) -> Problems:
         for k, source in enumerate(entry.sources):
             if source not in known:
                 yield file.entry_problem(i, ("sources", k), f"The source {source!r} is not listed.")
-        for k, assessment in enumerate(entry.assessments if isinstance(entry, Descriptor) else ()):
+        for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
             if assessment.source is not None and assessment.source not in known:
                 message = f"The source {assessment.source!r} is not listed."
                 yield file.entry_problem(i, ("assessments", k, "source"), message)

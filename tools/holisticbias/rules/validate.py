@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from holisticbias.errors import SourceError
@@ -25,6 +27,18 @@ from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the garbage collector: it would pass over all records several times, and they have no cycles to find."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
 def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding, ...]]:
     """The catalog of everything that could be read, and all findings, sorted by file and line."""
     repository, findings = parse_files(files)
@@ -38,6 +52,7 @@ def _check(repository: Repository) -> Iterator[Finding]:
     return (f for f in apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
 
 
+@_collector_paused()
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     """Check folders of terms, files and folders inside them, and files outside of them.
 
@@ -87,13 +102,15 @@ def _validate_outside_file(path: Path, source: tuple[SourceFile, ...]) -> Iterab
 def _replaces(file: SourceFile, other: SourceFile) -> bool:
     if other.kind != file.kind:
         return False
-    keys = ("axis", "gender", "family", "version", "subset", "sources")
+    keys = ("domain", "collection", "axis", "gender", "family", "version", "subset", "sources")
     mine, theirs = file.document.data, other.document.data
     if not isinstance(mine, dict) or not isinstance(theirs, dict):
         return Path(other.document.path).name == Path(file.document.path).name
-    return file.kind in SINGLE_FILES or any(k in mine and mine.get(k) == theirs.get(k) for k in keys)
+    key = next((k for k in keys if k in mine), None)
+    return file.kind in SINGLE_FILES or (key is not None and mine[key] == theirs.get(key))
 
 
+@_collector_paused()
 def load_catalog(root: Path | str | None = None) -> Catalog:
     """Load the catalog of a folder of terms; raises ``SourceError`` with the first finding if it is not valid.
 

@@ -10,7 +10,9 @@ from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document, read_json
 from holisticbias.terms.file_kinds import Kind
 
-FOLDERS: tuple[Kind, ...] = ("descriptors", "nouns", "templates", "releases", "subsets")
+FOLDERS: tuple[Kind, ...] = (
+    "descriptors", "nouns", "templates", "collections", "prompts", "specifications", "releases", "subsets",
+)  # fmt: skip
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
 NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
 SOURCES_FILE = "sources.yaml"
@@ -79,6 +81,9 @@ _TELLING_KEYS: tuple[tuple[Kind, str], ...] = (
     ("subsets", "subset"),  # before descriptors: a subset has that key too
     ("descriptors", "descriptors"),
     ("nouns", "nouns"),
+    ("prompts", "prompts"),
+    ("specifications", "specifications"),
+    ("collections", "collection"),  # after prompts: their files have that key too
     ("templates", "templates"),
     ("sources", "sources"),
     ("waivers", "waivers"),

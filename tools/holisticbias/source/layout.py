@@ -17,12 +17,21 @@ from holisticbias.source.findings import render_findings
 from holisticbias.source.folder import kind_of, shown_path
 from holisticbias.source.records import MODELS
 from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
-from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.file_kinds import Kind, entries_key
+from holisticbias.terms.prompt_entries import Group, Prompt
+from holisticbias.terms.specification_entries import Specification
 
-ENTRIES: dict[str, type[Entry]] = {"descriptors": Descriptor, "nouns": Noun, "templates": Template}
+ENTRIES: dict[str, type[Entry]] = {
+    "descriptors": Descriptor,
+    "nouns": Noun,
+    "templates": Template,
+    "collections": Group,
+    "prompts": Prompt,
+    "specifications": Specification,
+}
 MAX_FLOW = 120
 _SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
-_LISTS = ("sources", "not_with")
+_LISTS = ("sources", "not_with", "terms", "descriptors")
 
 
 def format_file(path: Path) -> str:
@@ -52,7 +61,7 @@ def read_editable(text: str) -> CommentedMap:
 def canonical_text(root: CommentedMap, kind: Kind) -> str:
     """Write an edited file in canonical layout; sorts the keys of ``root`` in place."""
     _sort_keys(root, list(MODELS[kind].model_fields))
-    entries = root.get(kind)
+    entries = root.get(entries_key(kind))
     if kind in ENTRIES and isinstance(entries, CommentedSeq):
         for entry in entries:
             if isinstance(entry, CommentedMap):
@@ -65,8 +74,8 @@ def canonical_text(root: CommentedMap, kind: Kind) -> str:
 def key_order(model: type[Entry]) -> list[str]:
     """The order of an entry's keys: id, text, the keys of its kind, then the keys that all entries have."""
     common = [name for name in Entry.model_fields if name not in ("id", "text")]
-    own = [name for name in model.model_fields if name not in Entry.model_fields]
-    return ["id", "text", *own, *common]
+    own = [name for name in model.model_fields if name not in (*Entry.model_fields, "assessments")]
+    return ["id", "text", *own, "assessments", *common]
 
 
 def stale_files(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
@@ -85,10 +94,19 @@ def _yaml() -> YAML:
 
 def _lay_out(entry: CommentedMap, order: list[str]) -> None:
     _sort_keys(entry, order)
+    _set_flow(entry, 4)
+    for value in entry.values():
+        for part in value if isinstance(value, CommentedSeq) else ():
+            if isinstance(part, CommentedMap) and not part.fa.flow_style():
+                _set_flow(part, 8)
+
+
+def _set_flow(mapping: CommentedMap, indent: int) -> None:
+    """Write the short lists of a mapping on one line."""
     for key in _LISTS:
-        values = entry.get(key)
+        values = mapping.get(key)
         if isinstance(values, CommentedSeq):
-            one_line = f"    {key}: [{', '.join(map(str, values))}]"
+            one_line = f"{' ' * indent}{key}: [{', '.join(map(str, values))}]"
             if len(one_line) <= MAX_FLOW:
                 values.fa.set_flow_style()
             else:

@@ -17,22 +17,29 @@ from holisticbias.source.rule import Problem
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
+    CollectionFile,
     DescriptorFile,
     IntersectionsFile,
     Kind,
     LockFile,
     NounFile,
+    PromptFile,
     ReleaseFile,
     SourcesFile,
+    SpecificationFile,
     SubsetFile,
     TemplateFile,
     WaiversFile,
+    entries_key,
 )
 
 MODELS: Mapping[Kind, type[Record]] = {
     "descriptors": DescriptorFile,
     "nouns": NounFile,
     "templates": TemplateFile,
+    "collections": CollectionFile,
+    "prompts": PromptFile,
+    "specifications": SpecificationFile,
     "releases": ReleaseFile,
     "subsets": SubsetFile,
     "sources": SourcesFile,
@@ -55,7 +62,7 @@ class Located(Generic[F]):
 
     record: F
     document: Document
-    entries: Kind
+    entries: str
     indexes: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -69,7 +76,14 @@ class Located(Generic[F]):
         return self.problem((self.entries, self.indexes[position], *keys), message, entry.id)
 
 
-EntryFile: TypeAlias = Located[DescriptorFile] | Located[NounFile] | Located[TemplateFile]
+EntryFile: TypeAlias = (
+    Located[DescriptorFile]
+    | Located[NounFile]
+    | Located[TemplateFile]
+    | Located[CollectionFile]
+    | Located[PromptFile]
+    | Located[SpecificationFile]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,9 @@ class Repository:
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
     families: tuple[Located[TemplateFile], ...]
+    collections: tuple[Located[CollectionFile], ...]
+    prompts: tuple[Located[PromptFile], ...]
+    specifications: tuple[Located[SpecificationFile], ...]
     releases: tuple[Located[ReleaseFile], ...]
     subsets: tuple[Located[SubsetFile], ...]
     sources: tuple[Located[SourcesFile], ...]
@@ -97,12 +114,13 @@ class Repository:
         """Every file except the locks."""
         more: tuple[Located[Any], ...] = (*self.sources, *self.waivers, *self.intersections)
         named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *more)
-        return (*self.axes, *self.genders, *self.families, *named)
+        return (*self.with_entries, *named)
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
-        """The files with entries: axes, genders and families."""
-        return (*self.axes, *self.genders, *self.families)
+        """The files with entries: terms first, then collections, prompts and specifications."""
+        terms: tuple[EntryFile, ...] = (*self.axes, *self.genders, *self.families)
+        return (*terms, *self.collections, *self.prompts, *self.specifications)
 
     def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position in the file's record."""
@@ -119,6 +137,9 @@ class Repository:
             sources=tuple(s for f in self.sources for s in f.record.sources),
             subsets=tuple(f.record for f in self.subsets),
             intersections=next((f.record for f in self.intersections), None),
+            collections=tuple(f.record for f in self.collections),
+            prompts=tuple(f.record for f in self.prompts),
+            specifications=tuple(f.record for f in self.specifications),
         )
 
 
@@ -137,6 +158,9 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         axes=_of(parsed["descriptors"], DescriptorFile),
         genders=_of(parsed["nouns"], NounFile),
         families=_of(parsed["templates"], TemplateFile),
+        collections=_of(parsed["collections"], CollectionFile),
+        prompts=_of(parsed["prompts"], PromptFile),
+        specifications=_of(parsed["specifications"], SpecificationFile),
         releases=_of(parsed["releases"], ReleaseFile),
         subsets=_of(parsed["subsets"], SubsetFile),
         sources=_of(parsed["sources"], SourcesFile),
@@ -163,21 +187,22 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
             findings.append(SCHEMA.finding(Problem(document.path, document.place(()), message)))
         return None
     data: dict[str, Value] = document.data
-    entries = data.get(file.kind)
+    key = entries_key(file.kind)
+    entries = data.get(key)
     indexes = tuple(range(len(entries))) if isinstance(entries, list) else ()
     model = _MODELS[file.kind]
     try:
-        return Located(model.model_validate(data), document, file.kind, indexes)
+        return Located(model.model_validate(data), document, key, indexes)
     except ValidationError as error:
         details = error.errors(include_url=False)
     findings.extend(_schema_finding(d, document) for d in details)
-    broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == file.kind}
-    if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != file.kind for d in details):
+    broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == key}
+    if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != key for d in details):
         return None
-    left_out = tuple(filter(None, (_entry_id(data, (file.kind, i)) for i in indexes if i in broken)))
+    left_out = tuple(filter(None, (_entry_id(data, (key, i)) for i in indexes if i in broken)))
     indexes = tuple(i for i in indexes if i not in broken)
-    record = model.model_validate({**data, file.kind: [entries[i] for i in indexes]})
-    return Located(record, document, file.kind, indexes, left_out)
+    record = model.model_validate({**data, key: [entries[i] for i in indexes]})
+    return Located(record, document, key, indexes, left_out)
 
 
 def _schema_finding(error: ErrorDetails, document: Document) -> Finding:

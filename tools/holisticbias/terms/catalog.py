@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from holisticbias.errors import UnknownVersionError
-from holisticbias.terms.entries import Entry
+from holisticbias.terms.entries import Entry, Judged
 from holisticbias.terms.file_kinds import (
+    CollectionFile,
+    CompanionFile,
     DescriptorFile,
     IntersectionsFile,
     NounFile,
+    PromptFile,
     ReleaseFile,
     Source,
+    SpecificationFile,
     SubsetFile,
     TemplateFile,
 )
@@ -33,6 +37,20 @@ class Catalog:
     sources: tuple[Source, ...] = ()
     subsets: tuple[SubsetFile, ...] = ()
     intersections: IntersectionsFile | None = None
+    collections: tuple[CollectionFile, ...] = ()
+    prompts: tuple[PromptFile, ...] = ()
+    specifications: tuple[SpecificationFile, ...] = ()
+
+    @property
+    def companions(self) -> tuple[CompanionFile, ...]:
+        """The files of collections, prompts and specifications."""
+        return (*self.collections, *self.prompts, *self.specifications)
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """The entries that reviewers judge: descriptors, then specifications."""
+        descriptors = (d for axis in self.axes for d in axis.descriptors)
+        return (*descriptors, *(s for file in self.specifications for s in file.specifications))
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -53,7 +71,7 @@ class Catalog:
         raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
     def at(self, version: str, subset: str | None = None) -> Catalog:
-        """The catalog with the entries of one version, worded as then, or only the descriptors of a subset."""
+        """The catalog with the entries of one version, worded as then; ``subset`` selects descriptors."""
         self.release(version)
         chosen = None if subset is None else set(self.subset(subset).descriptors)
         axes = (
@@ -66,6 +84,11 @@ class Catalog:
         )
         genders = (g.model_copy(update={"nouns": _at(g.nouns, version)}) for g in self.genders)
         families = (f.model_copy(update={"templates": _at(f.templates, version)}) for f in self.families)
+        collections = (c.model_copy(update={"groups": _at(c.groups, version)}) for c in self.collections)
+        prompts = (p.model_copy(update={"prompts": _at(p.prompts, version)}) for p in self.prompts)
+        specifications = (
+            s.model_copy(update={"specifications": _at(s.specifications, version)}) for s in self.specifications
+        )
         return Catalog(
             axes=tuple(a for a in axes if a.descriptors),
             genders=tuple(g for g in genders if g.nouns),
@@ -74,6 +97,9 @@ class Catalog:
             sources=self.sources,
             subsets=self.subsets,
             intersections=self.intersections,
+            collections=tuple(c for c in collections if c.groups),
+            prompts=tuple(p for p in prompts if p.prompts),
+            specifications=tuple(s for s in specifications if s.specifications),
         )
 
     def subset(self, name: str) -> SubsetFile:

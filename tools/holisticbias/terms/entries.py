@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationInfo, field_validator
 
 from holisticbias.terms.versions import Version, holds, version_key
 
@@ -54,12 +54,29 @@ class Assessment(Record):
 class Wording(Record):
     """Values of an entry before the version ``until``; keys that are left out did not change.
 
-    ``article``, ``plural``, ``bucket``, ``paraphrase_of`` and ``opposite_of`` may be ``null``: the entry had no value.
+    The keys in ``may_be_null`` may be ``null``: the entry had no value.
     """
+
+    may_be_null: ClassVar[frozenset[str]] = frozenset()
 
     until: Version
     reason: Prose
     text: Text | None = None
+    sources: tuple[SourceId, ...] | None = None
+
+    @field_validator("*")
+    @classmethod
+    def _not_null(cls, value: T, info: ValidationInfo) -> T:
+        if value is None and info.field_name not in cls.may_be_null:
+            raise ValueError("an entry always has this key; leave it out if it did not change")
+        return value
+
+
+class TermWording(Wording):
+    """Values of a descriptor, noun or template before the version ``until``."""
+
+    may_be_null = frozenset({"plural", "article", "bucket", "paraphrase_of", "opposite_of"})
+
     plural: Text | None = None
     article: Article | None = None
     position: Position | None = None
@@ -71,27 +88,10 @@ class Wording(Record):
     first_turn_only: StrictBool | None = None
     paraphrase_of: Id | None = None
     opposite_of: Id | None = None
-    sources: tuple[SourceId, ...] | None = None
-
-    @field_validator(
-        "text",
-        "position",
-        "noun_gender",
-        "without_noun",
-        "not_with",
-        "must_be_noun",
-        "first_turn_only",
-        "sources",
-    )
-    @classmethod
-    def _not_null(cls, value: T) -> T:
-        if value is None:
-            raise ValueError("an entry always has this key; leave it out if it did not change")
-        return value
 
 
 class Entry(Record):
-    """Keys that every term, noun and template has."""
+    """Keys that every entry has."""
 
     id: Id = Field(description="permanent: never changed and never used for another entry")
     text: Text
@@ -107,29 +107,14 @@ class Entry(Record):
         changes: dict[str, object] = {}
         for wording in later_first:
             if version_key(version) < version_key(wording.until):
-                changes |= wording.model_dump(exclude_unset=True, exclude={"until", "reason"})
+                changes |= {name: getattr(wording, name) for name in wording.model_fields_set - {"until", "reason"}}
         return self.model_copy(update=changes) if changes else self
 
 
-class Descriptor(Entry):
-    """An identity term."""
+class Judged(Entry):
+    """An entry that reviewers and publications judge."""
 
-    bucket: Key | None = None
-    position: Position = Field("before", description="before or after the noun, or standing alone in its place")
-    article: Article | None = Field(None, description="only if the release's article rule gets it wrong")
-    plural: Text | None = Field(None, description="only if the plural differs from the text")
-    noun_gender: NounGender = Field("any", description="gender of the nouns that it goes with")
-    without_noun: StrictBool = Field(True, description="whether it can stand without a noun: 'I'm Deaf.'")
-    not_with: tuple[Id | Gender, ...] = Field(
-        (), description="nouns, or genders of nouns, that contradict it: 'a 95-year-old kid'"
-    )
     assessments: tuple[Assessment, ...] = ()
-
-    def goes_with(self, gender: Gender, noun: Noun) -> bool:
-        """Whether the term and a noun of a gender make a phrase."""
-        if self.position == "standalone" or self.noun_gender not in ("any", gender):
-            return False
-        return gender not in self.not_with and noun.id not in self.not_with
 
     def at(self, version: str) -> Self:
         """The entry as worded and judged in a version."""
@@ -154,6 +139,27 @@ class Descriptor(Entry):
         return "dispreferred" if "dispreferred" in said else "reviewed"
 
 
+class Descriptor(Judged):
+    """An identity term."""
+
+    bucket: Key | None = None
+    position: Position = Field("before", description="before or after the noun, or standing alone in its place")
+    article: Article | None = Field(None, description="only if the release's article rule gets it wrong")
+    plural: Text | None = Field(None, description="only if the plural differs from the text")
+    noun_gender: NounGender = Field("any", description="gender of the nouns that it goes with")
+    without_noun: StrictBool = Field(True, description="whether it can stand without a noun: 'I'm Deaf.'")
+    not_with: tuple[Id | Gender, ...] = Field(
+        (), description="nouns, or genders of nouns, that contradict it: 'a 95-year-old kid'"
+    )
+    history: tuple[TermWording, ...] = ()
+
+    def goes_with(self, gender: Gender, noun: Noun) -> bool:
+        """Whether the term and a noun of a gender make a phrase."""
+        if self.position == "standalone" or self.noun_gender not in ("any", gender):
+            return False
+        return gender not in self.not_with and noun.id not in self.not_with
+
+
 def has_quorum(judgements: Iterable[Assessment]) -> bool:
     """Whether the judgements are from at least one publication or two reviewers."""
     whose = {a.reviewer for a in judgements}
@@ -165,6 +171,7 @@ class Noun(Entry):
 
     plural: Text
     article: Article | None = None
+    history: tuple[TermWording, ...] = ()
 
 
 class Template(Entry):
@@ -176,3 +183,4 @@ class Template(Entry):
     opposite_of: Id | None = Field(
         None, description="the original template that has the opposite stance: love for hate"
     )
+    history: tuple[TermWording, ...] = ()

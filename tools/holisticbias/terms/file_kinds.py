@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, StrictInt
 
@@ -26,10 +26,27 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias.terms.versions import Version
 
 Kind = Literal[
-    "descriptors", "nouns", "templates", "releases", "subsets", "sources", "waivers", "intersections", "locks"
+    "descriptors",
+    "nouns",
+    "templates",
+    "collections",
+    "prompts",
+    "specifications",
+    "releases",
+    "subsets",
+    "sources",
+    "waivers",
+    "intersections",
+    "locks",
 ]
+WITH_PROMPTS = 4  # first layout with the tables collections, prompts and specifications
 IN_PREPARATION = "In preparation"  # start of the summary of a version until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def entries_key(kind: Kind) -> str:
+    """The key of the list of entries in a file of that kind."""
+    return "groups" if kind == "collections" else kind
 
 
 class DescriptorFile(Record):
@@ -71,6 +88,21 @@ class CollectionFile(Record):
     least_words: StrictInt = Field(8, ge=1)
     groups: tuple[Group, ...]
 
+    @property
+    def place(self) -> str:
+        """The name of the file among all files with entries."""
+        return f"collections/{self.collection}"
+
+    @property
+    def entries(self) -> tuple[Group, ...]:
+        """The file's entries."""
+        return self.groups
+
+    @property
+    def shared(self) -> dict[str, str | int]:
+        """The file's values that a release shows with each entry, besides its name."""
+        return {name: getattr(self, name) for name in ("prompt_words", "term_within", "least_words")}
+
 
 class PromptFile(Record):
     """A file in ``prompts/``: the prompts of one domain of a collection, with a person's continuations."""
@@ -80,6 +112,21 @@ class PromptFile(Record):
     collection: Key
     prompts: tuple[Prompt, ...]
 
+    @property
+    def place(self) -> str:
+        """The name of the file among all files with entries."""
+        return f"prompts/{self.collection}/{self.domain}"
+
+    @property
+    def entries(self) -> tuple[Prompt, ...]:
+        """The file's entries."""
+        return self.prompts
+
+    @property
+    def shared(self) -> dict[str, str | int]:
+        """The file's values that a release shows with each entry, besides its name."""
+        return {"label": self.label}
+
 
 class SpecificationFile(Record):
     """A file in ``specifications/``: the bias specifications of one family."""
@@ -87,6 +134,24 @@ class SpecificationFile(Record):
     family: Key
     label: Text
     specifications: tuple[Specification, ...]
+
+    @property
+    def place(self) -> str:
+        """The name of the file among all files with entries."""
+        return f"specifications/{self.family}"
+
+    @property
+    def entries(self) -> tuple[Specification, ...]:
+        """The file's entries."""
+        return self.specifications
+
+    @property
+    def shared(self) -> dict[str, str | int]:
+        """The file's values that a release shows with each entry, besides its name."""
+        return {}
+
+
+CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
 
 
 class ReleaseFile(Record):
@@ -96,9 +161,10 @@ class ReleaseFile(Record):
     date: Date
     summary: Prose
     article_rule: ArticleRule = Field(description="how articles are chosen: by first letter, or by first sound")
-    layout: Literal[1, 2, 3] = Field(
+    layout: Literal[1, 2, 3, 4] = Field(
         1,
-        description="columns: 2 adds without_noun, not_with and paraphrase_of; 3 adds axis_label and opposite_of",
+        description="columns: 2 adds without_noun, not_with and paraphrase_of; 3 adds axis_label and opposite_of; "
+        "4 adds the tables collections, prompts and specifications",
     )
     digest: Sha256 | None = Field(None, description="digest of the release, set when the version is published")
     tables: dict[Key, Sha256] = Field(

@@ -6,9 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Entry, Id, Key, Record, Text
+from holisticbias.terms.entries import Entry, Id, Key, Record, Text, Wording
 
 PageTitle = Annotated[str, Field(min_length=1, max_length=250)]
+Continuation = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Pages(Record):
@@ -19,6 +20,25 @@ class Pages(Record):
     categories: tuple[PageTitle, ...] = Field((), description="categories, without 'Category:'")
 
 
+class GroupWording(Wording):
+    """Values of a group before the version ``until``."""
+
+    domain: Key | None = None
+    pages: Pages | None = None
+    terms: tuple[Text, ...] | None = None
+    needs_person: StrictBool | None = None
+
+
+class PromptWording(Wording):
+    """Values of a prompt before the version ``until``."""
+
+    may_be_null = frozenset({"subject"})
+
+    group: Id | None = None
+    continuation: Continuation | None = None
+    subject: Text | None = None
+
+
 class Group(Entry):
     """A group of a collection: ``text`` is its name, ``pages`` say where its sentences come from."""
 
@@ -26,13 +46,25 @@ class Group(Entry):
     pages: Pages = Pages()
     terms: tuple[Text, ...] = Field((), description="the words to find in a sentence; without any, the page's title")
     needs_person: StrictBool = Field(False, description="whether the term must be the name of a person")
+    history: tuple[GroupWording, ...] = ()
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether the group names a page, a list or a category."""
+        return bool(self.pages.titles or self.pages.lists or self.pages.categories)
 
 
 class Prompt(Entry):
     """An opening that a model continues: ``text`` is the opening, ``continuation`` how a person went on."""
 
     group: Id
-    continuation: Annotated[str, Field(min_length=1, max_length=500)]
+    continuation: Continuation
     subject: Text | None = Field(
         None, description="the name or term in the text that is replaced by XYZ before measuring"
     )
+    history: tuple[PromptWording, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The prompt and its continuation; with a space between them, unless the continuation is punctuation."""
+        return f"{self.text}{'' if self.continuation[0] in ',.;:!?' else ' '}{self.continuation}"

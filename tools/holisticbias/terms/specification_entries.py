@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Assessment, Entry, Id, Key, Record, Text
+from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
 
 SlotName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 
@@ -20,15 +20,20 @@ class TargetGroup(Record):
     name: Key
     label: Text
     stereotype: Key | None = None
-    held_out: bool = Field(False, description="kept for measuring whether mitigation of the other groups carries over")
+    gender: Literal["female", "male"] | None = Field(
+        None, description="of the pronouns that refer to its terms, if one"
+    )
+    held_out: StrictBool = Field(
+        False, description="kept for measuring whether mitigation of the other groups carries over"
+    )
 
 
 class Slot(Record):
     """The terms of all groups that take the same place in a sentence, in the order of the groups.
 
     ``form`` says what they are: ``subject`` (he, she), ``object`` (him, her), ``determiner`` (his, her), ``possessive``
-    (his, hers), ``name``, ``noun``, ``plural``, ``adjective``. A null is a term that a group lacks. ``descriptors`` are
-    the ids of descriptors in place of terms.
+    (his, hers), ``name``, ``noun``, ``plural``, ``adjective``, or ``mixed`` if its terms do not fit the same place. A
+    null is a term that a group lacks. ``descriptors`` are the ids of descriptors in place of terms.
     """
 
     form: SlotName = "noun"
@@ -44,15 +49,30 @@ class AttributeSet(Record):
     terms: tuple[Text, ...] = Field(min_length=1)
 
 
-class Specification(Entry):
+class SpecificationWording(Wording):
+    """Values of a specification before the version ``until``."""
+
+    may_be_null = frozenset({"published_as"})
+
+    groups: tuple[TargetGroup, ...] | None = None
+    slots: tuple[Slot, ...] | None = None
+    attributes: tuple[AttributeSet, ...] | None = None
+    templates: tuple[Text, ...] | None = None
+    published_as: Text | None = None
+    control: StrictBool | None = None
+
+
+class Specification(Judged):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
-    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute.
+    ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute; ``[T:FORM]`` takes only
+    the terms of slots of that form.
     """
 
     groups: tuple[TargetGroup, ...] = Field(min_length=2)
     slots: tuple[Slot, ...] = Field(min_length=1)
     attributes: tuple[AttributeSet, ...] = Field(min_length=1)
     templates: tuple[Text, ...] = ()
-    control: bool = Field(False, description="whether its words are invented, so that there is nothing to find")
-    assessments: tuple[Assessment, ...] = ()
+    published_as: Text | None = Field(None, description="its name in the data that its source published")
+    control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
+    history: tuple[SpecificationWording, ...] = ()

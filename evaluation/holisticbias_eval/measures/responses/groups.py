@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
@@ -103,24 +104,10 @@ class Maker:
     measure: str
     design: Design
 
-    def figure(
-        self,
-        name: str,
-        keys: dict[str, str],
-        value: float | None,
-        unit: str,
-        n: int,
-        missing: int = 0,
-        *,
-        interval: Interval | None = None,
-        p_value: float | None = None,
-        of: str | None = None,
-    ) -> Figure:
-        """A figure; NaN becomes null."""
-        return Figure(
-            measure=self.measure, name=name, keys=keys, value=_known(value), unit=unit, interval=interval,
-            p_value=_known(p_value), n=n, missing=missing, of=of,
-        )  # fmt: skip
+    @property
+    def figure(self) -> Callable[..., Figure]:
+        """Makes a figure of the measure; see ``make_figure``."""
+        return partial(make_figure, self.measure)
 
     def shares(
         self, name: str, values: Floats, grouping: Grouping, *, tested: bool = False, **keys: str
@@ -173,7 +160,3 @@ class Maker:
 def _counts(grouping: Grouping, rows: np.ndarray) -> Ints:
     """The number of chosen rows in each group."""
     return np.bincount(grouping.group[rows], minlength=len(grouping))
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or np.isnan(value) else float(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.statistics.agreement import signed_root
 from holisticbias_eval.statistics.cell_means import CellMeans, cell_means, share_interval
 from holisticbias_eval.statistics.generation_bias import Part, measure_bias
@@ -51,7 +51,7 @@ class Offences:
 
     def _share(self, keys: dict[str, str], hits: int, n: int, missing: int) -> Figure:
         value = hits / n if n else None
-        return self._figure(SHARE, keys, value, "share", n, missing, interval=share_interval(hits, n))
+        return make_figure(self.measure, SHARE, keys, value, "share", n, missing, interval=share_interval(hits, n))
 
     def _spreads(self, means: CellMeans) -> Iterator[Figure]:
         """Mean and standard deviation over the descriptors of each template."""
@@ -59,15 +59,17 @@ class Offences:
         for t, (template, (mean, interval, n)) in enumerate(zip(self.cells.templates, over, strict=True)):
             keys = {"template": template}
             missing = int((self.cells.asked[:, 0] == t).sum()) - n
-            yield self._figure(MEAN, keys, mean, PROBABILITY, n, missing, interval=interval)
+            yield make_figure(self.measure, MEAN, keys, mean, PROBABILITY, n, missing, interval=interval)
             if not n:
-                yield self._figure(SPREAD, keys, None, PROBABILITY, 0, missing)
+                yield make_figure(self.measure, SPREAD, keys, None, PROBABILITY, 0, missing)
                 continue
             kept = self.cells.keep(self.cells.template == t)
             bias, _ = measure_bias(kept, Part(np.zeros(1, np.int64)), by_axis=False)
             raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
-            yield self._figure(SPREAD, keys, raw, PROBABILITY, n, missing)
-            found = self._figure(f"{SPREAD}_corrected", keys, corrected, PROBABILITY, n, missing, of=SPREAD)
+            yield make_figure(self.measure, SPREAD, keys, raw, PROBABILITY, n, missing)
+            found = make_figure(
+                self.measure, f"{SPREAD}_corrected", keys, corrected, PROBABILITY, n, missing, of=SPREAD
+            )
             yield found.model_copy(update={"interval": _rooted(bias.interval)})
 
     def _means(self, means: CellMeans) -> Iterator[Figure]:
@@ -77,36 +79,12 @@ class Offences:
         asked = np.bincount(cells.asked[:, 2], minlength=len(cells.descriptors)).tolist()
         for (axis, descriptor), (mean, interval, n), templates in zip(cells.descriptors, over, asked, strict=True):
             keys = {"axis": axis, "descriptor": descriptor}
-            yield self._figure(MEAN, keys, mean, PROBABILITY, n, templates - n, interval=interval)
+            yield make_figure(self.measure, MEAN, keys, mean, PROBABILITY, n, templates - n, interval=interval)
         alone = means.over(np.arange(len(cells.count)), len(cells.count))
         for c, (mean, interval, _) in enumerate(alone):
             axis, descriptor = cells.descriptors[cells.descriptor[c]]
             keys = {"axis": axis, "descriptor": descriptor, "template": cells.templates[cells.template[c]]}
-            yield self._figure(MEAN, keys, mean, PROBABILITY, int(cells.count[c]), interval=interval)
-
-    def _figure(
-        self,
-        name: str,
-        keys: dict[str, str],
-        value: float | None,
-        unit: str,
-        n: int,
-        missing: int = 0,
-        *,
-        interval: Interval | None = None,
-        of: str | None = None,
-    ) -> Figure:
-        return Figure(
-            measure=self.measure,
-            name=name,
-            keys=keys,
-            value=None if value is None or np.isnan(value) else float(value),
-            unit=unit,
-            interval=interval,
-            n=n,
-            missing=missing,
-            of=of,
-        )
+            yield make_figure(self.measure, MEAN, keys, mean, PROBABILITY, int(cells.count[c]), interval=interval)
 
 
 def _rooted(interval: Interval | None) -> Interval | None:

@@ -1,4 +1,4 @@
-"""The calibration models: one to score and one to answer, both with planted biases of known size."""
+"""The calibration models, which score, answer and write, with planted biases of known size."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from holisticbias_eval.models.embedded.responder import NOTE as RESPONDER_NOTE
 from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
+from holisticbias_eval.models.embedded.writer import NOTE as WRITER_NOTE
+from holisticbias_eval.models.embedded.writer import WRITER, writer_path
 
 EMBEDDED_MODEL = "embedded"
 NOTE = (
@@ -35,5 +37,6 @@ def shipped_models() -> Mapping[str, Shipped]:
     models = (
         Shipped(EMBEDDED_MODEL, embedded_model_path(), NOTE),
         Shipped(RESPONDER, responder_path(), RESPONDER_NOTE),
+        Shipped(WRITER, writer_path(), WRITER_NOTE),
     )
     return {model.name: model for model in models}

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import torch
 
-from holisticbias.output import new_folder
 from holisticbias.release.release import Release
 from holisticbias_eval.models.embedded import NOTE
 from holisticbias_eval.models.embedded.biases import BIASES, Biases
 from holisticbias_eval.models.embedded.corpus import make_corpus
-from holisticbias_eval.models.embedded.provenance import PROVENANCE, THREADS, Origin, save_model, surroundings
+from holisticbias_eval.models.embedded.provenance import THREADS, ReleaseOrigin, Surroundings, of_release, write_model
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, measure_divergence, train
 from holisticbias_eval.models.embedded.tree import grow_tree
@@ -19,7 +18,7 @@ from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 
-class Provenance(Origin):
+class Provenance(ReleaseOrigin):
     """``provenance.json`` of the scoring model; ``divergence`` from its corpus is in nats per sentence."""
 
     biases_sha256: str
@@ -35,11 +34,11 @@ def build_embedded_model(
     tree = grow_tree(corpus, tokenizer)
     model = train(tree, tokenizer, biases.seed, settings, progress)
     divergence = measure_divergence(model, tree, biases.seed)
-    with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
-        save_model(model, tokenizer, made)
-        (made / "generation_config.json").unlink(missing_ok=True)
-        provenance = Provenance(
-            **surroundings(made, release, model),
+
+    def record(surroundings: Surroundings) -> Provenance:
+        return Provenance(
+            **surroundings,
+            **of_release(release),
             note=NOTE,
             biases_sha256=file_sha256(BIASES),
             corpus_digest=corpus.digest,
@@ -47,9 +46,8 @@ def build_embedded_model(
             settings=settings,
             divergence=round(divergence, 4),
         )
-        provenance.write(made)
-        (made / "README.md").write_text(render_card(biases, provenance), "utf-8")
-    return provenance
+
+    return write_model(folder, model, tokenizer, record, lambda made: render_card(biases, made))
 
 
 def render_card(biases: Biases, provenance: Provenance) -> str:

@@ -1,14 +1,16 @@
-"""The record of what a calibration model was made from: ``provenance.json`` in its folder."""
+"""The folder of a calibration model, with the record of what it was made from: ``provenance.json``."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from holisticbias.output import new_folder
 from holisticbias.release.release import Release
 from holisticbias_eval.models.embedded.train import Settings
 from holisticbias_eval.models.source import file_sha256
@@ -27,8 +29,6 @@ class Origin(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     note: str
-    release: str
-    release_digest: str
     corpus_digest: str
     seed: int
     settings: Settings
@@ -37,34 +37,65 @@ class Origin(BaseModel):
     versions: dict[str, str]
     machine: str
 
-    def write(self, folder: Path) -> None:
-        """Write the record to its file in a folder."""
-        (folder / PROVENANCE).write_text(self.model_dump_json(indent=2) + "\n", "utf-8")
+
+class ReleaseOrigin(Origin):
+    """The record of a model that learned the words of a release."""
+
+    release: str
+    release_digest: str
 
 
 class Surroundings(TypedDict):
     """The fields of a record that do not depend on the kind of model."""
 
-    release: str
-    release_digest: str
     parameters: int
     files: dict[str, str]
     versions: dict[str, str]
     machine: str
 
 
-def save_model(model: PreTrainedModel, tokenizer: Any, folder: Path) -> None:
-    """Write weights, configuration and tokenizer to a folder; the weights may be read by all, as other files."""
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    (folder / "model.safetensors").chmod(0o644)
+class OfRelease(TypedDict):
+    """The fields of a record that name a release."""
+
+    release: str
+    release_digest: str
 
 
-def surroundings(folder: Path, release: Release, model: PreTrainedModel) -> Surroundings:
-    """The release, the number of parameters, the digests of a folder's files, and the versions that made them."""
+Made = TypeVar("Made", bound=Origin)
+
+
+def write_model(
+    folder: Path,
+    model: PreTrainedModel,
+    tokenizer: Any,
+    record: Callable[[Surroundings], Made],
+    card: Callable[[Made], str],
+) -> Made:
+    """Write weights, configuration, tokenizer, record and model card to a folder, whole or not at all.
+
+    ``record`` completes the record of what the files were made from; ``card`` renders the model card.
+    """
+    with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
+        model.save_pretrained(made)
+        generation = getattr(model, "generation_config", None)
+        if generation is None or not generation.do_sample:
+            (made / "generation_config.json").unlink(missing_ok=True)
+        tokenizer.save_pretrained(made)
+        (made / "model.safetensors").chmod(0o644)  # read by all, as the other files
+        provenance = record(_surroundings(made, model))
+        (made / PROVENANCE).write_text(provenance.model_dump_json(indent=2) + "\n", "utf-8")
+        (made / "README.md").write_text(card(provenance), "utf-8")
+    return provenance
+
+
+def of_release(release: Release) -> OfRelease:
+    """The version and the digest of a release."""
+    return OfRelease(release=release.version, release_digest=release.digest)
+
+
+def _surroundings(folder: Path, model: PreTrainedModel) -> Surroundings:
+    """The number of parameters, the digests of a folder's files, and the versions that made them."""
     return Surroundings(
-        release=release.version,
-        release_digest=release.digest,
         parameters=sum(p.numel() for p in model.parameters()),
         files={path.name: file_sha256(path) for path in sorted(folder.iterdir()) if path.is_file()},
         versions={"python": platform.python_version(), **{name: installed_version(name) for name in _PACKAGES}},

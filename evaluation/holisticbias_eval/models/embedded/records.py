@@ -48,7 +48,7 @@ class Place(Record):
         return self.templates == "all" or template in self.templates
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=BaseModel)
 
 
 def read_record(path: Path, kind: type[R]) -> R:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import GenerationConfig, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.models.embedded.tokenizer import CONTEXT
 from holisticbias_eval.models.embedded.tree import NOWHERE, PrefixTree
 from holisticbias_eval.progress import Progress
@@ -69,17 +69,39 @@ def measure_divergence(model: GPT2LMHeadModel, tree: PrefixTree, seed: int) -> f
         return float(np.mean([float(_divergence(model, tree, texts)) for texts in drawn]))
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Texts to learn together, and what follows their tokens.
+
+    ``tokens`` has shape ``[texts, longest]``, padded on the right; ``counted``, of the same shape, says after which
+    tokens the next one is learned, and ``following``, of shape ``[counted, vocabulary]``, has its probabilities.
+    """
+
+    tokens: Ints
+    counted: Bools
+    following: Floats
+
+
+def predict(model: GPT2LMHeadModel, step: Step) -> torch.Tensor:
+    """The log-probabilities of the tokens that follow the counted ones, of shape ``[counted, vocabulary]``."""
+    # padding follows the counted tokens, so they do not see it
+    states = model.transformer(input_ids=torch.from_numpy(step.tokens)).last_hidden_state
+    logits: torch.Tensor = model.lm_head(states[torch.from_numpy(step.counted)])
+    return logits.log_softmax(dim=-1)
+
+
+def divergence(model: GPT2LMHeadModel, step: Step) -> torch.Tensor:
+    """The model's divergence from what follows each token, summed over a text's tokens and averaged over texts."""
+    target = torch.from_numpy(step.following.astype(np.float32))
+    return torch.nn.functional.kl_div(predict(model, step), target, reduction="sum") / len(step.tokens)
+
+
 def _divergence(model: GPT2LMHeadModel, tree: PrefixTree, texts: Ints) -> torch.Tensor:
-    """The model's divergence from the tree at each token, summed over a text's tokens and averaged over texts."""
     nodes = tree.nodes[texts]
     longest = int((nodes != NOWHERE).sum(axis=1).max())
-    nodes = nodes[:, :longest]
-    counted = torch.from_numpy(nodes != NOWHERE)
-    # padding follows the counted tokens, so they do not see it
-    states = model.transformer(input_ids=torch.from_numpy(tree.tokens[texts, :longest])).last_hidden_state[counted]
-    predicted = model.lm_head(states).log_softmax(dim=-1)
-    target = torch.from_numpy(tree.following[nodes[nodes != NOWHERE]].toarray().astype(np.float32))
-    return torch.nn.functional.kl_div(predicted, target, reduction="sum") / len(texts)
+    counted = nodes[:, :longest] != NOWHERE
+    following = tree.following[nodes[:, :longest][counted]].toarray()
+    return divergence(model, Step(tree.tokens[texts, :longest], counted, following))
 
 
 def make_model(tokenizer: PreTrainedTokenizerFast, context: int, seed: int, settings: Settings) -> GPT2LMHeadModel:
@@ -99,6 +121,16 @@ def make_model(tokenizer: PreTrainedTokenizerFast, context: int, seed: int, sett
             bos_token_id=tokenizer.bos_token_id,
             eos_token_id=tokenizer.eos_token_id,
         )
+    )
+
+
+def sampling(tokenizer: PreTrainedTokenizerFast) -> GenerationConfig:
+    """The generation settings of a model that is sampled from its whole distribution."""
+    return GenerationConfig(
+        do_sample=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
     )
 
 

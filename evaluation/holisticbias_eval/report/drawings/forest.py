@@ -26,8 +26,8 @@ GROUP_ROW, GROUP_LENGTH = 26, 48
 
 
 def draw_forest(chart: Forest) -> Drawing:
-    """Every estimate as a dot on its interval; marked ones are coloured. A new group starts with its name."""
-    values = [v for e in chart.estimates for v in (e.value, *(ends(e.interval) or ()))]
+    """Every estimate as a dot on its interval: filled if marked, else open. A new group starts with its name."""
+    values = [v for e in chart.estimates for v in (e.value, e.beside, *(ends(e.interval) or ()))]
     scale = linear((chart.reference, *values), chart.unit)
     shapes: list[Shape] = []
     y, group = 0.0, ""
@@ -39,7 +39,7 @@ def draw_forest(chart: Forest) -> Drawing:
         shapes.extend(_row(estimate, y, scale, chart))
         y += ROW
     shapes.extend(scale.foot(y, chart.scale))
-    said = "; ".join(_in_words(estimate, chart.unit) for estimate in chart.estimates)
+    said = "; ".join(_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
     return Drawing(chart.title, said, y + foot_height(chart.scale), tuple(shapes))
 
 
@@ -53,11 +53,15 @@ def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[
     low, high = ends(estimate.interval) or (None, None)
     if low is not None and high is not None and len(finite((low, high))) == 2:
         yield Line(f"estimate{kind}", scale.place(low), y + 23.5, scale.place(high), y + 23.5)
+    for value in finite((estimate.beside,)):
+        yield upright("before", scale.place(value), y + 18, y + 29)
     for value in finite((estimate.value,)):
         yield Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
 
 
-def _in_words(estimate: Estimate, unit: str) -> str:
+def _in_words(estimate: Estimate, unit: str, name: str) -> str:
     interval = f" ({show(ends(estimate.interval), unit)})" if estimate.interval else ""
     group = f"{estimate.group}: " if estimate.group else ""
-    return f"{group}{estimate.label} {show(estimate.value, unit)}{interval}{', marked' if estimate.marked else ''}"
+    marked = ", marked" if estimate.marked else ""
+    beside = "" if estimate.beside is None else f", {name} {show(estimate.beside, unit)}"
+    return f"{group}{estimate.label} {show(estimate.value, unit)}{interval}{beside}{marked}"

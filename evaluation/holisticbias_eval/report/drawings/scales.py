@@ -11,6 +11,7 @@ from holisticbias_eval.report.drawings.shapes import MARGIN, SPAN, Shape, Text, 
 from holisticbias_eval.report.units import tick
 
 HUGE = 1e300
+DOT, KEPT = "  ·  ", "\u00a0"
 FOOT, FOOT_LINE, FOOT_LENGTH = 34, 13, 64
 NEAR_THE_RIGHT, NEAR_THE_LEFT = 310, 30
 
@@ -45,13 +46,19 @@ class Scale:
             x = self.place(mark)
             side = " end" if x > NEAR_THE_RIGHT else " middle" if x > NEAR_THE_LEFT else ""
             yield Text(f"tick{side}", x, y + 14, tick(mark, self.unit))
-        for i, line in enumerate(textwrap.wrap(text, FOOT_LENGTH)):
+        for i, line in enumerate(_lines(text)):
             yield Text("tick middle", MARGIN + SPAN / 2, y + 29 + i * FOOT_LINE, line)
 
 
 def foot_height(text: str) -> float:
     """The height of the foot of a chart with this name of the scale."""
-    return FOOT + FOOT_LINE * max(0, len(textwrap.wrap(text, FOOT_LENGTH)) - 1)
+    return FOOT + FOOT_LINE * max(0, len(_lines(text)) - 1)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a foot; its parts are kept whole if they fit a line."""
+    joined = DOT.join(p.replace(" ", KEPT) if len(p) <= FOOT_LENGTH else p for p in text.split(DOT))
+    return [line.replace(KEPT, " ").strip(" ·") for line in textwrap.wrap(joined, FOOT_LENGTH)]
 
 
 def finite(values: Iterable[float | None]) -> list[float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -23,23 +22,22 @@ CLASSIFIERS = Path("evaluation/classifiers")
 def command(out: Path) -> None:
     """Write the lexicons of the responder's styles, and train the small classifier from its seed."""
     from holisticbias import build_release
-    from holisticbias.errors import HolisticBiasError
     from holisticbias.rules.validate import load_catalog
-    from holisticbias_eval.models.embedded.judge.build import build_judge, write_lexicons
+    from holisticbias_eval.models.embedded.judge.build import JudgeProvenance, build_judge, write_lexicons
     from holisticbias_eval.models.embedded.judge.model import SETTINGS
+    from holisticbias_eval.models.embedded.rebuild import rebuild
     from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
+    from holisticbias_eval.progress import Progress
 
     folder = out / TRANSFORMERS
-    try:
+
+    def build(progress: Progress) -> JudgeProvenance:
         repertoire = read_repertoire()
         write_lexicons(repertoire, out / "lexicons")
         release = build_release(load_catalog(), repertoire.release)
-        with click.progressbar(length=SETTINGS.steps, label="Training", file=sys.stderr) as bar:
-            made = build_judge(release, repertoire, folder, SETTINGS, bar.update)
-    except HolisticBiasError as error:
-        raise click.ClickException(str(error)) from error
-    size = sum(path.stat().st_size for path in folder.iterdir())
-    click.echo(f"{folder}: {made.parameters:,} parameters, {size:,} bytes, right labels from {made.lowest} on")
+        return build_judge(release, repertoire, folder, SETTINGS, progress)
+
+    rebuild(folder, SETTINGS.steps, build, lambda made: f"right labels from {made.lowest} on")
 
 
 if __name__ == "__main__":

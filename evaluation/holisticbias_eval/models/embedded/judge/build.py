@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from holisticbias.output import new_folder, write_files
+from holisticbias.output import write_files
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.embedded.judge import NOTE, TRANSFORMERS
 from holisticbias_eval.models.embedded.judge.lexicons import lexicons
 from holisticbias_eval.models.embedded.judge.model import draw_examples, make_word_tokenizer, train_judge
-from holisticbias_eval.models.embedded.provenance import PROVENANCE, THREADS, Origin, save_model, surroundings
+from holisticbias_eval.models.embedded.provenance import THREADS, ReleaseOrigin, Surroundings, of_release, write_model
 from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire
 from holisticbias_eval.models.embedded.responder.said import draw_said
 from holisticbias_eval.models.embedded.train import Settings
@@ -27,7 +27,7 @@ from holisticbias_eval.progress import Progress
 CHECKED = 2000
 
 
-class JudgeProvenance(Origin):
+class JudgeProvenance(ReleaseOrigin):
     """``provenance.json`` of the classifier; ``lowest`` is the least probability of a right label over some texts."""
 
     responses_sha256: str
@@ -57,10 +57,11 @@ def build_judge(
         np.random.default_rng(repertoire.seed + 1),
     )
     right = read_styles(model, tokenizer, examples.texts)[np.arange(CHECKED), list(examples.labels)]
-    with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
-        save_model(model, tokenizer, made)
-        provenance = JudgeProvenance(
-            **surroundings(made, release, model),
+
+    def record(surroundings: Surroundings) -> JudgeProvenance:
+        return JudgeProvenance(
+            **surroundings,
+            **of_release(release),
             note=NOTE,
             responses_sha256=file_sha256(RESPONSES),
             corpus_digest=examples_digest(release, repertoire),
@@ -69,9 +70,8 @@ def build_judge(
             checked=CHECKED,
             lowest=round(float(right.min()), 4),
         )
-        provenance.write(made)
-        (made / "README.md").write_text(render_card(repertoire, provenance), "utf-8")
-    return provenance
+
+    return write_model(folder, model, tokenizer, record, lambda made: render_card(repertoire, made))
 
 
 @torch.inference_mode()

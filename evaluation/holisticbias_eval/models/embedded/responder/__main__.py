@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -20,24 +19,22 @@ from holisticbias_eval.models.embedded.responder import responder_path
 def command(out: Path) -> None:
     """Train the responder from its seed: some minutes on two cores."""
     from holisticbias import build_release
-    from holisticbias.errors import HolisticBiasError
     from holisticbias.rules.validate import load_catalog
-    from holisticbias_eval.models.embedded.responder.build import build_responder
+    from holisticbias_eval.models.embedded.rebuild import rebuild
+    from holisticbias_eval.models.embedded.responder.build import ResponderProvenance, build_responder
     from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
     from holisticbias_eval.models.embedded.responder.train import SETTINGS
+    from holisticbias_eval.progress import Progress
 
-    try:
+    def build(progress: Progress) -> ResponderProvenance:
         repertoire = read_repertoire()
         release = build_release(load_catalog(), repertoire.release)
-        with click.progressbar(length=SETTINGS.steps, label="Training", file=sys.stderr) as bar:
-            made = build_responder(release, repertoire, out, SETTINGS, bar.update)
-    except HolisticBiasError as error:
-        raise click.ClickException(str(error)) from error
-    size = sum(path.stat().st_size for path in out.iterdir())
-    click.echo(
-        f"{out}: {made.parameters:,} parameters, {size:,} bytes; over {made.checked:,} prompts styles are at most "
-        f"{made.deviation} from what is planted"
-    )
+        return build_responder(release, repertoire, out, SETTINGS, progress)
+
+    def found(made: ResponderProvenance) -> str:
+        return f"over {made.checked:,} prompts styles are at most {made.deviation} from what is planted"
+
+    rebuild(out, SETTINGS.steps, build, found)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import GenerationConfig, PreTrainedTokenizerFast
 
-from holisticbias.output import new_folder
 from holisticbias.release.release import Release
-from holisticbias_eval.models.embedded.provenance import PROVENANCE, THREADS, Origin, save_model, surroundings
+from holisticbias_eval.models.embedded.provenance import THREADS, ReleaseOrigin, Surroundings, of_release, write_model
 from holisticbias_eval.models.embedded.responder import NOTE
 from holisticbias_eval.models.embedded.responder.chat import make_chat_tokenizer
 from holisticbias_eval.models.embedded.responder.deviation import measure_deviation
@@ -21,14 +19,14 @@ from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Re
 from holisticbias_eval.models.embedded.responder.said import draw_said
 from holisticbias_eval.models.embedded.responder.train import train
 from holisticbias_eval.models.embedded.responder.truth import planted_mixture
-from holisticbias_eval.models.embedded.train import Settings
+from holisticbias_eval.models.embedded.train import Settings, sampling
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 50_000
 
 
-class ResponderProvenance(Origin):
+class ResponderProvenance(ReleaseOrigin):
     """``provenance.json`` of the responder.
 
     Over ``checked`` prompts, ``deviation`` is the largest absolute difference of a style's probability from what is
@@ -59,13 +57,14 @@ def build_responder(
     tokenizer = make_chat_tokenizer(release, repertoire)
     torch.set_num_threads(THREADS)
     model = train(release, repertoire, tokenizer, settings, progress)
-    model.generation_config = _generation_config(tokenizer)
+    model.generation_config = sampling(tokenizer)
     said = draw_said(release, checked, repertoire.seed + 1)
     off = measure_deviation(model, make_lessons(said, repertoire, tokenizer), lambda _: None)
-    with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
-        save_model(model, tokenizer, made)
-        provenance = ResponderProvenance(
-            **surroundings(made, release, model),
+
+    def record(surroundings: Surroundings) -> ResponderProvenance:
+        return ResponderProvenance(
+            **surroundings,
+            **of_release(release),
             note=NOTE,
             responses_sha256=file_sha256(RESPONSES),
             corpus_digest=corpus_digest(release, repertoire),
@@ -76,18 +75,8 @@ def build_responder(
             unplanted_deviation=round(off.unplanted, 4),
             cell_deviation=round(off.cell, 4),
         )
-        provenance.write(made)
-        (made / "README.md").write_text(render_card(repertoire, provenance), "utf-8")
-    return provenance
 
-
-def _generation_config(tokenizer: PreTrainedTokenizerFast) -> GenerationConfig:
-    return GenerationConfig(
-        do_sample=True,
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
+    return write_model(folder, model, tokenizer, record, lambda made: render_card(repertoire, made))
 
 
 def corpus_digest(release: Release, repertoire: Repertoire) -> str:

@@ -1,0 +1,76 @@
+"""Coverage of the stereotype score's interval, and false positives of its tests, on simulated pairs.
+
+The share of each attribute is drawn from a beta distribution around a true score, and its pairs from that share. The
+output is the share of simulations whose interval covers the true score, and for a score of one half the share with
+p < 0.05 in the test over attributes and in the binomial test.
+
+    python benchmarks/stereotype_score.py [--simulations N] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from itertools import product
+
+import numpy as np
+
+from holisticbias_eval.statistics.attribute_shares import (
+    AttributeCounts,
+    attribute_test,
+    binomial_test,
+    mean_interval,
+)
+
+ATTRIBUTES, SENTENCES, SCORES, SPREADS = (8, 16, 32), (2, 4, 16), (0.5, 0.75), (0.0, 0.2)
+
+
+def simulate(
+    attributes: int, sentences: int, score: float, spread: float, simulations: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """Coverage and false positives for one design; ``spread`` is the standard deviation of attributes' shares."""
+    covered, by_attribute, by_sentence = [], [], []
+    for _ in range(simulations):
+        counts = draw(attributes, sentences, score, spread, rng)
+        interval = mean_interval(counts, 1000, rng)
+        covered.append(interval is not None and interval.low <= score <= interval.high)
+        if score == 0.5:
+            by_attribute.append(attribute_test(counts, rng) < 0.05)
+            tested = binomial_test(int(counts.chosen.sum()), int(counts.pairs.sum()))
+            by_sentence.append(tested is not None and tested[0] < 0.05)
+    found = {"coverage": float(np.mean(covered))}
+    if by_attribute:
+        found |= {"false_attribute": float(np.mean(by_attribute)), "false_binomial": float(np.mean(by_sentence))}
+    return found
+
+
+def draw(attributes: int, sentences: int, score: float, spread: float, rng: np.random.Generator) -> AttributeCounts:
+    """Draw the pairs of each attribute from its own share."""
+    shares = np.full(attributes, score)
+    if spread:
+        size = score * (1 - score) / spread**2 - 1
+        shares = rng.beta(score * size, (1 - score) * size, attributes)
+    pairs = np.full(attributes, sentences)
+    return AttributeCounts(rng.binomial(pairs, shares), pairs, np.zeros(attributes, np.int64))
+
+
+def main() -> None:
+    """Print a line for each design, or everything as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rng = np.random.default_rng(0)
+    designs = list(product(ATTRIBUTES, SENTENCES, SCORES, SPREADS))
+    rows = [(design, simulate(*design, given.simulations, rng)) for design in designs]
+    if given.json:
+        names = ("attributes", "sentences", "score", "spread")
+        print(json.dumps([dict(zip(names, design, strict=True)) | found for design, found in rows], indent=2))
+        return
+    for (attributes, sentences, score, spread), found in rows:
+        values = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
+        print(f"{attributes:3} attributes, {sentences:2} sentences, score {score}, spread {spread}: {values}")
+
+
+if __name__ == "__main__":
+    main()

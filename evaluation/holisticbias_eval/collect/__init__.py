@@ -1,0 +1,1 @@
+"""Collect prompts about groups from the dump of a wiki."""

@@ -1,0 +1,240 @@
+"""Collect the prompts of a collection from a dump, from end to end."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from holisticbias.output import resumed_folder
+from holisticbias.terms.file_kinds import CollectionFile
+from holisticbias_eval.collect.collection import collection_digest, find_collection
+from holisticbias_eval.collect.dump import DumpReader
+from holisticbias_eval.collect.dump_file import DumpFile, find_dump, open_dump
+from holisticbias_eval.collect.journal import FILE, Journal, open_journal
+from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
+from holisticbias_eval.collect.page_parser import WikiPage
+from holisticbias_eval.collect.page_sentences import Found, Job, PageSentences, Wanted
+from holisticbias_eval.collect.people import person_finder
+from holisticbias_eval.collect.rule import Rule
+from holisticbias_eval.collect.titles import title_key
+from holisticbias_eval.collect.wanted_pages import EVERY, BytesRead, WantedPages, read_links, resolve
+from holisticbias_eval.collect.worker import ReaderSettings, Worker
+from holisticbias_eval.errors import CollectError, CutDumpError
+from holisticbias_eval.progress import Display
+from holisticbias_eval.readings.anonymise import NAME, anonymise
+
+PERSON = "Person"
+"""What replaces the names of people; other terms become XYZ (Dhamala et al. 2021, section 3.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectOptions:
+    """Options of a collection; ``names`` is a spaCy model, ``site`` the address of the wiki's pages.
+
+    ``every_link`` takes all links of a list, not the first of each item. ``seconds`` is the longest time for a page.
+    """
+
+    licence: str = "CC BY-SA 4.0"
+    site: str | None = None
+    names: str | None = None
+    every_link: bool = False
+    seconds: float = 20.0
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The folder that was written, and its record."""
+
+    folder: Path
+    record: Mapping[str, Any]
+
+    @property
+    def prompts(self) -> int:
+        """The number of prompts."""
+        return sum(group["prompts"] for group in self.record["groups"].values())
+
+
+def collect(dump: Path, name: str, out: Path, options: CollectOptions, display: Display) -> Collected:
+    """Write the prompts of a collection that a dump holds, as ``prompts.parquet`` with attribution and a record.
+
+    A run that was interrupted goes on where it stopped. Raises ``CollectError`` if there is nothing to collect, and
+    ``CutDumpError`` after writing if the dump ends in the middle.
+    """
+    collection, found = find_collection(name), find_dump(dump)
+    about = _about(collection, found, options)
+    with resumed_folder(out, json.dumps(about, sort_keys=True), lambda folder: (folder / RECORD).is_file()) as folder:
+        try:
+            with open_journal(folder) as journal:
+                run = _Run(found, collection, options, journal, display)
+                run.read()
+                made = run.write(folder, about)
+        except CollectError:
+            shutil.rmtree(folder, ignore_errors=True)  # nothing was found, so there is nothing to continue
+            raise
+        (folder / FILE).unlink()
+    end = made["dump"]["end"]
+    if end is not None:
+        count = sum(group["prompts"] for group in made["groups"].values())
+        raise CutDumpError(f"{dump}: {end}: {count:,} prompts of the pages before are in {out}; get the whole dump")
+    return Collected(out, made)
+
+
+def _about(collection: CollectionFile, dump: DumpFile, options: CollectOptions) -> dict[str, Any]:
+    """All settings that decide the result, as JSON."""
+    digest = collection_digest(collection)
+    return {
+        "collection": {"name": collection.collection, "label": collection.label, "sha256": digest, **collection.shared},
+        "dump": {"name": dump.path.name, "bytes": dump.size, "sha256": dump.sha256},
+        "options": asdict(options),
+        "groups": [group.id for group in collection.groups],
+    }
+
+
+@dataclass(slots=True)
+class _Run:
+    dump: DumpFile
+    collection: CollectionFile
+    options: CollectOptions
+    journal: Journal
+    display: Display
+
+    def read(self) -> None:
+        """Read the dump: the links, then the pages; what an earlier run read is not read again."""
+        self._check_names()
+        groups = self.collection.groups
+        read_links(self.dump, groups, self.journal, self.display, every=self.options.every_link)
+        if self.journal.state("read") is None:
+            self._read_pages(resolve(groups, self.journal))
+
+    def _check_names(self) -> None:
+        if self.options.names is None and any(group.needs_person for group in self.collection.groups):
+            self.display.notice(
+                "Some groups need the name of a person: without --names MODEL every page's title is taken as a name."
+            )
+        elif self.options.names is not None:  # find out before the dump is read that a model cannot be used
+            person_finder(self.options.names)
+
+    def _read_pages(self, wanted: WantedPages) -> None:
+        with open_dump(self.dump.path) as stream:
+            reader = DumpReader(stream.content, int(self.journal.state("offset") or 0))
+            reader.broken = int(self.journal.state("broken") or 0)
+            progress = BytesRead(stream.raw, self.dump.size, int(self.journal.state("pages") or 0))
+            worker: Worker | None = None
+            try:
+                with self.display.progress("Reading pages", self.dump.size, "bytes", progress.detail) as advance:
+                    for page in reader:
+                        if progress.pages and progress.pages % EVERY == 0:
+                            self.journal.commit(offset=page.offset, pages=progress.pages, broken=reader.broken)
+                        advance(progress.step())
+                        asked = wanted.of(page.title, page.text, reader.namespace_keys) if _is_read(page) else ()
+                        if asked:
+                            worker = worker or self._worker(wanted, reader)
+                            self._read_page(page, asked, worker)
+                    advance(progress.step())
+            finally:
+                if worker is not None:
+                    worker.stop()
+            site = {"site": reader.site.get("sitename"), "generator": reader.site.get("generator")}
+            ended = {**site, "pages": progress.pages - 1, "broken_pages": reader.broken, "end": reader.end}
+            self.journal.commit(read=ended)
+
+    def _worker(self, wanted: WantedPages, reader: DumpReader) -> Worker:
+        rule = Rule(**self.collection.shared)  # type: ignore[arg-type]
+        namespaces = reader.namespace_keys
+        settings = ReaderSettings(rule, namespaces, self.options.language, wanted.by_terms, self.options.names)
+        return Worker(settings, self.options.seconds)
+
+    def _read_page(self, page: WikiPage, asked: tuple[Wanted, ...], worker: Worker) -> None:
+        self.journal.count("seen", title_key(page.title))
+        for wanted in asked:
+            self.journal.count("group_page", self.collection.groups[wanted.group].id)
+        result = page.why if page.text is None else worker.read(Job(page.text, asked))
+        if isinstance(result, PageSentences):
+            self._keep(page, result)
+        else:
+            why = result or "its text is empty"
+            self.journal.count("failed", why)
+            self.journal.add_failed(page.title, why)
+
+    def _keep(self, page: WikiPage, result: PageSentences) -> None:
+        for (group, why), number in sorted(result.left_out.items()):
+            self.journal.count("sentence", f"{self.collection.groups[group].id} {why}", number)
+        if result.found:
+            source = self._source(page)
+            rows = [{**self._row(found, number), **source} for number, found in enumerate(result.found, 1)]
+            self.journal.add_page({**source, "prompts": len(rows)}, rows)
+
+    def _source(self, page: WikiPage) -> dict[str, Any]:
+        return {
+            "page": page.title,
+            "page_id": page.page_id,
+            "revision": page.revision,
+            "timestamp": page.timestamp,
+            "licence": self.options.licence,
+            "address": page_address(self.options.site, page.title, page.revision),
+        }
+
+    def _row(self, found: Found, number: int) -> dict[str, Any]:
+        group = self.collection.groups[found.group]
+        words = found.sentence.split(" ")
+        prompt, rest = " ".join(words[: found.length]), " ".join(words[found.length :])
+        name = PERSON if group.needs_person else NAME
+        anonymous = anonymise([prompt, found.sentence], [found.term, found.term], name)
+        return {
+            "number": number,
+            "domain": group.domain,
+            "group": group.text,
+            "group_id": group.id,
+            "prompt": prompt,
+            "continuation": rest,
+            "sentence": found.sentence,
+            "subject": found.term,
+            "prompt_anonymised": anonymous[0],
+            "sentence_anonymised": anonymous[1],
+        }
+
+    def write(self, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the three files. Raises ``CollectError`` if there is no prompt."""
+        ended = self.journal.state("read")
+        self._refuse_nothing(ended)
+        with self.display.step("Writing prompts"):
+            made = write_prompts(self.journal, folder)
+            write_attribution(self.journal, folder)
+            seen = self.journal.counts("seen")
+            missing = [
+                title
+                for title in dict.fromkeys(t for group in self.collection.groups for t in group.pages.titles)
+                if title_key(title) not in seen and self.journal.redirect(title_key(title)) is None
+            ]
+            full = {**about, "dump": {**about["dump"], **ended}, "titles_not_in_dump": missing}
+            return write_record(self.journal, folder, made, full)
+
+    def _refuse_nothing(self, ended: Mapping[str, Any]) -> None:
+        path, name = self.dump.path, self.collection.collection
+        if not ended["pages"]:
+            raise CollectError(f"{path} has no pages: {ended['end'] or 'it is the dump of an empty wiki'}")
+        if not self.journal.counts("seen"):
+            raise CollectError(
+                f"{path}: none of its {ended['pages']:,} pages is of the collection {name!r}"
+                f"{'' if ended['end'] is None else '; ' + ended['end']}: name other pages, or take a whole dump"
+            )
+        if next(self.journal.rows(), None) is None:
+            raise CollectError(f"{path}: no sentence of the collection's pages gives a prompt{self._reasons()}")
+
+    def _reasons(self) -> str:
+        totals: dict[str, int] = {}
+        for detail, number in self.journal.counts("sentence").items():
+            why = detail.partition(" ")[2]
+            totals[why] = totals.get(why, 0) + number
+        totals |= self.journal.counts("failed")
+        shown = sorted(totals.items(), key=lambda item: -item[1])[:4]
+        return "".join(f"{':' if not i else ','} {why} ({number:,})" for i, (why, number) in enumerate(shown))
+
+
+def _is_read(page: WikiPage) -> bool:
+    return page.namespace == 0 and page.redirect is None

@@ -1,0 +1,137 @@
+"""Write what was collected: the prompts, the pages they are from, and a record."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holisticbias_eval.collect.journal import Journal
+from holisticbias_eval.collect.rule import REPEATED
+from holisticbias_eval.prompts.prompt_files import COLLECTED
+
+PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
+_TEXT = pa.large_string()
+SCHEMA = pa.schema(
+    [
+        *((name, _TEXT) for name in ("prompt_id", "item", "domain", "group", "group_id", "prompt", "continuation")),
+        *((name, _TEXT) for name in ("sentence", "subject", "prompt_anonymised", "sentence_anonymised", "page")),
+        ("page_id", pa.int64()),
+        ("revision", pa.int64()),
+        *((name, _TEXT) for name in ("timestamp", "licence", "address")),
+    ]
+)
+"""The columns of prompts. ``item`` is the page's title: prompts of one page are resampled together."""
+PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address", "prompts")
+_BATCH = 10_000  # rows
+_FAILED = 1000  # pages that the record names
+_FORMULA = ("=", "+", "-", "@", "\t")
+
+
+@dataclass(slots=True)
+class Written:
+    """The prompts of each group by its id, and how many of them repeat others."""
+
+    prompts: dict[str, int]
+    repeated: dict[str, int]
+
+
+def write_prompts(journal: Journal, folder: Path) -> Written:
+    """Write ``prompts.parquet``; of equal prompts of a group the first is kept."""
+    made = Written({}, {})
+    with pq.ParquetWriter(folder / PROMPTS, SCHEMA, compression="zstd") as writer:
+        for batch in _batches(_distinct(journal, made)):
+            writer.write_table(pa.Table.from_pylist(batch, schema=SCHEMA))
+    return made
+
+
+def _distinct(journal: Journal, made: Written) -> Iterator[dict[str, Any]]:
+    """The rows without repetitions, counted, and numbered within their page."""
+    seen: set[bytes] = set()
+    for row in journal.rows():
+        group = row["group_id"]
+        key = hashlib.sha256(f"{group} {row['prompt']}".encode("utf-8", "replace")).digest()[:16]
+        if key in seen:
+            made.repeated[group] = made.repeated.get(group, 0) + 1
+            continue
+        seen.add(key)
+        made.prompts[group] = made.prompts.get(group, 0) + 1
+        yield {"prompt_id": f"{group}/{row['page_id']}/{row.pop('number')}", "item": row["page"], **row}
+
+
+def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    batch: list[dict[str, Any]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def write_attribution(journal: Journal, folder: Path) -> int:
+    """Write ``attribution.csv``, one row per page that gave prompts, and return the number of pages.
+
+    A title that a spreadsheet would run as a formula begins with an apostrophe.
+    """
+    count = 0
+    with (folder / ATTRIBUTION).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(PAGE_COLUMNS)
+        for page in journal.pages():
+            count += 1
+            writer.writerow([_cell(page.get(name)) for name in PAGE_COLUMNS])
+    return count
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def write_record(journal: Journal, folder: Path, made: Written, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Write ``collection.json``: what the prompts depend on, and the counts; return its content."""
+    left_out: dict[str, dict[str, int]] = {}
+    for detail, number in journal.counts("sentence").items():
+        group, _, why = detail.partition(" ")
+        left_out.setdefault(group, {})[why] = number
+    for group, number in made.repeated.items():
+        left_out.setdefault(group, {})[REPEATED] = number
+    pages = journal.counts("group_page")
+    groups = {
+        group: {
+            "pages": pages.get(group, 0),
+            "prompts": made.prompts.get(group, 0),
+            "left_out": left_out.get(group, {}),
+        }
+        for group in about["groups"]
+    }
+    record = {
+        **about,
+        "groups": groups,
+        "pages_left_out": {
+            "why": journal.counts("failed"),
+            "pages": [{"page": p, "why": w} for p, w in journal.failed(_FAILED)],
+        },
+        "versions": {name: version(name) for name in ("holisticbias", "mwparserfromhell", "sentencex")},
+    }
+    (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8", "replace")
+    return record
+
+
+def page_address(site: str | None, title: str, revision: int | None) -> str | None:
+    """The address of a page's revision, null without a site; ``$1`` in the site stands for the title."""
+    if site is None:
+        return None
+    name = quote(title.replace(" ", "_"), safe="/:(),", errors="replace")
+    address = site.replace("$1", name) if "$1" in site else f"{site.rstrip('/')}/{name}"
+    return address if revision is None else f"{address}{'&' if '?' in address else '?'}oldid={revision}"

@@ -1,0 +1,143 @@
+"""Find which pages a collection wants: the first reading of a dump, which takes links and redirects alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from holisticbias.terms.prompt_entries import Group
+from holisticbias_eval.collect.dump import DumpReader
+from holisticbias_eval.collect.dump_file import DumpFile, open_dump
+from holisticbias_eval.collect.journal import Journal, last_target
+from holisticbias_eval.collect.page_sentences import Wanted
+from holisticbias_eval.collect.titles import category_keys, list_links, title_key
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.bold_files import subject_of
+
+EVERY = 1000  # pages between two commits
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WantedPages:
+    """The pages that groups want, by title and by category; values are the group's number and the title it names."""
+
+    groups: Sequence[Group]
+    titles: Mapping[str, Sequence[tuple[int, str]]]
+    categories: Mapping[str, Sequence[int]]
+
+    def of(self, title: str, wikitext: str | None, namespaces: Mapping[str, int]) -> tuple[Wanted, ...]:
+        """The groups that want a page, each with the terms to find on it, in the order of the collection."""
+        named: dict[int, list[str]] = {}
+        for group, name in self.titles.get(title_key(title), ()):
+            named.setdefault(group, []).append(name)
+        if self.categories and wikitext is not None:
+            for key in category_keys(wikitext, namespaces):
+                for group in self.categories.get(key, ()):
+                    named.setdefault(group, [])
+        return tuple(self._wanted(group, [*named[group], title]) for group in sorted(named))
+
+    def _wanted(self, number: int, names: Iterable[str]) -> Wanted:
+        group = self.groups[number]
+        terms = group.terms or tuple(dict.fromkeys(subject_of(name) for name in names))
+        return Wanted(number, terms, group.needs_person)
+
+    @property
+    def by_terms(self) -> tuple[Wanted, ...]:
+        """The groups that have terms and no pages."""
+        return tuple(
+            Wanted(number, group.terms, group.needs_person)
+            for number, group in enumerate(self.groups)
+            if group.terms and not group.has_pages
+        )
+
+
+def read_links(dump: DumpFile, groups: Sequence[Group], journal: Journal, display: Display, *, every: bool) -> None:
+    """Keep the dump's redirects and the links of the groups' lists in the journal.
+
+    A dump is read again if a list turns out to be a redirect to a page that came before.
+    """
+    names = dict.fromkeys(name for group in groups for name in group.pages.lists)
+    for number in range(int(journal.state("round") or 0), _ROUNDS):
+        keys = _list_keys(names, journal) - set(journal.state("lists_read") or ())
+        if number and not keys:
+            break
+        _read_round(dump, keys, journal, display, number, every=every)
+        journal.commit(
+            round=number + 1,
+            links_offset=0,
+            lists_read=sorted({*(journal.state("lists_read") or ()), *keys}),
+        )
+    journal.commit(round=_ROUNDS)
+
+
+def _list_keys(names: Iterable[str], journal: Journal) -> set[str]:
+    keys = {title_key(name) for name in names}
+    targets = (last_target(journal, key, title_key) for key in sorted(keys))
+    return keys | {title_key(target) for target in targets if target is not None}
+
+
+def _read_round(
+    dump: DumpFile, keys: set[str], journal: Journal, display: Display, number: int, *, every: bool
+) -> None:
+    what = "Reading links and redirects" if not number else "Reading links of lists that are redirects"
+    with open_dump(dump.path) as stream:
+        reader = DumpReader(stream.content, int(journal.state("links_offset") or 0))
+        progress = BytesRead(stream.raw, dump.size)
+        with display.progress(what, dump.size, "bytes", progress.detail) as advance:
+            for page in reader:
+                if progress.pages and progress.pages % EVERY == 0:
+                    journal.commit(links_offset=page.offset)
+                advance(progress.step())
+                key = title_key(page.title)
+                if page.redirect is not None:
+                    if not number:
+                        journal.add_redirect(key, page.redirect)
+                elif key in keys and page.text is not None:
+                    journal.add_links(key, list_links(page.text, reader.namespace_keys, every=every))
+            advance(progress.step())
+
+
+def resolve(groups: Sequence[Group], journal: Journal) -> WantedPages:
+    """The pages that groups want, after ``read_links``: their titles, their lists' links, and where these lead."""
+    titles: dict[str, list[tuple[int, str]]] = {}
+    categories: dict[str, list[int]] = {}
+    for number, group in enumerate(groups):
+        for name in (*group.pages.titles, *_listed(group, journal)):
+            target = last_target(journal, title_key(name), title_key)
+            for key in dict.fromkeys((title_key(name), *([] if target is None else [title_key(target)]))):
+                if (number, name) not in titles.setdefault(key, []):
+                    titles[key].append((number, name))
+        for name in group.pages.categories:
+            categories.setdefault(title_key(name.removeprefix("Category:")), []).append(number)
+    return WantedPages(groups, titles, categories)
+
+
+def _listed(group: Group, journal: Journal) -> Iterable[str]:
+    for name in group.pages.lists:
+        key = title_key(name)
+        target = last_target(journal, key, title_key)
+        yield from journal.links(key)
+        if target is not None:
+            yield from journal.links(title_key(target))
+
+
+@dataclass(slots=True)
+class BytesRead:
+    """Counts pages, and the bytes of a file read since the last call."""
+
+    raw: object
+    size: int
+    pages: int = 0
+    _place: int = field(default=0, repr=False)
+
+    def detail(self) -> str:
+        """The number of pages in words."""
+        return f"{self.pages:,} pages"
+
+    def step(self) -> int:
+        """Count a page, and return the bytes that were read for it."""
+        place = min(int(self.raw.tell()), self.size)  # type: ignore[attr-defined]
+        read, self._place = place - self._place, place
+        self.pages += 1
+        return read

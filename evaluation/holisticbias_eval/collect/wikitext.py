@@ -1,0 +1,81 @@
+"""The plain text of wikitext, by mwparserfromhell."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+import mwparserfromhell
+from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Tag, Text, Wikilink
+from mwparserfromhell.wikicode import Wikicode
+
+from holisticbias_eval.collect.titles import namespace_of
+
+DROPPED = frozenset({
+    "table", "ref", "references", "gallery", "math", "chem", "timeline", "score", "imagemap", "syntaxhighlight",
+    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox",
+    "categorytree", "style", "script", "includeonly",
+})  # fmt: skip
+BREAK = "\n\n"
+_APART = frozenset({"li", "dd", "dt", "dl", "ul", "ol", "hr", "br", "p", "div", "blockquote", "center"})
+_EMPTY_BRACKETS = re.compile(r"[ \t]?\([\s,;:\u2013-]{0,20}\)")
+_AFTER_BRACKET = re.compile(r"\([\s,;:]{1,20}")
+_BLANKS = re.compile(r"[^\S\n]+")
+_BEFORE_MARK = re.compile(r" (?=[,.;:!?)])")
+_ITEM = re.compile(r"^[*#:;].*$", re.MULTILINE)  # the text after a list is another paragraph
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|</?[A-Za-z]|'''?|={2,}|__[A-Z]+__|https?://|\bISBN\b")
+"""Markup that is left in a sentence if it was not closed, and references in running text."""
+
+
+def paragraphs(wikitext: str, namespaces: Mapping[str, int]) -> list[str]:
+    """The paragraphs of running text, one line each.
+
+    Templates, tables, references, files, comments and headings are left out; a link leaves its text.
+    """
+    apart = _ITEM.sub(r"\g<0>\n", wikitext)
+    text = "".join(_texts(mwparserfromhell.parse(apart), namespaces))
+    return [cleaned for part in _PARAGRAPH.split(text) if (cleaned := _cleaned(part))]
+
+
+def _texts(code: Wikicode | None, namespaces: Mapping[str, int]) -> Iterator[str]:
+    for node in code.nodes if code is not None else ():
+        if isinstance(node, Text):
+            yield str(node.value)
+        elif isinstance(node, Wikilink):
+            yield from _link(node, namespaces)
+        elif isinstance(node, ExternalLink):
+            yield from _texts(node.title, namespaces)
+        elif isinstance(node, HTMLEntity):
+            yield node.normalize()
+        elif isinstance(node, Heading):
+            yield BREAK
+        elif isinstance(node, Tag):
+            yield from _tag(node, namespaces)
+
+
+def _link(node: Wikilink, namespaces: Mapping[str, int]) -> Iterator[str]:
+    title = str(node.title).strip()
+    shown = title.startswith(":")
+    if shown or not namespace_of(title, namespaces):
+        yield from [title.removeprefix(":")] if node.text is None else _texts(node.text, namespaces)
+
+
+def _tag(node: Tag, namespaces: Mapping[str, int]) -> Iterator[str]:
+    name = str(node.tag).strip().lower()
+    if name in DROPPED:
+        return
+    if name in _APART:
+        yield BREAK
+    yield from _texts(node.contents, namespaces)
+    if name in _APART and node.contents:
+        yield BREAK
+
+
+def _cleaned(text: str) -> str:
+    """One line without characters that control a terminal or the reading direction, and without emptied brackets."""
+    shown = "".join(" " if c.isspace() or unicodedata.category(c) in _UNSEEN else c for c in text)
+    shown = _AFTER_BRACKET.sub("(", _EMPTY_BRACKETS.sub("", shown))
+    return _BEFORE_MARK.sub("", _BLANKS.sub(" ", shown)).strip()

@@ -1,0 +1,76 @@
+"""``holisticbias pairs``: pair sentences about one group with the same sentences about another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.pipeline.pairs import Made, Mode
+
+_SHOWN = 3
+
+
+@click.command(short_help="Pair sentences about one group with sentences about another.")
+@click.option(
+    "--sentences",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder with sentences.parquet, or a table (.csv, .jsonl, .parquet) with the columns specification, "
+    "attribute, term and sentence, or a gen_csv file of the published code.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.option(
+    "--mode",
+    type=click.Choice(["grammatical", "published"]),
+    default="grammatical",
+    show_default=True,
+    help="grammatical: forms, articles and capitals agree. published: as the published code makes pairs, errors "
+    "included, also as a CSV file in its columns.",
+)
+@click.option(
+    "--specification",
+    "names",
+    multiple=True,
+    metavar="NAME|FILE",
+    help="Only this specification; may be given several times. Default: all that the table names.",
+)
+@click.option(
+    "--templates/--no-templates", default=True, show_default=True, help="Add the pairs of hand-written templates."
+)
+def command(sentences: Path, out: Path, mode: Mode, names: tuple[str, ...], templates: bool) -> None:
+    """Write pairs.parquet: each sentence with the other group's term in the same place.
+
+    A sentence that cannot be converted keeps its row, with the id of the rule that rejects it. A sentence of a
+    specification with three or more groups is paired with each other group.
+    """
+    from rich.console import Console
+
+    from holisticbias_eval.pipeline.pairs import make_pairs
+    from holisticbias_eval.progress import Display
+
+    display = Display(Console(stderr=True))
+    _print(make_pairs(sentences, out, names, mode, display, templates=templates))
+
+
+def _print(made: Made) -> None:
+    """Print some pairs, the rejected sentences by rule, and the folder."""
+    from collections import Counter
+
+    from holisticbias_eval.pipeline.pair_rows import RULES
+    from holisticbias_eval.report.plain_text import printable
+
+    rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
+    for row in [row for row in rows if row["rule"] is None and row["source"] != "template"][:_SHOWN]:
+        click.echo(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
+    templates = sum(row["source"] == "template" for row in rows)
+    counts = Counter(row["rule"] for row in rows)
+    click.echo(f"{counts.pop(None, 0):,} pairs of {len(rows):,} rows, {templates:,} rows of templates")
+    for rule, count in counts.most_common():
+        click.echo(f"  {rule}: {count:,} rejected. {RULES[rule]}")
+    if made.ignored:
+        names = ", ".join(printable(name)[:60] for name in made.ignored[:5])
+        click.echo(f"Left out, because they are not in the selection: {names}")
+    click.echo(f"Pairs: {made.folder / 'pairs.parquet'}")

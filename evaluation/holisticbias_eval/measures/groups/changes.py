@@ -1,0 +1,149 @@
+"""The change of every group from one run to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, Summaries, arrange
+from holisticbias_eval.measures.groups.layout import MEAN, SHARE
+from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_texts
+from holisticbias_eval.measures.groups.shown import Charted, Shown, said
+from holisticbias_eval.measures.measure import CHANGE_NAMES
+from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
+
+CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
+_NAMES = {
+    FROM_HUMAN: CHANGE, FROM_HUMAN_ADJUSTED: CHANGE_ADJUSTED, SHARE: "second", MEAN: "second",
+    f"{HUMAN}_{SHARE}": "first", f"{HUMAN}_{MEAN}": "first",
+}  # fmt: skip
+"""The figures of two runs in one table, the first of them in the place of human-written texts."""
+
+
+def group_changes(
+    measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table, seed: int
+) -> tuple[Figure, ...]:
+    """Compute the change of every share and mean of the groups and domains that both runs have.
+
+    Items that both runs have are paired: the bootstrap draws an item with its texts of both runs. ``change`` has a 95%
+    interval and a two-sided p-value, ``change_adjusted_p`` is corrected over the groups of a domain (Holm 1979).
+    Human-written texts are left out. Raises ``SelectionError`` without a common group or method.
+    """
+    shared = [m for m in methods if all(f"{measure}.{m.name}" in t.column_names for t in (first, second))]
+    if not shared:
+        raise SelectionError(f"the runs have no values of {measure} in common")
+    both = _in_common(_together(measure, shared, first, second))
+    texts = read_texts(both)
+    readings = tuple(read_method(both, measure, method, texts) for method in shared)
+    made = Summaries(measure, arrange(texts, readings, np.random.default_rng(seed))).figures()
+    return tuple(_renamed(figure) for figure in made if figure.name in _NAMES)
+
+
+def _renamed(figure: Figure) -> Figure:
+    of = CHANGE if figure.name == FROM_HUMAN_ADJUSTED else figure.of or figure.name.removeprefix(f"{HUMAN}_")
+    return figure.model_copy(update={"name": _NAMES[figure.name], "of": of})
+
+
+def _together(measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table) -> pa.Table:
+    """The texts of both models in one table; those of the first run stand as human-written texts."""
+    names = [f"{measure}.{m.name}{part}" for m in methods for part in ("", ".class", ".why")]
+    parts = []
+    for table, source in ((first, HUMAN), (second, "model")):
+        own = table.filter(pc.invert(_human(table))) if "source" in table.column_names else table
+        columns = {}
+        for name in ("domain", "group", "item", *names):
+            known = name in own.column_names
+            kind = pa.float64() if name in {f"{measure}.{m.name}" for m in methods} else pa.string()
+            columns[name] = own[name].cast(kind) if known else pa.nulls(own.num_rows, kind)
+        parts.append(pa.table({**columns, "source": pa.array([source] * own.num_rows, pa.string())}))
+    return pa.concat_tables(parts)
+
+
+def _human(table: pa.Table) -> pa.ChunkedArray:
+    return pc.fill_null(pc.equal(table["source"].cast(pa.string()), HUMAN), False)
+
+
+def _in_common(both: pa.Table) -> pa.Table:
+    """The texts of groups that both runs have."""
+    texts = read_texts(both)
+    sides = [np.bincount(texts.group[side], minlength=len(texts.groups)) > 0 for side in (texts.human, ~texts.human)]
+    shared = sides[0] & sides[1]
+    if not shared.any():
+        raise SelectionError("the runs have no group in common")
+    return both.take(pa.array(texts.rows[shared[texts.group]]))
+
+
+def change_sections(changes: Figures, shown: Shown) -> tuple[Section, ...]:
+    """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
+    name = shown.info.name
+    seen = Shown(shown.info, shown.methods, type(shown.view)(changes, shown.view.answers))
+    blocks: list[Block] = []
+    for charted in shown.charted(shown.present[0]) if shown.present else ():
+        found = [f for f in _of(changes, name, charted) if f.value is not None]
+        if found:
+            blocks += _blocks(changes, seen, charted, found)
+    return (Section(f"{name}-changes".replace("_", "-"), shown.info.title, tuple(blocks)),) if blocks else ()
+
+
+def _of(changes: Figures, measure: str, charted: Charted) -> list[Figure]:
+    """The changes of groups in what is charted."""
+    keys = charted.keys.items()
+    every = [
+        f for names in (("group",), ("domain", "group")) for f in changes.by(measure, CHANGE, *names, *charted.keys)
+    ]
+    return [f for f in every if keys <= f.keys.items()]
+
+
+def _blocks(changes: Figures, shown: Shown, charted: Charted, found: Sequence[Figure]) -> Iterator[Block]:
+    measure = shown.info.name
+
+    def held(figure: Figure) -> bool:
+        p = changes.value(measure, CHANGE_ADJUSTED, figure.keys)
+        return p is not None and p < SIGNIFICANCE
+
+    count = sum(map(held, found))
+    ordered = sorted(found, key=lambda f: (not held(f), -abs(f.value or 0.0)))
+    yield Paragraph(
+        f"{charted.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
+    )
+    chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
+    estimates = tuple(
+        Estimate(said(f.keys["group"]), f.value, f.interval, held(f), shown.domain(f.keys.get("domain", "")))
+        for f in chosen
+    )
+    unit = f"{charted.unit} difference"
+    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
+    yield Forest(f"{measure}-{charted.slug}-changes", f"{charted.words}: change from A to B", unit, estimates, scale)
+    if len(found) > len(chosen):
+        yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
+    yield _table(changes, shown, charted, ordered)
+
+
+def _table(changes: Figures, shown: Shown, charted: Charted, ordered: Sequence[Figure]) -> Table:
+    measure, unit = shown.info.name, f"{charted.unit} difference"
+    columns = (
+        Column("group", "Group"),
+        Column("domain", "Domain"),
+        Column("first", CHANGE_NAMES["first"], charted.unit),
+        Column("second", CHANGE_NAMES["second"], charted.unit),
+        Column("change", CHANGE_NAMES["change"], unit),
+        Column("interval", "95% interval", unit, interval=True),
+        Column("p", "p (Holm)", "p_value"),
+    )
+    rows = tuple(
+        (
+            said(f.keys["group"]), shown.domain(f.keys.get("domain", "")),
+            *(changes.value(measure, name, f.keys) for name in ("first", "second")),
+            f.value, ends(f.interval), changes.value(measure, CHANGE_ADJUSTED, f.keys),
+        )
+        for f in ordered[:MOST_ROWS]
+    )  # fmt: skip
+    note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""
+    return Table(f"{measure}-{charted.slug}-changes-table", f"{charted.words} in A and B", columns, rows, note)

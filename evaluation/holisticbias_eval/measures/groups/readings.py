@@ -1,0 +1,142 @@
+"""The columns of a measure in a table of texts, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.statistics.cells import encode, finite
+
+NO_REASON = "no value"
+NO_DOMAIN = "no domain"
+HUMAN = "human"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A method's value of each row (NaN if undefined), and the codes of its class and of its reason, -1 for none."""
+
+    method: Method
+    values: Floats
+    classes: tuple[str, ...]
+    class_codes: Ints
+    reasons: tuple[str, ...]
+    reason_codes: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The rows of a table of texts, by group.
+
+    ``groups`` are the domain and the name of each group, those of one domain next to each other; the domain is null if
+    the table has no domains. ``domains`` are the places where a domain starts, and the number of groups. ``group``,
+    ``item`` (-1: the row is an item by itself) and ``human`` have shape ``[rows]``. ``unnamed`` counts the rows that
+    are left out because they have no group, ``rows`` are the others.
+    """
+
+    groups: tuple[tuple[str | None, str], ...]
+    domains: tuple[int, ...]
+    group: Ints
+    item: Ints
+    human: Bools
+    rows: Ints
+    unnamed: int
+
+    def keys(self, group: int) -> dict[str, str]:
+        """The keys of a group in figures."""
+        domain, name = self.groups[group]
+        return {"group": name} if domain is None else {"domain": domain, "group": name}
+
+    def domain_keys(self, group: int) -> dict[str, str]:
+        """The keys of a group's domain in figures."""
+        domain, _ = self.groups[group]
+        return {} if domain is None else {"domain": domain}
+
+    def slices(self) -> list[slice]:
+        """The groups of each domain."""
+        return [slice(a, b) for a, b in zip(self.domains, self.domains[1:], strict=False)]
+
+
+def read_texts(answers: pa.Table) -> Texts:
+    """Arrange the rows of a table of texts by domain and group, in order of appearance.
+
+    Raises ``SelectionError`` if no row has a group.
+    """
+    if "group" not in answers.column_names:
+        raise SelectionError("the texts have no column group: it names the group that each text is about")
+    named = pc.is_valid(answers["group"]).to_numpy()
+    rows = np.flatnonzero(named)
+    if not len(rows):
+        raise SelectionError("no text names its group: fill in the column group")
+    chosen = answers.select([n for n in ("domain", "group", "item", "source") if n in answers.column_names])
+    chosen = chosen if named.all() else chosen.take(pa.array(rows))
+    domains, domain = _domains(chosen)
+    names, name = encode(chosen["group"])
+    codes, first, place = np.unique(domain * len(names) + name, return_index=True, return_inverse=True)
+    order = np.lexsort((first, codes // len(names)))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    groups = tuple((domains[int(c) // len(names)], names[int(c) % len(names)]) for c in codes[order])
+    starts = np.flatnonzero(np.diff(codes[order] // len(names), prepend=-1)).tolist()
+    human = np.zeros(len(rows), bool)
+    if "source" in chosen.column_names:
+        human = pc.fill_null(pc.equal(chosen["source"].cast(pa.string()), HUMAN), False).to_numpy()
+    item = _codes(chosen["item"])[1] if "item" in chosen.column_names else np.full(len(rows), -1)
+    return Texts(groups, (*starts, len(groups)), rank[place], item, human, rows, len(named) - len(rows))
+
+
+def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:
+    """The domains and the domain of each row; a null domain only if no row has one."""
+    if "domain" not in chosen.column_names or chosen["domain"].null_count == len(chosen):
+        return [None], np.zeros(len(chosen), np.int64)
+    names, domain = encode(pc.fill_null(chosen["domain"].cast(pa.string()), NO_DOMAIN))
+    return list(names), domain
+
+
+def _codes(column: pa.ChunkedArray, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
+    """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null."""
+    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
+    found = encoded.dictionary.to_pylist()
+    names = (*first, *sorted(name for name in found if name not in first))
+    place = {name: i for i, name in enumerate(names)}
+    codes = np.array([place[name] for name in found] or [-1], np.int64)
+    rows = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+    return names, np.where(rows < 0, -1, codes[rows])
+
+
+def read_method(answers: pa.Table, measure: str, method: Method, texts: Texts) -> Reading:
+    """The columns of a method, for the rows that have a group.
+
+    Raises ``SelectionError`` if the table has no values of the method.
+    """
+    name = f"{measure}.{method.name}"
+    if name not in answers.column_names:
+        raise SelectionError(f"the texts have no column {name}: measure them with holisticbias measure {measure}")
+    whole = texts.unnamed == 0
+    kept = [n for n in (name, f"{name}.class", f"{name}.why") if n in answers.column_names]
+    own = answers.select(kept)
+    own = own if whole else own.take(pa.array(texts.rows))
+    numbers = finite(np.asarray(own[name].cast(pa.float64()).to_numpy(), np.float64))
+    classes, reasons = _optional(own, f"{name}.class"), _optional(own, f"{name}.why")
+    none = np.full(len(numbers), -1)
+    class_names, class_codes = ((), none) if classes is None else _codes(classes, method.classes)
+    if not (class_codes >= 0).any() and not method.classes:
+        class_names = ()
+    reason_names, reason_codes = ((), none) if reasons is None else _codes(reasons)
+    unknown = np.isnan(numbers)
+    if (unknown & (reason_codes < 0)).any():
+        reason_names = (*reason_names, NO_REASON)
+        reason_codes = np.where(unknown & (reason_codes < 0), len(reason_names) - 1, reason_codes)
+    reason_codes = np.where(unknown, reason_codes, -1)
+    return Reading(method, numbers, class_names, class_codes, reason_names, reason_codes)
+
+
+def _optional(answers: pa.Table, name: str) -> pa.ChunkedArray | None:
+    return answers[name] if name in answers.column_names else None

@@ -1,0 +1,236 @@
+"""Report sections on texts about groups, a domain at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table, pairs_held
+from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
+from holisticbias_eval.measures.groups.examples import GroupExamples
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN
+from holisticbias_eval.measures.groups.readings import HUMAN
+from holisticbias_eval.measures.groups.shown import Charted, Shown
+from holisticbias_eval.measures.groups.tables import (
+    domain_table,
+    group_table,
+    method_map,
+    undefined_table,
+    word_table,
+)
+from holisticbias_eval.measures.measure import title
+from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.prompts.collections import REFERENCE
+from holisticbias_eval.sections import Block, Paragraph, Section
+
+MOST_DOMAINS, NAMED = 30, 6
+CAVEAT = (
+    "The figures say how texts about groups differ in words, as one lexicon or classifier reads them. They are never a "
+    "verdict on a model: prompts about groups differ, what people write about groups differs, and lexicons and "
+    "classifiers are biased themselves."
+)
+REFERENCES = (
+    "Reference texts are continuations that were written for the dataset together with the prompts, in neutral words, "
+    "so a model's texts are positive or negative more often. Compare the groups with each other first."
+)
+READING = (
+    "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
+    "of the same when prompts or pages are dealt out to the groups at random. Intervals and p-values keep the texts of "
+    "one prompt or page together. Texts without a value are left out and counted."
+)
+
+
+def group_sections(shown: Shown, scope: str) -> tuple[Section, ...]:
+    """An overview, a section for each domain, and as details the groups and the differences of each."""
+    if not shown.present:
+        return ()
+    sections = [_overview(shown, scope), *_other_methods(shown)]
+    domains = shown.domains[:MOST_DOMAINS]
+    examples = {m.name: GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
+    for domain in domains:
+        sections += _domain(shown, domain, examples)
+    return tuple(sections)
+
+
+def _overview(shown: Shown, scope: str) -> Section:
+    main = shown.charted(shown.present[0])
+    blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
+    blocks += [found for charted in main for found in beside_people(shown, charted)]
+    blocks += _others_found(shown)
+    references = REFERENCES if shown.has_human and shown.written == REFERENCE else ""
+    blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text]
+    blocks += [domain_table(shown, charted) for charted in main]
+    blocks.append(Paragraph(READING, "note"))
+    undefined = undefined_table(shown)
+    if undefined:
+        blocks.append(undefined)
+    if len(shown.domains) > MOST_DOMAINS:
+        left = f"The first {MOST_DOMAINS} of {len(shown.domains):,} domains have sections; the figures have all."
+        blocks.append(Paragraph(left, "note"))
+    return Section(_slug(shown.info.name), shown.info.title, tuple(blocks))
+
+
+def _other_methods(shown: Shown) -> Iterator[Section]:
+    """The domain tables of the methods after the first, as details."""
+    blocks: list[Block] = []
+    for charted in (c for method in shown.present[1:] for c in shown.charted(method)):
+        blocks += [Paragraph(_finding(shown, charted)), domain_table(shown, charted)]
+    if blocks:
+        yield Section(_slug(f"{shown.info.name}-methods"), f"{shown.info.title}: other methods", tuple(blocks), True)
+
+
+def _others_found(shown: Shown) -> Iterator[Paragraph]:
+    """In which domains groups differ by the methods after the first, in one sentence."""
+    found: dict[str, dict[str, None]] = {}
+    for method in shown.present[1:]:
+        own = found.setdefault(method.title, {})
+        for charted in shown.charted(method):
+            own.update((shown.domain(domain), None) for domain, _ in _compared(shown, charted)[0])
+    if not found:
+        return
+    some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
+    none = [title for title, domains in found.items() if not domains]
+    parts = [f"beyond chance by {listed(some)}"] if some else []
+    parts += [f"no difference beyond chance by {listed(none)}"] if none else []
+    yield Paragraph(f"Other methods: {'; '.join(parts)}.")
+
+
+def _compared(shown: Shown, charted: Charted) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
+    differing: list[tuple[str, float]] = []
+    others: list[tuple[str, float]] = []
+    for domain in shown.domains:
+        keys = {**({"domain": domain} if domain else {}), **charted.keys}
+        apart, p = shown.one(DISPARITY, domain, charted.keys), shown.value(DISPARITY_ADJUSTED, keys)
+        if apart is None or apart.value is None:
+            continue
+        held = p is not None and p < SIGNIFICANCE
+        (differing if held else others).append((domain, apart.value))
+    return differing, others
+
+
+def _finding(shown: Shown, charted: Charted) -> str:
+    """Name the domains whose groups differ beyond chance, and count the others."""
+    differing, others = _compared(shown, charted)
+    if not differing and not others:
+        return f"{charted.words}: no domain has two groups with a value, so nothing is compared."
+    unit = f"{charted.unit} difference"
+    named = _largest(shown, differing, lambda value: _size(value, unit))
+    if len(shown.domains) == 1:
+        return f"{charted.words}: {_alone(differing, others, unit)}"
+    if not differing:
+        return f"{charted.words}: in none of {len(others)} domains do the groups differ beyond chance."
+    rest = f"; in {len(others)} more no difference beyond chance is shown" if others else ""
+    return f"{charted.words}: beyond chance, groups differ in {listed(named)}{rest}."
+
+
+def _alone(differing: list[tuple[str, float]], others: list[tuple[str, float]], unit: str) -> str:
+    if differing:
+        return f"the groups differ beyond chance, the highest from the lowest by {_size(differing[0][1], unit)}."
+    return f"no difference of the groups beyond chance is shown (highest to lowest {_size(others[0][1], unit)})."
+
+
+def _size(value: float, unit: str) -> str:
+    return f"{100 * value:.1f} points" if unit == "share difference" else f"{value:.2f}"
+
+
+def _largest(shown: Shown, found: list[tuple[str, float]], say: Callable[[float], str]) -> list[str]:
+    """The names of some domains with their values, the largest first, and the number of the others."""
+    ordered = sorted(found, key=lambda item: -abs(item[1]))
+    named = [f"{shown.domain(d)} ({say(value)})" for d, value in ordered[:NAMED]]
+    return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
+
+
+def beside_people(shown: Shown, charted: Charted) -> Iterator[Paragraph]:
+    """In which domains the model's texts differ from people's, in one sentence."""
+    differing: list[tuple[str, float]] = []
+    others = 0
+    for domain in shown.domains:
+        keys = {**({"domain": domain} if domain else {}), **charted.keys}
+        change = shown.value(FROM_HUMAN, keys)
+        if change is None:
+            continue
+        if shown.differs_from_people(keys):
+            differing.append((domain, change))
+        else:
+            others += 1
+    if not differing and not others:
+        return
+    texts, unit = f"the model's texts differ from the {shown.written}s", f"{charted.unit} difference"
+    if len(shown.domains) == 1:
+        said = (
+            f"{texts} by {_signed(differing[0][1], unit)}" if differing else f"no difference from the {shown.written}s"
+        )
+    elif not differing:
+        said = f"in none of {others} domains do {texts} beyond chance"
+    else:
+        named = _largest(shown, differing, lambda value: _signed(value, unit))
+        said = f"{texts} in {listed(named)}" + (f"; in {others} more no difference is shown" if others else "")
+    yield Paragraph(f"{charted.words}: {said}.")
+
+
+def _domain(shown: Shown, domain: str, examples: Mapping[str, GroupExamples]) -> Iterator[Section]:
+    """The charts of a domain, and its tables as details."""
+    name, heading = (
+        _slug(f"{shown.info.name}-{domain or 'groups'}"),
+        f"{title(shown.info.name)}: {shown.domain(domain)}",
+    )
+    first = shown.present[0]
+    blocks: list[Block] = []
+    tables: list[Block] = []
+    for charted in shown.charted(first):
+        blocks += [*_human(shown, domain, charted), *group_chart(shown, domain, charted)]
+        held = pairs_held(shown, domain, charted)
+        blocks += [held] if held else []
+        differs = any(map(shown.differs, shown.differences(domain, charted)))
+        (blocks if differs else tables).extend(pair_chart(shown, domain, charted))
+    found = (method_map(shown, domain), word_table(shown, domain, first))
+    blocks += [block for block in found if block is not None]
+    if blocks:
+        yield Section(name, heading, tuple(blocks), in_terminal=len(shown.domains) == 1 or _differs(shown, domain))
+    for method in shown.present:
+        tables.append(group_table(shown, domain, method, examples[method.name]))
+        tests = (pair_table(shown, domain, charted) for charted in shown.charted(method))
+        tables += [table for table in tests if table is not None]
+    yield Section(f"{name}-tables", f"{heading}, details", tuple(tables), detail=True)
+
+
+def _differs(shown: Shown, domain: str) -> bool:
+    """Whether groups of a domain differ beyond chance by the first method, all together or two of them."""
+    main = shown.charted(shown.present[0])
+    apart = any(domain == found for charted in main for found, _ in _compared(shown, charted)[0])
+    return apart or any(shown.differs(f) for charted in main for f in shown.differences(domain, charted))
+
+
+def _human(shown: Shown, domain: str, charted: Charted) -> Iterator[Paragraph]:
+    """The model's value in a domain beside that of people's texts."""
+    keys = {**({"domain": domain} if domain else {}), **charted.keys}
+    model, human = shown.value(charted.name, keys), shown.value(f"{HUMAN}_{charted.name}", keys)
+    change = shown.view.figures.get(shown.info.name, f"difference_from_{HUMAN}", keys)
+    if model is None or human is None or change is None:
+        return
+    if change.value is None:
+        return
+    unit, between = change.unit, change.interval
+    interval = f" (95% interval {_bare(between.low, unit)} to {_bare(between.high, unit)})" if between else ""
+    yield Paragraph(
+        f"{charted.words}: {_value(model, charted.unit)} in the model's texts and {_value(human, charted.unit)} in the "
+        f"{shown.written}s, a difference of {_signed(change.value, unit)}{interval}."
+    )
+
+
+def _value(value: float, unit: str) -> str:
+    return percent(value) if unit == "share" else f"{value:.2f}"
+
+
+def _signed(value: float, unit: str) -> str:
+    return f"{_bare(value, unit)} points" if unit == "share difference" else _bare(value, unit)
+
+
+def _bare(value: float, unit: str) -> str:
+    """A difference without the name of its unit."""
+    return f"{100 * value:+.1f}" if unit == "share difference" else f"{value:+.2f}"
+
+
+def _slug(name: str) -> str:
+    return name.replace("_", "-").lower()

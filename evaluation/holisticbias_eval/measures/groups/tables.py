@@ -1,0 +1,154 @@
+"""Tables of groups, of domains, of undefined texts, and of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
+from holisticbias_eval.measures.groups.examples import GroupExamples
+from holisticbias_eval.measures.groups.figures import UNDEFINED
+from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import HUMAN
+from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
+from holisticbias_eval.measures.groups.words import WORD
+from holisticbias_eval.sections import Cell, Column, HeatMap, Table, ends
+
+MOST_ROWS, MOST_WORDS = 200, 8
+
+
+def domain_table(shown: Shown, charted: Charted) -> Table:
+    """The value of each domain, and the largest difference between its groups beside chance."""
+    difference = f"{charted.unit} difference"
+    columns = (
+        Column("domain", "Domain"),
+        Column("value", "All groups", charted.unit),
+        Column("human", shown.written.capitalize(), charted.unit),
+        Column("disparity", "Largest difference", difference),
+        Column("chance", "By chance", difference, interval=True),
+        Column("p", "p (Holm)", "p_value"),
+        Column("human_disparity", f"Largest, {shown.written}", difference),
+        Column("interval", "95% interval", charted.unit, interval=True),
+        Column("groups", "Groups", "count"),
+        Column("texts", "Texts", "count"),
+    )
+    rows = []
+    for domain in shown.domains:
+        keys = {**({"domain": domain} if domain else {}), **charted.keys}
+        whole, apart = shown.one(charted.name, domain, charted.keys), shown.one(DISPARITY, domain, charted.keys)
+        groups = len(shown.of(charted.name, domain, charted.keys, "group"))
+        rows.append(
+            (
+                shown.domain(domain), whole.value if whole else None, shown.value(f"{HUMAN}_{charted.name}", keys),
+                apart.value if apart else None, ends(apart.floor_interval) if apart else None,
+                shown.value(DISPARITY_ADJUSTED, keys), shown.value(f"{HUMAN}_{DISPARITY}", keys),
+                ends(whole.interval) if whole else None, groups, whole.n if whole else 0,
+            )
+        )  # fmt: skip
+    kept = [i for i, c in enumerate(columns) if "human" not in c.key or any(row[i] is not None for row in rows)]
+    return Table(
+        f"{shown.info.name}-{charted.slug}-by-domain",
+        f"{charted.words} by domain",
+        tuple(columns[i] for i in kept),
+        tuple(tuple(row[i] for i in kept) for row in rows),
+    )
+
+
+def group_table(shown: Shown, domain: str, method: Method, examples: GroupExamples) -> Table:
+    """Every quantity of the groups of a domain, with texts without a value, and examples on demand."""
+    quantities = shown.quantities(method)
+    first = quantities[0]
+    every = list(shown.of(first.name, domain, first.keys, "group"))
+    undefined: dict[str, float] = {}
+    for group, _, count in _undefined(shown, domain, method):
+        undefined[group] = undefined.get(group, 0.0) + count
+    columns = (
+        Column("group", "Group"),
+        *(column for q in quantities for column in _columns(q)),
+        Column("texts", "Texts", "count"),
+        Column("undefined", "No value", "count"),
+    )
+    rows, details = [], []
+    for f in every[:MOST_ROWS]:
+        group, own = f.keys["group"], {k: v for k, v in f.keys.items() if k in ("domain", "group")}
+        cells: list[Cell] = []
+        for q in quantities:
+            figure = shown.view.figures.get(shown.info.name, q.name, {**own, **q.keys})
+            cells += [figure.value if figure else None, ends(figure.interval) if figure else None]
+        rows.append((said(group), *cells, f.n, undefined.get(group, 0)))
+        details.append(examples.of(domain, group))
+    left = f"The table has {MOST_ROWS} of {len(every):,} groups. " if len(every) > MOST_ROWS else ""
+    how = "Open a row for texts whose values are typical of their class." if any(details) else ""
+    return Table(
+        f"{shown.info.name}-{method.name}-{domain or 'groups'}-table".replace("_", "-"),
+        f"{method.title}: {shown.domain(domain)}",
+        columns,
+        tuple(rows),
+        left + how,
+        tuple(details) if any(details) else (),
+        search=True,
+    )
+
+
+def _columns(charted: Charted) -> tuple[Column, Column]:
+    key = charted.cls or "mean"
+    heading = said(key).capitalize()
+    return Column(key, heading, charted.unit), Column(f"{key}_interval", "95% interval", charted.unit, interval=True)
+
+
+def _undefined(shown: Shown, domain: str, method: Method) -> Iterator[tuple[str, str, float]]:
+    """Group, reason and number of texts without a value."""
+    for f in shown.of(UNDEFINED, domain, method.keys, "group", "why"):
+        yield f.keys["group"], f.keys["why"], f.value or 0.0
+
+
+def undefined_table(shown: Shown) -> Table | None:
+    """Texts without a value by reason, for each method and domain."""
+    rows = []
+    for method in shown.present:
+        for domain in shown.domains:
+            counts: dict[str, float] = {}
+            for _, why, count in _undefined(shown, domain, method):
+                counts[why] = counts.get(why, 0.0) + count
+            rows += [(method.title, shown.domain(domain), why, n) for why, n in counts.items()]
+    if not rows:
+        return None
+    columns = (
+        Column("method", "Method"), Column("domain", "Domain"), Column("why", "Reason"),
+        Column("texts", "Texts", "count"),
+    )  # fmt: skip
+    return Table(f"{shown.info.name}-undefined", "Texts without a value", columns, tuple(rows))
+
+
+def word_table(shown: Shown, domain: str, method: Method) -> Table | None:
+    """The words of the lexicon that contribute most to the values of each group's texts."""
+    words: dict[str, list[tuple[str, float]]] = {}
+    for f in shown.of(WORD, domain, method.keys, "group", "word"):
+        words.setdefault(f.keys["group"], []).append((f.keys["word"], f.value or 0.0))
+    if not words:
+        return None
+    columns = (Column("group", "Group"), Column("above", "Raise the value"), Column("below", "Lower the value"))
+    rows = []
+    for group, found in list(words.items())[:MOST_ROWS]:
+        ordered = sorted(found, key=lambda word: -abs(word[1]))
+        parts = ([w for w in ordered if w[1] > 0], [w for w in ordered if w[1] < 0])
+        cells = (", ".join(f"{word} {value:+.3f}" for word, value in part[:MOST_WORDS]) or None for part in parts)
+        rows.append((said(group), *cells))
+    note = "The number is the contribution of the word to the values of the group's texts, per text."
+    name = f"{shown.info.name}-{method.name}-{domain or 'groups'}-words".replace("_", "-")
+    caption = f"Words with the largest contribution ({said_method(method)}): {shown.domain(domain)}"
+    return Table(name, caption, columns, tuple(rows), note)
+
+
+def method_map(shown: Shown, domain: str) -> HeatMap | None:
+    """The mean of every method for each group, if the measure has several methods without classes."""
+    means = [q for m in shown.present for q in shown.quantities(m) if shown.charted(m)[0].cls is None]
+    if len(means) < 2:
+        return None
+    groups = [f.keys["group"] for f in shown.of(means[0].name, domain, means[0].keys, "group")][:MOST_ROWS]
+    own = {"domain": domain} if domain else {}
+    rows = tuple(
+        (said(g), tuple(shown.value(q.name, {**own, "group": g, **q.keys}) for q in means)) for g in groups
+    )  # fmt: skip
+    name = f"{shown.info.name}-{domain or 'groups'}-map"
+    title = f"{shown.info.title}: {shown.domain(domain)}"
+    return HeatMap(name, title, means[0].unit, tuple(q.method.title for q in means), rows, "mean of each group")

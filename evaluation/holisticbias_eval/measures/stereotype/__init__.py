@@ -1,0 +1,1 @@
+"""Stereotype score: the outcome of each pair, the figures, and the sections of a report."""

@@ -1,0 +1,167 @@
+"""The figures of the stereotype score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Bools
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.stereotype.made import figure
+from holisticbias_eval.measures.stereotype.outcomes import (
+    MISSING,
+    NAME,
+    STEREOTYPE,
+    TIE,
+    Outcomes,
+    read_outcomes,
+)
+from holisticbias_eval.measures.stereotype.trust import trust_figures
+from holisticbias_eval.prompts.pairs import TERM_SCORES
+from holisticbias_eval.statistics.attribute_shares import attribute_test, binomial_test, mean_interval
+from holisticbias_eval.statistics.corrections import holm
+
+DRAWS = 2000
+"""Draws of the two-level bootstrap."""
+ORDERS = ("offered_first", "orders_agree")
+"""Columns of a forced choice: whether each answer chose the sentence offered first (a mean of both orders), and
+whether both orders chose the same sentence."""
+
+
+def stereotype_figures(table: pa.Table, settings: Settings | None) -> list[Figure]:
+    """All figures of a table of pairs with outcomes; without settings no intervals and no p-values of attributes."""
+    outcomes = read_outcomes(table)
+    figures = [
+        *_scores(outcomes, settings),
+        *_shares(outcomes),
+        *_attributes(outcomes),
+        *_sources(outcomes, settings),
+        *trust_figures(outcomes, settings),
+        *_order_figures(table, outcomes),
+        *_rejected(table),
+    ]
+    if set(TERM_SCORES) <= set(table.column_names):
+        figures += _term_scores(table, settings)
+    return figures
+
+
+def score_figure(
+    outcomes: Outcomes, rows: Bools, keys: dict[str, str], settings: Settings | None, name: str = NAME
+) -> Figure:
+    """The mean over attributes of the share of pairs, with its interval and its test over attributes."""
+    counts, _ = outcomes.counts(rows)
+    interval, p_value = None, None
+    if settings is not None and len(counts):
+        rng = np.random.default_rng(settings.seed)
+        interval, p_value = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+    return figure(
+        name,
+        keys,
+        counts.mean,
+        "share",
+        int(counts.pairs.sum()),
+        int((rows & (outcomes.state == MISSING)).sum()),
+        interval=interval,
+        p_value=p_value,
+    )
+
+
+def _scores(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
+    """The score of each specification, corrected p-values of all but controls, and the score over all attributes."""
+    found = []
+    for i, name in enumerate(outcomes.specifications):
+        rows = outcomes.of(i) & outcomes.main
+        found.append(score_figure(outcomes, rows, {"specification": name}, settings))
+        ties = int((rows & (outcomes.state == TIE)).sum())
+        yield found[-1]
+        yield figure("ties", found[-1].keys, ties, "count", int(rows.sum()), of=NAME)
+    yield from corrected(found, outcomes, "stereotype_score_adjusted_p")
+    yield score_figure(outcomes, outcomes.main & outcomes.people, {}, settings)
+
+
+def corrected(found: list[Figure], outcomes: Outcomes, name: str) -> Iterator[Figure]:
+    """The p-values of specifications corrected for their number (Holm); controls are not tests of a model."""
+    people = [f for f in found if f.keys["specification"] not in outcomes.controls]
+    p = np.array([np.nan if f.p_value is None else f.p_value for f in people])
+    tests = int((~np.isnan(p)).sum())
+    for one, adjusted in zip(people, holm(p).tolist(), strict=True):
+        yield figure(name, one.keys, adjusted, "p_value", tests, of=one.name)
+
+
+def _shares(outcomes: Outcomes) -> Iterator[Figure]:
+    """The share over all pairs of a specification, with the exact binomial test."""
+    found = []
+    for i, name in enumerate(outcomes.specifications):
+        rows = outcomes.of(i) & outcomes.main
+        pairs = int((rows & outcomes.counted).sum())
+        chosen = int((rows & (outcomes.state == STEREOTYPE)).sum())
+        tested = binomial_test(chosen, pairs)
+        missing = int((rows & (outcomes.state == MISSING)).sum())
+        p_value, interval = tested or (None, None)
+        value = chosen / pairs if pairs else None
+        keys = {"specification": name}
+        found.append(figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p_value, of=NAME))
+    yield from found
+    yield from corrected(found, outcomes, "share_adjusted_p")
+
+
+def _attributes(outcomes: Outcomes) -> Iterator[Figure]:
+    """The share of each attribute."""
+    rows = outcomes.main
+    size = len(outcomes.attributes)
+    counted = np.bincount(outcomes.attribute[rows & outcomes.counted], minlength=size)
+    chosen = np.bincount(outcomes.attribute[rows & (outcomes.state == STEREOTYPE)], minlength=size)
+    missing = np.bincount(outcomes.attribute[rows & (outcomes.state == MISSING)], minlength=size)
+    asked = np.bincount(outcomes.attribute[rows], minlength=size)
+    for i, (specification, attribute) in enumerate(outcomes.attributes):
+        if asked[i]:
+            keys = {"specification": outcomes.specifications[specification], "attribute": attribute}
+            value = chosen[i] / counted[i] if counted[i] else None
+            yield figure("attribute_share", keys, value, "share", int(counted[i]), int(missing[i]), of=NAME)
+
+
+def _sources(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
+    """The score of each specification on templates, on generated and on imported sentences."""
+    sources = dict.fromkeys(source for source in outcomes.source if source)
+    for i, name in enumerate(outcomes.specifications):
+        for source in sources:
+            rows = outcomes.of(i) & np.array([own == source for own in outcomes.source], bool)
+            if rows.any():
+                yield score_figure(outcomes, rows, {"specification": name, "source": source}, settings)
+
+
+def _term_scores(table: pa.Table, settings: Settings | None) -> Iterator[Figure]:
+    """The score by the likelihood of the changed words alone, for masked models."""
+    outcomes = read_outcomes(table, TERM_SCORES)
+    for i, name in enumerate(outcomes.specifications):
+        rows = outcomes.of(i) & outcomes.main
+        yield score_figure(outcomes, rows, {"specification": name}, settings, "term_score")
+
+
+def _order_figures(table: pa.Table, outcomes: Outcomes) -> Iterator[Figure]:
+    """Order effects of a forced choice: how often the first sentence is chosen, and how often both orders agree."""
+    for column in ORDERS:
+        if column not in table.column_names:
+            continue
+        values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
+        for i, name in enumerate(outcomes.specifications):
+            rows = outcomes.of(i) & outcomes.main
+            known = rows & ~np.isnan(values)
+            value = float(values[known].mean()) if known.any() else None
+            n = int(known.sum())
+            yield figure(column, {"specification": name}, value, "share", n, int(rows.sum()) - n, of=NAME)
+
+
+def _rejected(table: pa.Table) -> Iterator[Figure]:
+    """The pairs that could not be converted, by the rule that rejected them."""
+    if "rule" not in table.column_names:
+        return
+    names = table["specification"].to_pylist()
+    rules = Counter((name, rule) for name, rule in zip(names, table["rule"].to_pylist(), strict=True) if rule)
+    asked = Counter(names)
+    for (name, rule), count in rules.items():
+        yield figure("rejected", {"specification": name, "rule": rule}, count, "count", asked[name])

@@ -1,0 +1,271 @@
+"""Runs of pairs: the likelihoods that a model gives to both sentences of each pair, and the measures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from holisticbias.compile.digest import table_digest
+from holisticbias.errors import HolisticBiasError
+from holisticbias.source.folder import find_source
+from holisticbias.terms.versions import version_key
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.likelihood.chat_choice import ChatChooser
+from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.likelihood.opening import LEFT_OUT
+from holisticbias_eval.likelihood.scorer import Scorer
+from holisticbias_eval.likelihood.spans import unique_spans
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.embedded.writer import WRITER
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
+from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
+from holisticbias_eval.pipeline.pair_modes import (
+    CHOICE_KEYS,
+    MASKED_KEYS,
+    Answer,
+    TableJob,
+    ask_server,
+    decide_ties,
+    local_choices,
+    published_masked,
+    score_at_one_mask,
+    score_pair_store,
+    server_choices,
+)
+from holisticbias_eval.pipeline.scoring import ScoringJob
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.choices import AskedChoices, ask_choices
+from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_published
+from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
+from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
+from holisticbias_eval.store.shards import ShardStore
+
+Mode = Literal["likelihood", "choice", "published"]
+MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
+NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
+_HOW: Mapping[str, str] = {
+    "causal": "log-likelihood of the whole sentence",
+    "seq2seq": "log-likelihood of the whole sentence, given an empty input",
+    "masked": "pseudo-log-likelihood of the words that both sentences share",
+    "choice": "log-probability of the sentence's letter, mean over both orders",
+    "published masked": "mean logit of the term's pieces at one mask; ties go to the second sentence",
+    "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """The file or folder of pairs, and how they are scored."""
+
+    path: Path
+    mode: Mode = "likelihood"
+
+
+@dataclass(frozen=True, slots=True)
+class PairJob(ScoringJob):
+    """A prepared run of pairs; ``source`` is the name of their file, and ``about`` are figures of the sentences."""
+
+    source: str = ""
+    mode: Mode = "likelihood"
+    about: tuple[Figure, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The default name of the run's folder: the model and the pairs."""
+        return pair_run_name(self.signature, self.source, self.mode)
+
+    def run(self, display: Display) -> Run:
+        """Score and measure, and add the figures of the sentences."""
+        made = ScoringJob.run(self, display)
+        return replace(made, result=made.result.model_copy(update={"figures": (*made.result.figures, *self.about)}))
+
+    def scored(self, display: Display) -> pa.Table:
+        """The pairs with their scores; in published mode the second sentence wins ties."""
+        table = ScoringJob.scored(self, display)
+        return decide_ties(table) if self.mode == "published" else table
+
+
+def prepare_pairs(
+    model: str | None,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    options: EngineOptions | None,
+    store: Path | None,
+    display: Display,
+) -> list[Job]:
+    """Read the pairs, start the engine, and prepare the run of each entry of ``measures``.
+
+    The default model of pairs of the embedded writer's specifications is the writer.
+    Raises ``EvaluationError`` if the file, the model or the mode do not fit.
+    """
+    with display.step(f"Reading {given.path}"):
+        pairs = with_specifications(read_pairs(given.path))
+    options = options or EngineOptions()
+    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
+        model = WRITER
+    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+        if given.mode == "choice" and options.engine == "api":
+            return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
+        if given.mode == "published":
+            options = _published_options(pairs, options, given)
+            masked = published_masked(model, options, display.notice)
+            if masked is not None:
+                return _masked_jobs(pairs, masked, measures, given, store, display)
+        engine, asked = _start(model, options, pairs, given.mode, display)
+    for names in measures:
+        refuse_kind(names, engine.kind, engine.identity.name)
+    return [_job(pairs, asked, engine, names, given, store, display) for names in measures]
+
+
+def _published_options(pairs: pa.Table, options: EngineOptions, given: PairOptions) -> EngineOptions:
+    """The options of the published formulas, which leave out the first token."""
+    if not {"term", "other_term"} <= set(pairs.column_names):
+        raise EvaluationError(f"--mode published needs the columns term and other_term in {given.path}")
+    if options.engine == "api":
+        return options
+    return replace(options, scoring=replace(options.scoring, first_token=LEFT_OUT))
+
+
+def _start(
+    model: str | None, options: EngineOptions, pairs: pa.Table, mode: Mode, display: Display
+) -> tuple[Scorer, AskedPairs | AskedChoices]:
+    if mode == "choice":
+        return local_choices(model, options, pairs, display.notice)
+    engine = start_engine(model, display.notice, options)
+    asked = ask_published(pairs) if mode == "published" else ask_pairs(pairs, with_changed=engine.kind == "masked")
+    return engine, asked
+
+
+def _server_jobs(
+    pairs: pa.Table,
+    chooser: ChatChooser,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
+) -> list[Job]:
+    choices = ask_choices(pairs)
+    settings = {**chooser.settings, "pair_score": _HOW["choice"]}
+    store = score_pair_store(folder, CHOICE_KEYS, chooser.identity, chooser.settings, display.notice)
+    answer = partial(ask_server, choices, chooser, store)
+    total = len(choices.questions)
+    return [_table_job(pairs, answer, total, chooser.identity, settings, n, given, store) for n in measures]
+
+
+def _masked_jobs(
+    pairs: pa.Table,
+    scorer: OneMaskScorer,
+    measures: Sequence[tuple[str, ...]],
+    given: PairOptions,
+    folder: Path | None,
+    display: Display,
+) -> list[Job]:
+    settings = {**scorer.settings, "pair_score": _HOW["published masked"]}
+    store = score_pair_store(folder, MASKED_KEYS, scorer.identity, scorer.settings, display.notice)
+    answer = partial(score_at_one_mask, pairs, scorer, store)
+    total = pairs.num_rows - pairs["other_sentence"].null_count
+    return [_table_job(pairs, answer, total, scorer.identity, settings, names, given, store) for names in measures]
+
+
+def _table_job(
+    pairs: pa.Table,
+    answer: Answer,
+    total: int,
+    model: ModelIdentity,
+    settings: Mapping[str, str],
+    measures: tuple[str, ...],
+    given: PairOptions,
+    store: ShardStore | None,
+) -> TableJob:
+    signature = sign_pairs(pairs, model, settings, measures, given)
+    name = pair_run_name(signature, given.path.name, given.mode)
+    return TableJob(signature, total, answer, name, store, read_sentence_figures(given.path))
+
+
+def _job(
+    pairs: pa.Table,
+    asked: AskedPairs | AskedChoices,
+    engine: Scorer,
+    measures: tuple[str, ...],
+    given: PairOptions,
+    store: Path | None,
+    display: Display,
+) -> PairJob:
+    how = _HOW[engine.kind if given.mode == "likelihood" else given.mode]
+    signature = sign_pairs(pairs, engine.identity, {**engine.settings, "pair_score": how}, measures, given)
+    stored, about = None, read_sentence_figures(given.path)
+    if store is not None:
+        stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
+    distinct, rows = unique_spans(asked.together)
+    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode, about)
+
+
+def sign_pairs(
+    pairs: pa.Table, model: ModelIdentity, scoring: Mapping[str, str], measures: tuple[str, ...], given: PairOptions
+) -> Signature:
+    """The signature of a run of pairs: the digest of the pairs, and their specifications with their version."""
+    names = dict.fromkeys(pairs["specification"].to_pylist())
+    file = given.path.resolve().name
+    rejected = pairs["other_sentence"].null_count
+    about = {"pairs": file, "pair_mode": given.mode, "specifications": ", ".join(names)}
+    about["specifications_version"] = specifications_version(names)
+    digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
+    return sign(
+        ReleaseSignature(version="none", subset=None, digest=digest, prompts=file, what="pairs"),
+        model,
+        Settings(scoring={**scoring, **about}),
+        {name: MEASURES[name].signature(SETTINGS) for name in measures},
+        scored=pairs.num_rows - rejected,
+        skipped=(Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else (),
+    )
+
+
+_DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
+
+
+def pair_run_name(signature: Signature, source: str, mode: Mode) -> str:
+    """The default name of a run's folder."""
+    parts = [file_name(signature.model.name), "on", file_name(Path(source).stem)]
+    return "-".join(parts if mode == "likelihood" else [*parts, mode])
+
+
+def specifications_version(names: Mapping[str, None]) -> str:
+    """The newest version of the dataset, from which the specifications are, or that they are not of the dataset."""
+    try:
+        versions = [path.stem for path in (find_source() / "releases").glob("*.yaml")]
+        known = {specification.id for specification in list_specifications()}
+    except HolisticBiasError:
+        return "not known: the dataset is not installed"
+    unknown = [name for name in names if name not in known]
+    if len(unknown) == len(names):
+        return "not of the dataset"
+    newest = max(versions, key=version_key)
+    return f"{newest}, but for {', '.join(unknown)}" if unknown else newest
+
+
+def with_specifications(pairs: pa.Table) -> pa.Table:
+    """Add the title of each specification (``label``) and whether it is a control, unless given."""
+    try:
+        known = {specification.id: specification for specification in known_specifications()}
+    except HolisticBiasError:
+        known = {}
+    names = pairs["specification"].to_pylist()
+    if "label" not in pairs.column_names:
+        labels = [known[name].text if name in known else None for name in names]
+        pairs = pairs.append_column("label", pa.array(labels, pa.string()))
+    if "control" not in pairs.column_names:
+        controls = [known[name].control if name in known else False for name in names]
+        pairs = pairs.append_column("control", pa.array(controls))
+    return pairs

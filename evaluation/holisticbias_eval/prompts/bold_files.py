@@ -1,0 +1,198 @@
+"""Read BOLD's own files of prompts and of Wikipedia's sentences (Dhamala et al. 2021)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.collections import CollectionPrompts, prompt_table
+
+PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
+SHORT = 3
+"""Prompts of this many words or fewer are faulty: the rule is five words and the term (section 3 of the paper)."""
+EMPTY = "empty"
+FAULTS = ("short", EMPTY, "repeated")
+FORM = "{group: {page: [prompt, ...]}}"
+_BRACKETS = re.compile(r"\s*\([^()]*\)")
+_READ = 64 * 1024 * 1024  # bytes: the largest file of BOLD has three million
+
+
+@dataclass(frozen=True, slots=True)
+class BoldPrompt:
+    """One prompt with the page that it is from, and the sentence of the page, null if it is not known."""
+
+    domain: str
+    group: str
+    page: str
+    prompt: str
+    sentence: str | None
+
+
+def is_bold_folder(folder: Path) -> bool:
+    """Whether a folder holds files of prompts as BOLD names them, itself or in its folder ``prompts``."""
+    return bool(_prompt_files(folder))
+
+
+def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
+    """The prompts in BOLD's files ``DOMAIN_prompt.json``, with the sentences of ``wikipedia/DOMAIN_wiki.json``.
+
+    The folder ``wikipedia`` stands beside the files or beside their folder; without it there are no sentences.
+    Raises ``SelectionError`` for a file that is not in BOLD's form.
+    """
+    files = _prompt_files(folder)
+    if not files:
+        raise SelectionError(f"{folder} has no file *{PROMPTS}: give the folder of BOLD's prompts")
+    rows = [row for file in files for row in _read_domain(file)]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    about = {"prompts_files": ", ".join(file.name for file in files), "prompts_files_sha256": digest}
+    return bold_prompts(rows, folder.resolve().name, about, keep_faulty=keep_faulty)
+
+
+def bold_rows(rows: Sequence[Mapping[str, Any]], where: str) -> list[BoldPrompt]:
+    """The prompts in rows of BOLD's form on the Hub: ``domain, name, category, prompts`` and optionally ``wikipedia``.
+
+    ``where`` names the rows in errors. Raises ``SelectionError`` for rows of another form.
+    """
+    return [prompt for number, row in enumerate(rows, 1) for prompt in _row_prompts(row, f"{where}: row {number}")]
+
+
+def bold_prompts(
+    rows: Sequence[BoldPrompt], name: str, about: Mapping[str, str], *, keep_faulty: bool
+) -> CollectionPrompts:
+    """BOLD's prompts as a collection: the item is the page, the subject its title.
+
+    Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are
+    prompts of at most ``SHORT`` words and repeated prompts of a domain.
+    """
+    faults = _faults(rows)
+    kept = [
+        (named, row, ", ".join(found) or None)
+        for named, row, found in zip(_names(rows), rows, faults, strict=True)
+        if EMPTY not in found and (keep_faulty or not found)
+    ]
+    if not kept:
+        raise SelectionError(f"{name} has no prompts")
+    counts = Counter(fault for found in faults for fault in found)
+    settings = {
+        **about,
+        "prompts_faulty": "kept, except empty ones" if keep_faulty else "left out",
+        **{f"prompts_{fault}": str(counts[fault]) for fault in FAULTS},
+    }
+    left = "the empty ones are left out" if keep_faulty else "all of these are left out"
+    note = (
+        f"{name}: {len(rows):,} prompts, of which {counts['short']:,} have at most {SHORT} words ({counts[EMPTY]:,} of "
+        f"them none) and {counts['repeated']:,} repeat a prompt of their domain; {left}"
+    )
+    return CollectionPrompts(name, _table(kept), settings, (note,))
+
+
+def subject_of(page: str) -> str:
+    """The name or term that a page is about: its title without underscores and brackets."""
+    return _BRACKETS.sub("", page.replace("_", " ")).strip() or page
+
+
+def _names(rows: Sequence[BoldPrompt]) -> Iterator[tuple[str, int]]:
+    """The page of each prompt and the number of the prompt in its page, from 1."""
+    numbers: Counter[str] = Counter()
+    for row in rows:
+        page = f"{row.domain}/{row.group}/{row.page}"
+        numbers[page] += 1
+        yield page, numbers[page]
+
+
+def _table(rows: Sequence[tuple[tuple[str, int], BoldPrompt, str | None]]) -> pa.Table:
+    prompts = [row for _, row, _ in rows]
+    return prompt_table(
+        {
+            "prompt_id": [f"{page}/{number}" for (page, number), _, _ in rows],
+            "item": [page for (page, _), _, _ in rows],
+            "domain": [row.domain for row in prompts],
+            "group": [row.group for row in prompts],
+            "subject": [subject_of(row.page) for row in prompts],
+            "prompt": [row.prompt.rstrip() for row in prompts],
+            "human": [[row.sentence] if row.sentence else [] for row in prompts],
+            "fault": [fault for _, _, fault in rows],
+        }
+    )
+
+
+def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
+    """The faults of each prompt, in the order of ``FAULTS``; the first of equal prompts is not a repetition."""
+    seen: set[tuple[str, str]] = set()
+    faults = []
+    for row in rows:
+        words = len(row.prompt.split())
+        found = {"short": words <= SHORT, EMPTY: not words, "repeated": (row.domain, row.prompt) in seen}
+        seen.add((row.domain, row.prompt))
+        faults.append(tuple(name for name in FAULTS if found[name]))
+    return faults
+
+
+def _prompt_files(folder: Path) -> list[Path]:
+    inner = folder / "prompts"
+    return sorted(folder.glob(f"*{PROMPTS}")) or sorted(inner.glob(f"*{PROMPTS}"))
+
+
+def _read_domain(file: Path) -> Iterator[BoldPrompt]:
+    domain = file.name.removesuffix(PROMPTS)
+    places = (file.parent / "wikipedia", file.parent.parent / "wikipedia")
+    beside = next((p / f"{domain}{SENTENCES}" for p in places if (p / f"{domain}{SENTENCES}").is_file()), None)
+    sentences = _read_file(beside) if beside else {}
+    for group, pages in _read_file(file).items():
+        for page, prompts in pages.items():
+            known = sentences.get(group, {}).get(page, [])
+            if beside and len(known) != len(prompts):
+                raise SelectionError(
+                    f"{beside}: {group}, {page}: {len(known):,} sentences for {len(prompts):,} prompts of {file.name}: "
+                    "take both from the same copy of BOLD"
+                )
+            for number, prompt in enumerate(prompts):
+                yield BoldPrompt(domain, group, page, prompt, known[number] if beside else None)
+
+
+def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
+    try:
+        if file.stat().st_size > _READ:
+            raise SelectionError(f"{file} has more than {_READ:,} bytes: it is not a file of BOLD")
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise SelectionError(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SelectionError(f"{file} is not JSON, or is cut off: {' '.join(str(error).split())[:200]}") from error
+    if not _is_form(content):
+        raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
+    found: dict[str, dict[str, list[str]]] = content
+    return found
+
+
+def _is_form(content: Any) -> bool:
+    return isinstance(content, dict) and all(
+        isinstance(pages, dict) and all(_is_texts(texts) for texts in pages.values()) for pages in content.values()
+    )
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _row_prompts(row: Mapping[str, Any], where: str) -> Iterator[BoldPrompt]:
+    named = [row.get(key) for key in ("domain", "category", "name")]
+    prompts, sentences = row.get("prompts"), row.get("wikipedia")
+    if not all(isinstance(value, str) and value for value in named) or not _is_texts(prompts):
+        raise SelectionError(
+            f"{where} is not in BOLD's form: it needs the texts domain, name, category and a list prompts"
+        )
+    if sentences is not None and (not _is_texts(sentences) or len(sentences) != len(prompts or ())):
+        raise SelectionError(f"{where}: wikipedia is not a list with one text for each prompt")
+    domain, group, page = (str(value) for value in named)
+    for number, prompt in enumerate(prompts or ()):
+        yield BoldPrompt(domain, group, page, prompt, sentences[number] if sentences else None)

@@ -1,0 +1,176 @@
+"""Prompts about groups of people that a model continues: prompts of a release's collection, or of a user's files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.compile.filters import parse_conditions
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.prompts import AnsweredPrompts
+
+COLLECTION_PROMPTS = AnsweredPrompts("texts", "continuations of prompts about groups of people")
+
+FIELDS = (
+    ("prompt_id", pa.large_string()),
+    ("item", pa.large_string()),
+    ("domain", pa.large_string()),
+    ("group", pa.large_string()),
+    ("subject", pa.large_string()),
+    ("prompt", pa.large_string()),
+    ("human", pa.list_(pa.large_string())),
+    ("fault", pa.large_string()),
+)
+"""The columns of prompts. ``item`` is the prompt or the page that it is from: texts of one item are resampled
+together. ``human`` are the whole texts of people that begin with the prompt, ``fault`` is what is wrong with a prompt.
+Domain, subject and fault may be missing."""
+
+FILTERS = ("domain", "group")
+"""The keys of ``--where``."""
+
+WRITTEN, REFERENCE = "human-written text", "reference text"
+"""What people's texts are: found in the world, or written for the dataset."""
+TABLE, COLLECTIONS = "prompts", "collections"
+CLOSING, OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionPrompts:
+    """Prompts with the columns ``FIELDS``, their name, and further settings for a run's signature.
+
+    ``notes`` are for the user: what was left out, and faults. ``release`` is the release that the prompts are from.
+    ``written`` says what the column ``human`` has.
+    """
+
+    name: str
+    table: pa.Table
+    settings: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    release: Release | None = None
+    written: str = WRITTEN
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the prompts and their columns, as 64 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for name in self.table.column_names:
+            values = self.table[name].to_pylist()
+            digest.update(repr((name, values)).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def release_prompts(release: Release, name: str | None = None) -> CollectionPrompts:
+    """The prompts of a release; ``name`` is that of a collection, None means all prompts.
+
+    Raises ``SelectionError`` if the release has no prompts or no such collection.
+    """
+    if TABLE not in release.tables or COLLECTIONS not in release.tables:
+        raise SelectionError(
+            f"release {release.version} has no prompts: choose a version that has them with --release, or give prompts "
+            "of your own with --prompts"
+        )
+    found = release.tables[TABLE]
+    if name is not None:
+        found = _of_collection(release, found, name)
+    texts = found["prompt"].cast(pa.large_string()).to_pylist()
+    human = [
+        [] if more is None else [joined(text, more)]
+        for text, more in zip(texts, found["continuation"].to_pylist(), strict=True)
+    ]
+    columns = {key: found[key].cast(pa.large_string()) for key in ("prompt_id", "domain", "group", "subject")}
+    table = prompt_table({**columns, "item": columns["prompt_id"], "prompt": texts, "human": human})
+    return CollectionPrompts(name or TABLE, table, release=release, written=REFERENCE)
+
+
+def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:
+    collections = release.tables[COLLECTIONS]
+    known = collections["collection"].cast(pa.string()).to_pylist()
+    if name not in known:
+        shown = ", ".join(dict.fromkeys(known)) or "none"
+        raise SelectionError(
+            f"--prompts {name}: there is no such file or folder, and release {release.version} has no collection of "
+            f"this name; its collections: {shown}"
+        )
+    groups = collections.filter(pa.array([key == name for key in known]))["group_id"].cast(pa.string())
+    return prompts.filter(pc.is_in(prompts["group_id"].cast(pa.string()), groups.combine_chunks()))
+
+
+def prompt_table(columns: Mapping[str, Any]) -> pa.Table:
+    """A table with the columns ``FIELDS``, each given as an Arrow column or a list; a missing column has no values."""
+    count = len(next(iter(columns.values())))
+    given = [columns.get(name, [None] * count) for name, _ in FIELDS]
+    arrays = [
+        values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([pa.array(values, kind)])
+        for values, (_, kind) in zip(given, FIELDS, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(FIELDS))
+
+
+def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int | None, seed: int) -> CollectionPrompts:
+    """The prompts of some domains or groups, and at most ``limit`` of them: as many of each group as fit.
+
+    The seed draws the prompts of a limit. Raises ``SelectionError`` if no prompt is left.
+    """
+    kept = prompts.table
+    for key, values in parse_conditions(where, FILTERS).items():
+        known = prompts.table[key].unique().to_pylist()
+        unknown = [value for value in values if value not in known]
+        if unknown:
+            shown = ", ".join(str(value) for value in known[:30])
+            raise SelectionError(
+                f"--where {key}={unknown[0]}: the prompts have no such {key}; they have: {shown}"[:1000]
+            )
+        kept = kept.filter(pc.is_in(kept[key], pa.array(values, pa.large_string())))
+    if limit is not None and kept.num_rows > limit:
+        kept = kept.take(pa.array(_spread(kept, limit, seed)))
+    if not kept.num_rows:
+        raise SelectionError("no prompt is left: widen the selection")
+    return replace(prompts, table=kept)
+
+
+def _spread(table: pa.Table, limit: int, seed: int) -> list[int]:
+    """The rows of ``limit`` prompts: one of each group in an order drawn by the seed, then a second one, and so on."""
+    names = table["prompt_id"].to_pylist()
+    groups = zip(table["domain"].to_pylist(), table["group"].to_pylist(), strict=True)
+    drawn = sorted(enumerate(groups), key=lambda row: hashlib.sha256(f"{seed} {names[row[0]]}".encode()).digest())
+    seen: Counter[tuple[str | None, str]] = Counter()
+    ranked = []
+    for row, group in drawn:
+        ranked.append((seen[group], row))
+        seen[group] += 1
+    place = {row: i for i, (row, _) in enumerate(drawn)}
+    return sorted(row for _, row in sorted(ranked, key=lambda found: (found[0], place[found[1]]))[:limit])
+
+
+def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
+    """Each prompt ``samples`` times, as requests: with ``response_id``, ``persona`` and ``sample``.
+
+    ``sample`` counts equal prompts, so that a prompt that stands twice is continued twice.
+    """
+    rows = np.repeat(np.arange(prompts.table.num_rows), samples)
+    table = prompts.table.drop_columns(["human"]).take(pa.array(rows))
+    draws = np.tile(np.arange(samples), prompts.table.num_rows)
+    names = [f"{name}/{draw}" for name, draw in zip(table["prompt_id"].to_pylist(), draws.tolist(), strict=True)]
+    said: Counter[str] = Counter()
+    samples_of = []
+    for text in table["prompt"].to_pylist():
+        samples_of.append(said[text])
+        said[text] += 1
+    table = table.add_column(0, "response_id", pa.array(names, pa.large_string()))
+    table = table.append_column("persona", pa.array([""] * len(names), pa.large_string()))
+    return table.append_column("sample", pa.array(samples_of, pa.int32()))
+
+
+def joined(prompt: str, continuation: str) -> str:
+    """A prompt and its continuation as one text, with a blank between words."""
+    prompt = prompt.rstrip()
+    apart = not prompt or not continuation or continuation[0].isspace() or continuation[0] in CLOSING
+    return prompt + continuation if apart or prompt[-1] in OPENING else f"{prompt} {continuation}"

@@ -1,0 +1,184 @@
+"""Pairs of sentences that differ in a group's term: their table, and the texts to score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.spans import Spans, joined, whole
+from holisticbias_eval.prompts.prompts import Prompts
+
+SCORES = ("score_stereotype", "score_antistereotype")
+TERM_SCORES = ("score_stereotype_term", "score_antistereotype_term")
+_WORDS = re.compile(r"\w+|[^\w\s]")
+
+
+Place = tuple[int, int]
+"""The characters of a text from one position to another, which is excluded."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairPrompts(Prompts):
+    """Pairs of sentences from a file, both of which are scored."""
+
+
+PAIRS = PairPrompts("pairs", "pairs of sentences")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedWords:
+    """The changed words of sentences, as spans of characters, and the sentence of each span: ``row``, ``[spans]``."""
+
+    spans: Spans
+    row: Ints
+
+
+def both_sentences(sentences: Sequence[str], others: Sequence[str]) -> Spans:
+    """The spans of both sentences of each pair, whole: first those of ``sentences``, then those of ``others``."""
+    return joined(whole(sentences), whole(others))
+
+
+def changed_words(sentences: Sequence[str], others: Sequence[str]) -> ChangedWords:
+    """The words in which the sentences of each pair differ, in both sentences; rows as in ``both_sentences``.
+
+    The words that both sentences share are the longest common blocks of words and marks, as difflib finds them. The
+    space before a changed word belongs to it: some tokenizers give one word's space a token, and another's none.
+    """
+    found: list[tuple[int, Place]] = []
+    for number, (one, other) in enumerate(zip(sentences, others, strict=True)):
+        for place, other_place in differing_places(one, other):
+            found += [(number, place), (number + len(sentences), other_place)]
+    texts = [*sentences, *others]
+    kept = sorted((row, *_with_space(texts[row], place)) for row, place in found if place[0] < place[1])
+    table = np.array(kept, np.int64).reshape(-1, 3)
+    start, stop = table[:, 1].astype(np.int32), table[:, 2].astype(np.int32)
+    return ChangedWords(Spans([texts[row] for row, _, _ in kept], start, stop, [""] * len(kept)), table[:, 0])
+
+
+def differing_places(one: str, other: str) -> Iterator[tuple[Place, Place]]:
+    """The characters of each run of words that differs, in both texts; a place is empty if words are only added."""
+    first, second = ([(m.group(), m.span()) for m in _WORDS.finditer(text)] for text in (one, other))
+    words, others = [word for word, _ in first], [word for word, _ in second]
+    before = _shared(words, others)
+    after = _shared(words[before:][::-1], others[before:][::-1])
+    middle = slice(before, len(words) - after), slice(before, len(others) - after)
+    matcher = SequenceMatcher(None, words[middle[0]], others[middle[1]], autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag != "equal":
+            yield _characters(first[middle[0]][i:j]), _characters(second[middle[1]][k:m])
+
+
+def _with_space(text: str, place: Place) -> Place:
+    start = place[0]
+    while start and text[start - 1].isspace():
+        start -= 1
+    return start, place[1]
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of words at the beginning that both have."""
+    differing = (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differing, min(len(one), len(other)))
+
+
+def _characters(words: Sequence[tuple[str, Place]]) -> Place:
+    return (words[0][1][0], words[-1][1][1]) if words else (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPairs:
+    """Pairs of which both sentences are scored, and for masked models the changed words, in one call.
+
+    ``pairs`` is the whole table; ``rows`` are the pairs that have both sentences. ``per_token`` asks for the mean
+    over tokens in place of the sum.
+    """
+
+    pairs: pa.Table
+    rows: Ints
+    spans: Spans
+    changed: ChangedWords | None = None
+    per_token: bool = False
+
+    @property
+    def together(self) -> Spans:
+        """All spans to score: both sentences of each pair, then the changed words."""
+        return self.spans if self.changed is None else joined(self.spans, self.changed.spans)
+
+    def answer(self, scores: Scores) -> pa.Table:
+        """Add the scores to the pairs: log-likelihoods in nats, null if no token was scored.
+
+        With changed words, ``score_stereotype`` and ``score_antistereotype`` are of the words that both sentences
+        share, and the columns that end in ``_term`` of the changed words.
+        """
+        sentences = len(self.spans)
+        tokens = scores.tokens[:sentences].astype(np.float64)
+        values = np.where(tokens > 0, -scores.nll[:sentences], np.nan)
+        if self.per_token:
+            values = values / np.where(tokens > 0, tokens, np.nan)
+        if self.changed is None:
+            return with_pair_scores(self.pairs, self.rows, values, SCORES)
+        changed = np.bincount(self.changed.row, -scores.nll[sentences:], sentences)
+        table = with_pair_scores(self.pairs, self.rows, values - changed, SCORES)
+        return with_pair_scores(table, self.rows, np.where(tokens > 0, changed, np.nan), TERM_SCORES)
+
+
+def ask_pairs(pairs: pa.Table, *, with_changed: bool) -> AskedPairs:
+    """The spans of all pairs that have both sentences; ``with_changed`` also of the words that differ."""
+    rows, sentences, others = scored_sentences(pairs)
+    changed = changed_words(sentences, others) if with_changed else None
+    return AskedPairs(pairs, rows, both_sentences(sentences, others), changed)
+
+
+def ask_published(pairs: pa.Table) -> AskedPairs:
+    """The spans of the published code's causal formula: the mean log-likelihood of a token of ``published_texts``."""
+    rows, sentences, others = scored_sentences(pairs)
+    terms = [pairs[name].take(pa.array(rows)).to_pylist() for name in ("term", "other_term")]
+    return AskedPairs(
+        pairs, rows, both_sentences(published_texts(sentences, terms[0]), published_texts(others, terms[1])),
+        per_token=True,
+    )  # fmt: skip
+
+
+def scored_sentences(pairs: pa.Table) -> tuple[Ints, list[str], list[str]]:
+    """The rows that have both sentences, and both sentences of each."""
+    rows = np.flatnonzero(pairs["other_sentence"].is_valid().to_numpy())
+    sentences, others = (pairs[name].take(pa.array(rows)).to_pylist() for name in ("sentence", "other_sentence"))
+    return rows, sentences, others
+
+
+def published_texts(sentences: Sequence[str], terms: Sequence[str | None], replaced_by: str | None = None) -> list[str]:
+    """Sentences as the published code scores them: in lower case but for the term, with a period added to each.
+
+    The period is added whatever the sentence ends with, so most sentences end in two (``_3_ss_test.py``).
+    ``replaced_by`` is put in place of the term, as a mask.
+    """
+    return [_published(sentence, term or "", replaced_by) for sentence, term in zip(sentences, terms, strict=True)]
+
+
+def _published(sentence: str, term: str, replaced_by: str | None) -> str:
+    lowered = sentence.lower()
+    if term:
+        pattern = re.compile(rf"(?<!\w){re.escape(term.lower())}(?!\w)")
+        lowered = pattern.sub(lambda _: term if replaced_by is None else replaced_by, lowered)
+    return f"{lowered}."
+
+
+def with_pair_scores(pairs: pa.Table, rows: Ints, values: Floats, names: tuple[str, str]) -> pa.Table:
+    """Add the scores of both sentences by stereotype: ``values`` are of ``sentence``, then of ``other_sentence``.
+
+    Pairs that are not in ``rows`` get null, and so do values that are not finite.
+    """
+    own = np.array([side == "sentence" for side in pairs["stereotyped"].take(pa.array(rows)).to_pylist()], bool)
+    first, second = values[: len(rows)], values[len(rows) :]
+    for name, chosen in zip(names, (np.where(own, first, second), np.where(own, second, first)), strict=True):
+        column = np.full(pairs.num_rows, np.nan)
+        column[rows] = chosen
+        pairs = pairs.append_column(name, pa.array(np.where(np.isfinite(column), column, np.nan), from_pandas=True))
+    return pairs

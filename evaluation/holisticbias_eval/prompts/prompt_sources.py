@@ -1,0 +1,160 @@
+"""Find the prompts that a user names: a file, a folder of BOLD's files, or a data set on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holisticbias.release.hub import hub_errors, hub_library
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
+from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
+from holisticbias_eval.prompts.prompt_files import COLLECTED
+from holisticbias_eval.table_files import read_table
+
+KNOWN = ("prompt", "group", "domain", "subject", "continuation", "item")
+_TEXT = pa.large_string()
+_ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
+_DATA = ("*.json", "*.jsonl", "*.parquet")
+
+
+def is_named(name: str) -> bool:
+    """Whether prompts are named by a file, a folder or a data set on the Hub, not by a collection of a release."""
+    return Path(name).exists() or "/" in name or Path(name).suffix in {".csv", ".jsonl", ".parquet", ".txt", ".json"}
+
+
+def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
+    """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
+
+    A folder has BOLD's files, or the files of `holisticbias collect`.
+    ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
+    """
+    path = Path(name)
+    if path.is_dir():
+        if (path / COLLECTED).is_file():
+            return replace(_table_prompts(path / COLLECTED), name=path.resolve().name)
+        if not is_bold_folder(path):
+            raise SelectionError(
+                f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json; for a table, name it"
+            )
+        return read_bold_folder(path, keep_faulty=keep_faulty)
+    if path.is_file():
+        return _table_prompts(path)
+    address = _ON_HUB.fullmatch(name)
+    if address is None or name.startswith("."):
+        raise SelectionError(f"{name}: there is no such file or folder of prompts")
+    return _hub_prompts(address["repo"], address["revision"], keep_faulty=keep_faulty)
+
+
+def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
+    """Add people's continuations from a table with ``prompt`` and ``continuation``; a prompt may have several.
+
+    Raises ``SelectionError`` if no prompt of the table is among the prompts.
+    """
+    table = _texts(file, read_table(file, dict.fromkeys(KNOWN, _TEXT)), ("prompt", "continuation"))
+    known: dict[str, list[str]] = {}
+    for prompt, more in zip(table["prompt"].to_pylist(), table["continuation"].to_pylist(), strict=True):
+        if prompt and more:
+            known.setdefault(_key(prompt), []).append(more)
+    asked = prompts.table["prompt"].to_pylist()
+    human = [[joined(prompt, more) for more in known.get(_key(prompt), ())] for prompt in asked]
+    with_text = sum(map(bool, human))
+    if not with_text:
+        raise SelectionError(
+            f"{file}: none of its prompts is among the prompts of {prompts.name}: they must be the same text"
+        )
+    place = prompts.table.column_names.index("human")
+    made = prompts.table.set_column(place, "human", pa.array(human, pa.list_(_TEXT)))
+    settings = {**prompts.settings, "human_file": file.name, "human_file_sha256": file_sha256(file)}
+    note = f"{file}: people's continuations of {with_text:,} of {len(asked):,} prompts"
+    return CollectionPrompts(prompts.name, made, settings, (*prompts.notes, note), prompts.release)
+
+
+def _key(prompt: str) -> str:
+    return " ".join(prompt.split())
+
+
+def _table_prompts(path: Path) -> CollectionPrompts:
+    """Prompts of a table with ``prompt, group`` and optionally ``domain, subject, continuation, item``."""
+    table = _texts(path, read_table(path, dict.fromkeys(KNOWN, _TEXT)), ("prompt", "group"))
+    columns = {name: table[name].to_pylist() for name in KNOWN if name in table.column_names}
+    for name in ("prompt", "group", *(["domain"] if "domain" in columns else [])):
+        empty = next((row for row, text in enumerate(columns[name], 1) if not (text or "").strip()), None)
+        if empty is not None:
+            raise SelectionError(f"{path}: row {empty}: {name} is empty")
+    numbers = [str(row) for row in range(1, table.num_rows + 1)]
+    prompts = [text.rstrip() for text in columns["prompt"]]
+    given = columns.get("continuation", [None] * len(prompts))
+    human = [[joined(prompt, more)] if more else [] for prompt, more in zip(prompts, given, strict=True)]
+    items = [item or number for item, number in zip(columns.get("item", numbers), numbers, strict=True)]
+    kept: dict[str, Any] = {name: columns[name] for name in ("domain", "subject") if name in columns}
+    made = prompt_table(
+        {"prompt_id": numbers, "item": items, "group": columns["group"], "prompt": prompts, "human": human, **kept}
+    )
+    about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
+    return CollectionPrompts(path.stem, made, about)
+
+
+def _texts(path: Path, table: pa.Table, needed: Sequence[str]) -> pa.Table:
+    """The known columns of a table, as text."""
+    for name in needed:
+        if name not in table.column_names:
+            found = ", ".join(map(repr, table.column_names[:8]))[:200]
+            raise SelectionError(f"{path} has no column {name}: it needs {' and '.join(needed)}; this file has {found}")
+    columns = {}
+    for name in (name for name in KNOWN if name in table.column_names):
+        try:
+            columns[name] = table[name].cast(_TEXT)
+        except pa.ArrowException as error:
+            raise SelectionError(f"{path}: column {name} is not text but {str(table[name].type)[:80]}") from error
+    return pa.table(columns)
+
+
+def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> CollectionPrompts:
+    """Prompts of a data set on the Hub in the form of BOLD's, at a commit that the signature names."""
+    hub = hub_library()
+    with hub_errors(repo):
+        try:
+            folder = hub.snapshot_download(repo, repo_type="dataset", revision=revision, allow_patterns=list(_DATA))
+        except hub.errors.RevisionNotFoundError as error:
+            raise SelectionError(
+                f"{repo} on the Hub has no revision {revision}: name a commit, a branch or a tag"
+            ) from error
+        except hub.errors.LocalEntryNotFoundError as error:
+            message = f"{repo} is not complete in the cache, and the Hub cannot be reached to download it"
+            raise SelectionError(message) from error
+    files = sorted(file for pattern in _DATA for file in Path(folder).rglob(pattern))
+    if not files:
+        raise SelectionError(f"{repo} on the Hub has no {', '.join(_DATA)}: it is not a data set of prompts")
+    rows = [row for file in files for row in bold_rows(_rows(file, repo), f"{repo}, {file.name}")]
+    about = {"prompts_hub": repo, "prompts_revision": Path(folder).name}
+    return bold_prompts(rows, repo.rpartition("/")[2], about, keep_faulty=keep_faulty)
+
+
+def _rows(file: Path, repo: str) -> Sequence[Mapping[str, Any]]:
+    """The rows of a file of JSON lines, of one JSON list, or of Parquet."""
+    try:
+        if file.suffix == ".parquet":
+            with pq.ParquetFile(file) as table:
+                found: list[Mapping[str, Any]] = table.read().to_pylist()
+                return found
+        text = file.read_text("utf-8")
+        rows = (
+            json.loads(text)
+            if text.lstrip()[:1] == "["
+            else [json.loads(line) for line in text.split("\n") if line.strip()]
+        )
+    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise SelectionError(f"{repo}, {file.name}: it cannot be read as rows of JSON or Parquet: {reason}") from error
+    if not all(isinstance(row, dict) for row in rows):
+        raise SelectionError(f"{repo}, {file.name}: it is not a list of JSON objects")
+    return rows

@@ -1,0 +1,101 @@
+"""Make a table of texts about groups from prompts and their continuations, by a model and by people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import pyarrow as pa
+
+from holisticbias_eval.prompts.collections import WRITTEN, joined
+
+Part = Literal["whole", "continuation"]
+"""What is measured: the prompt and its continuation as one text, or the continuation alone."""
+WITHHELD = ("refused", "filtered")
+MODEL, HUMAN = "model", "human"
+_TEXT = pa.large_string()
+_FORMS = ("\u2010\u2011\u2012\u2013\u2014\u2015-", "'\u2018\u2019", '"\u201c\u201d')
+_SIGNS = re.compile(rf"\\?([{re.escape(''.join(_FORMS))}])")
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """The making of texts: the part to measure, and whether a response goes on right behind its prompt.
+
+    ``is_refusal`` finds refusals that the model wrote as a text.
+    """
+
+    part: Part = "whole"
+    keeps_blank: bool = False
+    is_refusal: Callable[[str], bool] = lambda _: False
+
+
+def model_texts(responses: pa.Table, making: Making) -> pa.Table:
+    """Add ``text`` and ``source`` to responses, and note refusals in ``finish``.
+
+    The text of a refused or withheld response is null, that of an empty one empty, whatever its prompt: neither says
+    anything about a group.
+    """
+    prompts, said = (responses[name].cast(_TEXT).to_pylist() for name in ("prompt", "response"))
+    finish = responses["finish"].cast(pa.string()).to_pylist()
+    finish = ["refused" if making.is_refusal(text or "") else end for text, end in zip(said, finish, strict=True)]
+    texts = [
+        None if end in WITHHELD or text is None else _text(prompt, text, making)
+        for prompt, text, end in zip(prompts, said, finish, strict=True)
+    ]
+    table = responses.set_column(responses.column_names.index("finish"), "finish", pa.array(finish, pa.string()))
+    table = table.append_column("text", pa.array(texts, _TEXT))
+    return table.append_column("source", pa.array([MODEL] * len(texts), pa.string()))
+
+
+def human_texts(prompts: pa.Table, part: Part, written: str = WRITTEN) -> pa.Table:
+    """A row for each text of a person that begins with a prompt; prompts with the columns ``collections.FIELDS``.
+
+    A continuation alone is null if the text does not begin with its prompt. The column ``written`` says what the texts
+    are.
+    """
+    asked, human, names = (prompts[name].to_pylist() for name in ("prompt", "human", "prompt_id"))
+    found = [(row, number, text) for row, texts in enumerate(human) for number, text in enumerate(texts, 1)]
+    more = pa.array([_rest(asked[row], text) for row, _, text in found], _TEXT)
+    whole = pa.array([text for _, _, text in found], _TEXT)
+    table = prompts.drop_columns(["human"]).take(pa.array([row for row, _, _ in found], pa.int64()))
+    ids = pa.array([f"{names[row]}/{HUMAN}-{number}" for row, number, _ in found], _TEXT)
+    table = table.add_column(0, "response_id", ids).append_column("response", more)
+    table = table.append_column("persona", pa.array([""] * len(found), _TEXT))
+    table = table.append_column("text", more if part == "continuation" else whole)
+    table = table.append_column("written", pa.array([written] * len(found), pa.string()))
+    return table.append_column("source", pa.array([HUMAN] * len(found), pa.string()))
+
+
+def _text(prompt: str, response: str, making: Making) -> str:
+    if making.keeps_blank:
+        return (prompt + response if making.part == "whole" else response.strip()) if response.strip() else ""
+    rest = without_prompt(prompt, response)
+    if not rest:
+        return ""
+    return joined(prompt, rest) if making.part == "whole" else rest
+
+
+def without_prompt(prompt: str, response: str) -> str:
+    """A response without the prompt, if it repeats it first: in any case and white space, with quotes or dots."""
+    found = _repeated(prompt).match(response)
+    return (response[found.end() :] if found else response).strip()
+
+
+@lru_cache(4096)
+def _repeated(prompt: str) -> re.Pattern[str]:
+    words = r"\s+".join(_SIGNS.sub(_sign, re.escape(word)) for word in prompt.split())
+    return re.compile(rf"[\s\"\u201c'*]*{words}(?![^\W_])[\s.\u2026]*", re.IGNORECASE) if words else re.compile(r"(?!)")
+
+
+def _sign(found: re.Match[str]) -> str:
+    """The pattern of a dash or a quotation mark in any of its forms."""
+    return next(f"[{re.escape(forms)}]" for forms in _FORMS if found[1] in forms)
+
+
+def _rest(prompt: str, text: str) -> str | None:
+    found = re.match(r"\s+".join(re.escape(word) for word in prompt.split()), text)
+    return text[found.end() :].strip() if found else None

@@ -1,0 +1,46 @@
+"""Texts with the subjects of other groups, to see what a lexicon or a classifier does by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from holisticbias_eval.readings.anonymise import anonymise
+
+GROUP = "audit_group"
+DRAWN = 200
+"""Texts per domain that are swapped."""
+
+
+def swapped(texts: pa.Table, limit: int = DRAWN) -> pa.Table:
+    """The texts of each domain with the subject of every group of the domain in turn, in the column ``audit_group``.
+
+    A row is a text of ``texts`` in which its subject stands, with that subject replaced by another group's most
+    frequent subject, or by its own group's. ``group`` is the group of the text, ``text`` is the changed text, and
+    ``subject`` is null, so that a measure reads the words as they are. ``item`` numbers the texts, so that the forms of
+    one text stay together. At most ``limit`` texts per domain are used,
+    spread evenly. Differences between values of ``audit_group`` are due to the subject alone. Texts without a subject
+    are left out; a table without subjects gives no rows.
+    """
+    rows = [row for row in texts.to_pylist() if row.get("subject") and row.get("text")]
+    domains: dict[str | None, list[dict[str, str | None]]] = {}
+    for row in rows:
+        domains.setdefault(row.get("domain"), []).append(row)
+    made = [found for domain in domains.values() for found in _swaps(domain, limit)]
+    fields = [field for field in texts.schema if field.name not in (GROUP, "item")]
+    return pa.Table.from_pylist(made, pa.schema([*fields, ("item", pa.string()), (GROUP, pa.string())]))
+
+
+def _swaps(rows: list[dict[str, str | None]], limit: int) -> Iterator[dict[str, str | None]]:
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows:
+        own = counts.setdefault(str(row["group"]), {})
+        own[str(row["subject"])] = own.get(str(row["subject"]), 0) + 1
+    subjects = {group: max(own, key=lambda name: own[name]) for group, own in counts.items()}
+    naming = [row for row in rows if anonymise([row["text"]], [row["subject"]]) != [row["text"]]]
+    step = max(1, -(-len(naming) // limit))
+    for number, row in enumerate(naming[::step]):
+        for group, subject in subjects.items():
+            (text,) = anonymise([row["text"]], [row["subject"]], subject)
+            yield {**row, "text": text, "subject": None, "item": f"{row.get('domain')}/{number}", GROUP: group}

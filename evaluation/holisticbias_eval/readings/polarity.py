@@ -1,0 +1,156 @@
+"""Gender polarity of texts by two lists of words, and by the polarity of words (Dhamala et al. 2021, 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.readings.columns import Reading
+from holisticbias_eval.readings.word_lists import LISTS, POLARITY, Polarity
+from holisticbias_eval.readings.words import Found, collect, split_words, weighted_means
+
+MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
+NO_WORD = "no word of the lists"
+TIE = "a tie"
+WORDS = "gender"
+"""The file of the two lists."""
+
+_PLACES = 4  # decimals of the polarities: larger values of both genders that agree in these are a tie
+
+
+@dataclass(frozen=True)
+class GenderWords:
+    """The lists of words of a measurement, and the polarities; a male word counts -1 and a female word 1."""
+
+    polarity: Polarity
+
+    @cached_property
+    def listed(self) -> Mapping[str, float]:
+        """The words of the two lists: -1 for male words, 1 for female words."""
+        lists = LISTS.read(WORDS).lists
+        return {word: sign for name, sign in ((MALE, -1.0), (FEMALE, 1.0)) for word in lists[name]}
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The digests of the lists and of the polarities, for a signature."""
+        return {"gender_words": LISTS.read(WORDS).digest, "gender_polarity": self.polarity.digest}
+
+    @cached_property
+    def phrases(self) -> tuple[tuple[str, ...], ...]:
+        """The words and phrases with a polarity."""
+        return tuple(self.polarity.phrases)
+
+    @cached_property
+    def values(self) -> Floats:
+        """The polarity of each phrase."""
+        return np.array(list(self.polarity.phrases.values()), np.float64)
+
+    @cached_property
+    def _begun(self) -> Mapping[str, tuple[int, ...]]:
+        """The phrases that begin with each word, longest first."""
+        begun: dict[str, list[int]] = {}
+        for number, phrase in sorted(enumerate(self.phrases), key=lambda entry: -len(entry[1])):
+            begun.setdefault(phrase[0], []).append(number)
+        return {word: tuple(found) for word, found in begun.items()}
+
+    def find(self, text: str) -> list[int]:
+        """The phrases that a text contains, from left to right; the longest counts, and the search goes on after it.
+
+        ``'s`` at the end of a word is ignored: ``woman's`` counts as ``woman``.
+        """
+        words = [word.removesuffix("'s") for word in split_words(text)]
+        found, place = [], 0
+        while place < len(words):
+            begun = self._begun.get(words[place], ())
+            fits = (n for n in begun if tuple(words[place : place + len(self.phrases[n])]) == self.phrases[n])
+            number = next(fits, None)
+            if number is not None:
+                found.append(number)
+            place += 1 if number is None else len(self.phrases[number])
+        return found
+
+
+@lru_cache(8)
+def gender_words(polarity: str) -> GenderWords:
+    """The lists of words and the polarities of a file, by its name or path; raises ``EvaluationError``."""
+    return GenderWords(POLARITY.read(polarity))
+
+
+def read_polarity(texts: Sequence[str], words: GenderWords, threshold: float) -> Mapping[str, Reading]:
+    """Read the gender polarity of texts with three methods.
+
+    ``words`` counts words of the two lists: the value is the number of female words minus that of male words, divided
+    by their sum, and the more frequent gender is the class. ``weighted`` is ``sum sgn(b) b^2 / sum abs(b)`` over the
+    words with a polarity b, and ``maximum`` the b of the largest size. Both are female from ``threshold`` on, male
+    up to ``-threshold``, and neutral between them. A text without a word is undefined, and so is a tie: as many
+    male as female words, or largest polarities of both genders that agree in four decimals.
+    """
+    found = collect(words.find(text) for text in texts)
+    return {
+        "words": _by_words(texts, words.listed),
+        "weighted": _by_value(weighted_means(found, words.values), threshold),
+        "maximum": _by_maximum(found, words.values, threshold),
+    }
+
+
+def _by_words(texts: Sequence[str], listed: Mapping[str, float]) -> Reading:
+    signs = list(listed.values())
+    numbers = {word: number for number, word in enumerate(listed)}
+    found = collect([numbers[word] for word in split_words(text) if word in numbers] for text in texts)
+    total = np.bincount(found.texts, np.array(signs)[found.entries], found.size)
+    counts = found.counts()
+    with np.errstate(invalid="ignore"):
+        values = np.where(total == 0, np.nan, total / counts)
+    why = [None if value else TIE if count else NO_WORD for value, count in zip(total, counts, strict=True)]
+    return Reading(values, why, [_gender(value, 0.0) for value in values])
+
+
+def _by_value(values: Floats, threshold: float, ties: Sequence[bool] | None = None) -> Reading:
+    undefined = np.isnan(values)
+    tied = [False] * len(values) if ties is None else ties
+    why = [TIE if t else NO_WORD if u else None for t, u in zip(tied, undefined, strict=True)]
+    return Reading(values, why, [_gender(value, threshold) for value in values])
+
+
+def _by_maximum(found: Found, values: Floats, threshold: float) -> Reading:
+    own = values[found.entries]
+    largest = np.zeros(found.size)
+    smallest = np.zeros(found.size)
+    np.maximum.at(largest, found.texts, own)
+    np.minimum.at(smallest, found.texts, own)
+    tied = (np.round(largest, _PLACES) == np.round(-smallest, _PLACES)) & (largest > 0)
+    chosen = np.where(largest > -smallest, largest, smallest)
+    chosen[tied | (chosen == 0)] = np.nan
+    return _by_value(chosen, threshold, tied.tolist())
+
+
+def _gender(value: float, threshold: float) -> str | None:
+    if np.isnan(value):
+        return None
+    if value >= threshold and value > 0:
+        return FEMALE
+    return MALE if value <= -threshold and value < 0 else NEUTRAL
+
+
+def gender_carriers(text: str, words: GenderWords, method: str) -> dict[str, float]:
+    """The words that a text's value comes from, with contributions that add up to it; empty if it is undefined."""
+    if method == "words":
+        found = [(word, words.listed[word]) for word in split_words(text) if word in words.listed]
+        return {} if sum(sign for _, sign in found) == 0 else _summed(found, float(len(found)))
+    named = [(" ".join(words.phrases[n]), float(words.values[n])) for n in words.find(text)]
+    if method == "weighted":
+        return _summed([(w, v * abs(v)) for w, v in named], sum(abs(v) for _, v in named))
+    value = read_polarity([text], words, 0.0)["maximum"].values[0]
+    return {word: v for word, v in named if v == value}
+
+
+def _summed(found: Sequence[tuple[str, float]], total: float) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for word, value in found:
+        if value:
+            shares[word] = shares.get(word, 0.0) + value / total
+    return shares

@@ -1,0 +1,130 @@
+"""Differences between the groups of a domain: all pairs, or each group against all others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.group_estimates import Estimates
+from holisticbias_eval.statistics.items import divide
+from holisticbias_eval.statistics.resampling import CRITICAL_Z
+from holisticbias_eval.statistics.two_groups import (
+    design_effects,
+    difference_interval,
+    normal_p,
+    score_interval,
+    student_p,
+    two_proportions,
+    welch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences of values: shape ``[comparisons, values]`` each, NaN if undefined.
+
+    ``p_value`` treats rows as independent, ``clustered_p`` items; the adjusted ones are corrected over the comparisons
+    of one value. ``rows`` were compared, ``first`` and ``second`` are groups, -1 for all groups but the first.
+    """
+
+    first: Ints
+    second: Ints
+    value: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    clustered_p: Floats
+    rows: Floats
+
+    @property
+    def holm(self) -> Floats:
+        """P-values adjusted by Holm."""
+        return by_value(self.p_value, holm)
+
+    @property
+    def benjamini_hochberg(self) -> Floats:
+        """P-values adjusted by Benjamini and Hochberg."""
+        return by_value(self.p_value, benjamini_hochberg)
+
+    @property
+    def clustered_holm(self) -> Floats:
+        """P-values of independent items adjusted by Holm."""
+        return by_value(self.clustered_p, holm)
+
+
+def by_value(p: Floats, correct: Callable[[Floats], Floats]) -> Floats:
+    """Correct the p-values of each value by themselves: shape ``[comparisons, values]``."""
+    return np.stack([correct(column) for column in p.T], axis=1) if p.shape[1] else p
+
+
+def pairs(found: Estimates, row_variance: Floats, shares: Bools) -> Differences:
+    """All pairs of the groups: the first minus the second.
+
+    ``row_variance`` is the variance of a mean if rows are independent.
+    """
+    first, second = np.triu_indices(len(found.value), 1)
+    return _compare(found, row_variance, shares, found, row_variance, first, second, second)
+
+
+def against_rest(found: Estimates, row_variance: Floats, shares: Bools) -> Differences:
+    """Each group minus all other groups together."""
+    others, variance = _rest(found, row_variance, shares)
+    each = np.arange(len(found.value))
+    return _compare(found, row_variance, shares, others, variance, each, each, np.full(len(each), -1))
+
+
+def _rest(found: Estimates, row_variance: Floats, shares: Bools) -> tuple[Estimates, Floats]:
+    """The estimates of all groups but each, and the variance of the mean of their rows."""
+    total = np.nan_to_num(found.value) * found.rows
+    rows, items = found.rows.sum(axis=0) - found.rows, found.items.sum(axis=0) - found.items
+    value = divide(total.sum(axis=0) - total, rows)
+
+    def weighted(variance: Floats) -> Floats:
+        parts = np.nan_to_num(variance) * found.rows**2
+        return divide(parts.sum(axis=0) - parts, rows**2)
+
+    variance = weighted(found.variance)
+    effect = design_effects(value, rows, items, variance)
+    effect[:, ~shares] = np.nan
+    low, high = score_interval(value, rows, items, effect)
+    margin = CRITICAL_Z * np.sqrt(variance)
+    ends = np.where(shares, low, value - margin), np.where(shares, high, value + margin)
+    others = Estimates(value, variance, *ends, rows, items, effect)
+    return others, weighted(row_variance)
+
+
+def _compare(
+    one: Estimates, one_rows: Floats, shares: Bools, other: Estimates, other_rows: Floats,
+    i: Ints, j: Ints, second: Ints,
+) -> Differences:  # fmt: skip
+    low, high = difference_interval(
+        (one.value[i], one.low[i], one.high[i]), (other.value[j], other.low[j], other.high[j])
+    )
+    difference = one.value[i] - other.value[j]
+    counts = np.nan_to_num(one.value[i]) * one.rows[i], np.nan_to_num(other.value[j]) * other.rows[j]
+    z = two_proportions(counts[0], one.rows[i], counts[1], other.rows[j])
+    effect = _pair_effect(one, other, i, j)
+    clustered_z = z / np.sqrt(effect)
+    freedom = (one.items[i] + other.items[j] - 2).astype(np.float64)
+    plain = effect == 1
+    share_p = np.where(plain, normal_p(clustered_z), student_p(clustered_z, freedom))
+    mean_p = welch(difference, one_rows[i], one.rows[i], other_rows[j], other.rows[j])
+    items_p = welch(
+        difference, one.variance[i], one.items[i].astype(float), other.variance[j], other.items[j].astype(float)
+    )
+    return Differences(
+        i, second, difference, low, high,
+        np.where(shares, normal_p(z), mean_p), np.where(shares, share_p, items_p), one.rows[i] + other.rows[j],
+    )  # fmt: skip
+
+
+def _pair_effect(one: Estimates, other: Estimates, i: Ints, j: Ints) -> Floats:
+    """The design effect of two groups, each weighted by the variance that independent rows would have."""
+    weights = [divide(e.value * (1 - e.value), e.rows)[k] for e, k in ((one, i), (other, j))]
+    total = weights[0] + weights[1]
+    found = divide(weights[0] * one.effect[i] + weights[1] * other.effect[j], total)
+    return np.where(total > 0, found, np.maximum(one.effect[i], other.effect[j]))

@@ -1,0 +1,151 @@
+"""Grammatical pairs: a sentence about one group with the words of another group in the same places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.agreement import (
+    PRONOUN_FORMS,
+    in_case,
+    is_double_genitive,
+    place,
+    same_verb_form,
+    with_article,
+)
+from holisticbias_eval.stereotypes.vocabulary import Exchange, any_of, key_of, vocabulary
+
+RULES: Mapping[str, str] = {
+    "no-term": "The sentence does not have the group's term as a word.",
+    "no-counterpart": "The other group has no term in the slot.",
+    "mixed-form": "The terms of the slot do not fit the same place in a sentence.",
+    "other-group-word": "The sentence has a word of another group, so that it is not clear who is meant.",
+    "inflected-term": "A term is in the plural, which the specification does not have.",
+    "ambiguous-form": "It is not clear whether 'her' or 'his' belongs to the word that follows.",
+    "verb-form": "The other term takes another form of the verb.",
+    "possessive": "A possessive without s, as in 'Agnes' book', cannot be kept with the other term.",
+    "unknown-article": "The article before an abbreviation depends on its sound.",
+    "attribute-changed": "The attribute itself has a word of the group.",
+    "not-reversible": "Converting the result back gives another sentence.",
+}
+
+
+_CONTEXT = 300  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A sentence about the other group and its term, or the rule by which the sentence was rejected."""
+
+    sentence: str | None = None
+    term: str | None = None
+    rule: str | None = None
+
+
+class Converter:
+    """Convert sentences about one group of a specification into sentences about another."""
+
+    def __init__(self, specification: Specification, group: str, other: str) -> None:
+        self._groups = specification, group, other
+        self._words = vocabulary(specification, group, other)
+
+    def convert(self, sentence: str, term: str, attribute: str) -> Converted:
+        """Exchange every word of the group, or say which rule of ``RULES`` rejects the sentence.
+
+        All words of the group are exchanged together, each with the counterpart of its form; articles, capitals and
+        possessives follow. A result whose conversion back gives another sentence is rejected.
+        """
+        made = self._exchange(sentence, term)
+        if made.sentence is None or made.term is None:
+            return made
+        words = any_of({attribute.lower()})
+        if len(words.findall(sentence)) != len(words.findall(made.sentence)):
+            return Converted(rule="attribute-changed")
+        back = self._reverse._exchange(made.sentence, made.term)
+        if back.sentence not in (None, sentence):
+            return Converted(rule="not-reversible")
+        return made
+
+    @cached_property
+    def _reverse(self) -> Converter:
+        specification, group, other = self._groups
+        return Converter(specification, other, group)
+
+    def _exchange(self, sentence: str, term: str) -> Converted:
+        mentions = list(self._words.mentions.finditer(sentence))
+        if not any(_is_term(m[0], term) for m in mentions):
+            return Converted(rule="no-term")
+        if self._words.others.search(sentence):
+            return Converted(rule="other-group-word")
+        if self._words.plurals.search(sentence):
+            return Converted(rule="inflected-term")
+        chosen = [self._choose(sentence, m) for m in mentions]
+        rule = next((c for c in chosen if isinstance(c, str)), None)
+        if rule is not None:
+            return Converted(rule=rule)
+        exchanges = [c for c in chosen if isinstance(c, Exchange)]
+        text, rule = _written(sentence, mentions, exchanges)
+        first = next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term))
+        return Converted(rule=rule) if rule else Converted(text, first)
+
+    def _choose(self, sentence: str, mention: re.Match[str]) -> Exchange | str:
+        """The exchange that fits the place of a mention, or the id of a rule."""
+        before, after = _context(sentence, mention)
+        candidates = self._words.exchanges[key_of(mention[0])]
+        forms = {exchange.form: exchange for exchange in reversed(candidates)}
+        exchange = candidates[0]
+        if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
+            form = _pronoun_form(set(forms), before, after)
+            if form is None:
+                return "ambiguous-form"
+            exchange = forms[form]
+        if exchange.form == "mixed":
+            return "mixed-form"
+        if exchange.other is None:
+            return "no-counterpart"
+        if exchange.form == "subject" and not same_verb_form(exchange.term, exchange.other, after):
+            return "verb-form"
+        bare = re.match(r"['\u2019](?!\w)", after) and exchange.term[-1:] == "s" and exchange.other[-1:] != "s"
+        return "possessive" if bare and exchange.form not in PRONOUN_FORMS else exchange
+
+
+def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
+    """The form that a pronoun has in its place, null if that is not clear."""
+    where = place(before, after)
+    if "possessive" in forms and where != "alone" and is_double_genitive(before, after):
+        return None
+    alone = "object" if "object" in forms else "possessive"
+    if where == "alone" and alone in forms:
+        return alone
+    if where == "determiner" or "object" not in forms:
+        return "determiner" if "determiner" in forms else None
+    return None
+
+
+def _is_term(found: str, term: str) -> bool:
+    return key_of(found) == key_of(term)
+
+
+def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Exchange]) -> tuple[str, str | None]:
+    """The sentence with the other terms, and the id of a rule that rejects it."""
+    parts: list[str] = []
+    starts = [0, *(m.end() for m in mentions)]
+    for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
+        before, _ = _context(sentence, mention)
+        other = in_case(mention[0], exchange.term, exchange.other or "", before)
+        capitals = len(other) > 1 and other.isupper()
+        changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
+        if changed.unknown:
+            return "", "unknown-article"
+        parts += [changed.before, other]
+    return "".join([*parts, sentence[starts[-1] :]]), None
+
+
+def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
+    """The texts before and after a mention, cut: a sentence may be as long as a book."""
+    start, end = mention.span()
+    before = sentence[:start] if start <= _CONTEXT else f"x{sentence[start - _CONTEXT : start]}"
+    return before, sentence[end : end + _CONTEXT]

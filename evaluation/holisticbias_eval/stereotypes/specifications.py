@@ -1,0 +1,157 @@
+"""Find and read bias specifications: entries of the dataset, a user's YAML file, or the published JSON form."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from holisticbias.rules.validate import load_catalog
+from holisticbias.source.document import read_document
+from holisticbias.source.folder import find_source
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Record
+from holisticbias.terms.file_kinds import SpecificationFile
+from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias_eval.errors import SpecificationError
+from holisticbias_eval.models.embedded.writer.description import read_calibration
+from holisticbias_eval.stereotypes.published_specifications import from_published
+
+SUFFIXES = (".yaml", ".yml", ".json")
+R = TypeVar("R", bound=Record)
+_SHOWN = 200  # characters of a user's text in a message
+_USERS = {"sources": ["contributors"], "since": "3.0.0"}  # keys that a user's own file may leave out
+
+
+def read_specification(name: str, version: str | None = None) -> Specification:
+    """The specification with this id, unique end of an id, or published name, or the only one of a file.
+
+    ``version`` is that of the dataset; null is the newest, also in preparation. Descriptors in its slots are
+    replaced by their texts. Raises ``SpecificationError``.
+    """
+    found = read_specifications([name], version)
+    if len(found) > 1:
+        ids = ", ".join(s.id for s in found[:5])
+        raise SpecificationError(f"{name} holds {len(found)} specifications ({ids} ...): give a file with one")
+    return found[0]
+
+
+def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
+    """The specifications of names and files, in order, or all of a version of the dataset; see above.
+
+    The names ``calibration`` and ``calibration-control`` are those of the embedded writer.
+    """
+    catalog = None
+    known: tuple[Specification, ...] = ()
+    found: list[Specification] = []
+    names = tuple(names)
+    if not names or any(not _is_file(name) for name in names):
+        known = list_specifications(version)
+    named = (*known, *read_calibration())
+    for name in names:
+        found += read_file(Path(name)) if _is_file(name) else (_find(name, named),)
+    chosen = tuple(found) if names else known
+    if any(slot.descriptors for specification in chosen for slot in specification.slots):
+        catalog = load_catalog()
+        catalog = catalog.at(version or catalog.versions[-1])
+    return tuple(s if catalog is None else _with_texts(s, catalog) for s in chosen)
+
+
+def list_specifications(version: str | None = None) -> tuple[Specification, ...]:
+    """The specifications of a version of the dataset, as worded then; by default all that are not retired."""
+    if version is not None:
+        catalog = load_catalog().at(version)
+        return tuple(entry for family in catalog.specifications for entry in family.specifications)
+    files = sorted((find_source() / "specifications").glob("*.yaml"))
+    return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
+
+
+def known_specifications() -> tuple[Specification, ...]:
+    """The specifications of the dataset and of the embedded writer."""
+    return (*list_specifications(), *read_calibration())
+
+
+def is_calibration(names: Iterable[str]) -> bool:
+    """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
+    ids = {specification.id for specification in read_calibration()}
+    known = ids | {name.partition(".")[2] for name in ids}
+    names = set(names)
+    return bool(names) and names <= known
+
+
+def read_file(path: Path) -> tuple[Specification, ...]:
+    """The specifications of a YAML file with one or several, or of a JSON file in the published form.
+
+    Raises ``SpecificationError`` with the place of the first error.
+    """
+    if path.suffix.lower() == ".json":
+        return from_published(_read_json(path), path)
+    document = read_document(path, str(path))
+    if document.findings:
+        finding = document.findings[0]
+        raise SpecificationError(f"{path}:{finding.line}: {finding.message}")
+    data = document.data
+    if not isinstance(data, dict):
+        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
+    if "specifications" in data:
+        return _validated(SpecificationFile, data, path).specifications
+    named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}
+    return (_validated(Specification, {**_USERS, **named, **data}, path),)
+
+
+def _is_file(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SpecificationError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
+
+
+def _validated(model: type[R], data: Mapping[str, Any], path: Path) -> R:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise SpecificationError(f"{path}: {where[:_SHOWN]}: {first['msg'][:_SHOWN]}") from error
+
+
+def _find(name: str, known: tuple[Specification, ...]) -> Specification:
+    """The specification with this id or published name, else the only one whose id ends so."""
+    for specification in known:
+        if name in (specification.id, specification.published_as):
+            return specification
+    ending = [s for s in known if name and re.search(rf"(^|[.-]){re.escape(name)}$", s.id)]
+    if len(ending) == 1:
+        return ending[0]
+    shown = name[:_SHOWN]
+    if ending:
+        raise SpecificationError(f"{shown!r} is the end of several ids: give {' or '.join(s.id for s in ending)}")
+    raise SpecificationError(f"there is no specification {shown!r}; `holisticbias specifications` lists them")
+
+
+def _with_texts(specification: Specification, catalog: Catalog) -> Specification:
+    """The specification with the texts of its slots' descriptors as terms."""
+    texts = {d.id: d.text for axis in catalog.axes for d in axis.descriptors}
+    slots = tuple(_slot_with_texts(slot, texts, specification.id) for slot in specification.slots)
+    return specification.model_copy(update={"slots": slots})
+
+
+def _slot_with_texts(slot: Slot, texts: Mapping[str, str], specification: str) -> Slot:
+    missing = next((d for d in slot.descriptors if d not in texts), None)
+    if missing:
+        raise SpecificationError(f"{specification}: there is no descriptor {missing} in this version")
+    return slot.model_copy(update={"terms": tuple(texts[d] for d in slot.descriptors)}) if slot.descriptors else slot
+
+
+def _kebab(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "specification"

@@ -1,0 +1,138 @@
+"""The terms and attributes of a specification: what a generator is asked to put into a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from holisticbias.compile.random_words import random_words
+from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias_eval.errors import EvaluationError
+
+_APOSTROPHE = "['’]"  # noqa: RUF001 - both forms that people write
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTerm:
+    """A term of a group, and the index of its slot in the specification."""
+
+    group: str
+    slot: int
+    term: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An attribute of a specification, for which sentences are wanted."""
+
+    specification: str
+    attribute_set: str
+    attribute: str
+
+
+def targets(specification: Specification) -> tuple[Target, ...]:
+    """Every attribute of a specification once, in order; the same word may stand in two sets of attributes."""
+    found = (
+        Target(specification.id, attributes.name, term)
+        for attributes in specification.attributes
+        for term in attributes.terms
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, ...]]:
+    """The terms of each group that have a partner in another group, by the group's name.
+
+    Raises ``EvaluationError`` if a group has none, or if a slot names descriptors in place of terms.
+    """
+    for number, slot in enumerate(specification.slots, 1):
+        _refuse_slot(specification, number, slot)
+    found: dict[str, tuple[GroupTerm, ...]] = {}
+    for place, group in enumerate(specification.groups):
+        own = [(i, slot.terms[place]) for i, slot in enumerate(specification.slots) if _is_paired(slot, place)]
+        terms = tuple(GroupTerm(group.name, i, term) for i, term in own if term)
+        if not terms:
+            raise EvaluationError(
+                f"{specification.id}: the group {group.name!r} has no term with a partner in another group: "
+                "give a slot in which both have a term"
+            )
+        found[group.name] = terms
+    return found
+
+
+def all_terms(specification: Specification) -> tuple[str, ...]:
+    """Every distinct term of every group, the longest first."""
+    terms = {term for slot in specification.slots for term in slot.terms if term}
+    return tuple(sorted(terms, key=lambda term: (-len(term), term)))
+
+
+def draw_term(seed: int, target: Target, request: int, terms: Mapping[str, tuple[GroupTerm, ...]]) -> GroupTerm:
+    """The group's term of a request, which depends on the seed, the target and the request's number alone.
+
+    Groups take turns in a random order. A group's terms come in random order too, each once before any comes again.
+    """
+    groups = sorted(terms)
+    group = groups[_shuffled(seed, target, "groups", len(groups))[request % len(groups)]]
+    own, turn = terms[group], request // len(groups)
+    order = _shuffled(seed, target, f"{group}/{turn // len(own)}", len(own))
+    return own[order[turn % len(own)]]
+
+
+def sample_number(target: Target, request: int, sample: int) -> int:
+    """A number below 2**31 for a sample of a request.
+
+    Requests whose prompts are equal, because a term came again or two specifications share their words, differ by it.
+    """
+    content = [target.specification, target.attribute_set, target.attribute, request, sample]
+    return int.from_bytes(_digest(content)[:4], "big") >> 1
+
+
+@lru_cache(maxsize=20_000)
+def term_pattern(term: str) -> re.Pattern[str]:
+    """Matches a term as whole words, in any case, with a hyphen or a blank between its parts.
+
+    A possessive or contracted ``'s`` may follow it. A plural does not match, nor does a part of a hyphenated word.
+    """
+    parts = [re.escape(part).replace("'", _APOSTROPHE) for part in re.split(r"[\s-]+", term.strip()) if part]
+    body = r"[\s-]+".join(parts)
+    end = rf"(?!\w|-\w|{_APOSTROPHE}t\b)"
+    return re.compile(rf"(?<!\w)(?<!\w['’-]){body}{end}", re.IGNORECASE)  # noqa: RUF001
+
+
+def has_term(text: str, term: str) -> bool:
+    """Whether a text contains a term as whole words; see ``term_pattern``."""
+    return term_pattern(term).search(text) is not None
+
+
+def _refuse_slot(specification: Specification, number: int, slot: Slot) -> None:
+    if not slot.terms:
+        raise EvaluationError(f"{specification.id}: slot {number} has no terms: write a term for each group")
+    if len(slot.terms) != len(specification.groups):
+        count, groups = len(slot.terms), len(specification.groups)
+        raise EvaluationError(
+            f"{specification.id}: slot {number} has {count} terms for {groups} groups: write one term a group, "
+            "and null for a group that has none"
+        )
+
+
+def _is_paired(slot: Slot, place: int) -> bool:
+    """Whether a slot has a term of the group and of another group."""
+    others = [term for i, term in enumerate(slot.terms) if i != place and term]
+    return bool(slot.terms[place] and others)
+
+
+def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
+    """A random order of ``size`` things."""
+    content = [seed, target.specification, target.attribute_set, target.attribute, what]
+    words = random_words(int.from_bytes(_digest(content)[:8], "big"), 0, size)
+    return [int(place) for place in np.argsort(words, kind="stable")]
+
+
+def _digest(content: object) -> bytes:
+    return hashlib.sha256(json.dumps(content).encode()).digest()

@@ -1,0 +1,91 @@
+"""The bias specifications of the repository: the paper's edition, the corrected ones, and the control."""
+
+from __future__ import annotations
+
+import pytest
+
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.specifications import list_specifications, read_specifications
+from holisticbias_eval.stereotypes.templates import fits
+
+ALL = {s.id: s for s in read_specifications()}
+PAPER = {s.published_as: s for s in ALL.values() if s.id.startswith("autobiastest.")}
+
+# published name: slots, attributes of each set, templates, first pair, last pair (counted in the published file)
+PUBLISHED = {
+    "Math_Arts_vs_Male_Female": (8, (8, 8), 3, ("male", "female"), ("son", "daughter")),
+    "Science_Arts_vs_Male_Female": (8, (8, 8), 3, ("brother", "sister"), ("him", "her")),
+    "Flowers_Insects_vs_Pleasant_Unpleasant": (25, (25, 25), 2, ("aster", "ant"), ("zinnia", "weevil")),
+    "Instruments_Weapons_vs_Pleasant_Unpleasant": (25, (25, 25), 2, ("bagpipe", "arrow"), ("violin", "whip")),
+    "Eur.-AmericanNames_Afr.-AmericanNames_vs_Pleasant_Unpleasant_1": (
+        50, (25, 25), 2, ("Adam", "Alonzo"), ("Wendy", "Yvette"),
+    ),
+    "Eur.-AmericanNames_Afr.-AmericanNames_vs_Pleasant_Unpleasant_2": (
+        18, (25, 25), 2, ("Brad", "Darnell"), ("Sarah", "Tanisha"),
+    ),
+    "Eur.-AmericanNames_Afr.-AmericanNames_vs_Pleasant_Unpleasant_3": (
+        18, (8, 8), 2, ("Brad", "Darnell"), ("Sarah", "Tanisha"),
+    ),
+    "Career_Family_vs_MaleName_FemaleName": (8, (8, 8), 3, ("John", "Amy"), ("Bill", "Donna")),
+    "MentalDisease_PhysicalDisease_vs_Temporary_Permanent": (6, (7, 7), 2, ("sad", "sick"), ("depressed", "cancer")),
+    "YoungName_OldName_vs_Pleasant_Unpleasant": (8, (8, 8), 3, ("Tiffany", "Ethel"), ("Billy", "Edgar")),
+    "Professions_vs_Gender": (9, (20, 20, 20), 5, ("he", "she"), ("dad", "mom")),
+    "African_Female_European_Male_intersectional": (12, (13, 13), 1, ("Yvette", "Frank"), ("Shereen", "Jonathan")),
+    "African_Female_European_Male_vs_AFemergent_EMintersectional": (
+        12, (8, 8), 1, ("Yvette", "Frank"), ("Shereen", "Jonathan"),
+    ),
+    "Mexican_Female_European_Male_intersectional": (12, (12, 12), 1, ("Maria", "Frank"), ("Brenda", "Jonathan")),
+    "Mexican_Female_European_Male_vs_MFemergent_EMintersectional": (
+        12, (6, 6), 1, ("Maria", "Frank"), ("Brenda", "Jonathan"),
+    ),
+}  # fmt: skip
+
+
+def test_the_fifteen_of_the_published_code_are_in_its_order() -> None:
+    assert list(PAPER) == list(PUBLISHED)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_papers_edition(name: str) -> None:
+    specification, (slots, attributes, templates, first, last) = PAPER[name], PUBLISHED[name]
+    assert len(specification.slots) == slots
+    assert tuple(len(a.terms) for a in specification.attributes) == attributes
+    assert len(specification.templates) == templates
+    assert (specification.slots[0].terms, specification.slots[-1].terms) == (first, last)
+    assert [g.stereotype for g in specification.groups] == [a.name for a in specification.attributes[:2]]
+
+
+@pytest.mark.parametrize("specification", ALL.values(), ids=ALL)
+def test_every_slot_has_a_template_or_a_reason(specification: Specification) -> None:
+    forms = {slot.form for slot in specification.slots}
+    assert specification.templates
+    for template in specification.templates:
+        assert "[A]" in template
+        assert any(fits(template, form) for form in forms)
+
+
+@pytest.mark.parametrize("specification", ALL.values(), ids=ALL)
+def test_stereotypes_are_sets_of_attributes_and_words_are_of_one_group(specification: Specification) -> None:
+    sets = {a.name for a in specification.attributes}
+    assert {g.stereotype for g in specification.groups} <= sets
+    first, second = ({slot.terms[i] for slot in specification.slots} for i in (0, 1))
+    assert not first & second
+    words = [{term.lower() for term in a.terms} for a in specification.attributes[:2]]
+    assert not words[0] & words[1]
+
+
+def test_corrected_editions_pair_by_place_and_have_no_mixed_slot() -> None:
+    for specification in ALL.values():
+        if specification.id.startswith("stereotypes."):
+            slots = {slot.terms: slot.form for slot in specification.slots}
+            assert "mixed" not in slots.values()
+            if ("he", "she") in slots:
+                pronouns = {("he", "she"): "subject", ("him", "her"): "object"}
+                pronouns |= {("his", "her"): "determiner", ("his", "hers"): "possessive"}
+                assert pronouns.items() <= slots.items()
+
+
+def test_there_is_one_control_of_invented_words_and_two_of_descriptors() -> None:
+    assert [s.id for s in ALL.values() if s.control] == ["stereotypes.invented-words"]
+    named = {s.id for s in list_specifications() if any(slot.descriptors for slot in s.slots)}
+    assert named == {"stereotypes.handedness-and-hobbies", "stereotypes.age-and-leisure"}

@@ -1,0 +1,234 @@
+"""A dump written by hand, against rows worked out by hand."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.collect.collecting import CollectOptions, collect
+from holisticbias_eval.collect.outputs import page_address
+from holisticbias_eval.errors import CollectError, CutDumpError
+from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.prompt_sources import read_source
+from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
+
+EXPECTED = {
+    "osk.weavers": [
+        ("Vell Ambro is a weaver of maps", "from the town of Osk.", "Vell Ambro"),
+        ("In 1990, Dr. Vell Ambro moved to", "the U.S. with two looms.", "Vell Ambro"),
+        ("The looms of Vell Ambro stand in", "the long hall of Osk.", "Vell Ambro"),
+        ("Vell Ambro & others wrote a book", "about the maps of Osk.", "Vell Ambro"),
+    ],
+    "osk.trades": [
+        ("A glorbist folds maps of cloth", "for the ships of Osk.", "Glorbist"),
+        ("Many well-known glorbists also learn to", "dye the cloth.", "Glorbist"),
+        ("In the past each old glorbist kept", "a book of folds.", "Old glorbist"),
+    ],
+    "osk.tarnism": [
+        ("The first book about left wing tarnism was", "written by a goat.", "left-wing Tarnism"),
+        ("Left-wing tarnism's oldest club has met in", "Osk since 1990.", "left-wing Tarnism"),
+    ],
+    "osk.fendlers": [("A fendler and a glorbist may", "both follow this idea.", "fendler")],
+}
+# of each group: sentences that are too short, those without the term, and those with markup
+LEFT_OUT = {
+    "osk.weavers": {"too few words": 1, "no term among the first words": 2},
+    "osk.trades": {"no term among the first words": 1},
+    "osk.tarnism": {"markup that is left": 1, "no term among the first words": 1},
+    "osk.fendlers": {},
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("collect") / "out"
+    options = CollectOptions(site="https://osk.example/wiki/")
+    collect(DATA / "dump.xml", str(DATA / "collection.yaml"), out, options, silent())
+    return out
+
+
+@pytest.mark.parametrize("group", EXPECTED)
+def test_prompts_of_each_group(made: Path, group: str) -> None:
+    assert shown(row for row in rows(made) if row["group_id"] == group) == EXPECTED[group]
+
+
+def test_a_row_says_where_it_is_from(made: Path) -> None:
+    first = rows(made)[0]
+    assert first == {
+        "prompt_id": "osk.weavers/1/1",
+        "item": "Vell Ambro",
+        "domain": "gender",
+        "group": "Weavers",
+        "group_id": "osk.weavers",
+        "prompt": "Vell Ambro is a weaver of maps",
+        "continuation": "from the town of Osk.",
+        "sentence": "Vell Ambro is a weaver of maps from the town of Osk.",
+        "subject": "Vell Ambro",
+        "prompt_anonymised": "Person is a weaver of maps",
+        "sentence_anonymised": "Person is a weaver of maps from the town of Osk.",
+        "page": "Vell Ambro",
+        "page_id": 1,
+        "revision": 11,
+        "timestamp": "2026-02-01T00:00:00Z",
+        "licence": "CC BY-SA 4.0",
+        "address": "https://osk.example/wiki/Vell_Ambro?oldid=11",
+    }
+
+
+def test_other_terms_become_xyz(made: Path) -> None:
+    assert [r["sentence_anonymised"] for r in rows(made) if r["group_id"] == "osk.trades"][:2] == [
+        "A XYZ folds maps of cloth for the ships of Osk.",
+        "Many well-known XYZs also learn to dye the cloth.",
+    ]
+
+
+def test_the_record_counts_what_was_left_out(made: Path) -> None:
+    record = json.loads((made / "collection.json").read_text())
+    assert {name: group["left_out"] for name, group in record["groups"].items()} == LEFT_OUT
+    assert {name: group["prompts"] for name, group in record["groups"].items()} == {
+        name: len(found) for name, found in EXPECTED.items()
+    }
+    assert (record["dump"]["site"], record["dump"]["pages"], record["dump"]["end"]) == ("Osk", 6, None)
+    assert record["titles_not_in_dump"] == ["Right-wing tarnism"]
+    assert sorted(path.name for path in made.iterdir()) == ["attribution.csv", "collection.json", "prompts.parquet"]
+
+
+def test_attribution_names_each_page_once(made: Path) -> None:
+    with (made / "attribution.csv").open(newline="") as file:
+        found = [(row["page"], row["revision"], row["licence"], row["prompts"]) for row in csv.DictReader(file)]
+    assert found == [
+        ("Vell Ambro", "11", "CC BY-SA 4.0", "4"),
+        ("Glorbist (trade)", "13", "CC BY-SA 4.0", "3"),
+        ("Left-wing tarnism", "14", "CC BY-SA 4.0", "3"),
+    ]
+
+
+def test_the_folder_is_read_as_prompts(made: Path) -> None:
+    found = read_source(str(made), keep_faulty=True)
+    assert found.table.num_rows == 10
+    first = found.table.to_pylist()[0]
+    assert (first["domain"], first["group"], first["item"]) == ("gender", "Weavers", "Vell Ambro")
+    assert first["human"] == ["Vell Ambro is a weaver of maps from the town of Osk."]
+    assert read_prompts(made, 2).num_rows == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"), [("d.xml.bz2", bz2.compress), ("d.xml.gz", gzip.compress), ("d", gzip.compress)]
+)
+def test_compressed_dumps(tmp_path: Path, name: str, pack: object) -> None:
+    assert callable(pack)
+    content = pack(dump(page("Glorbist", SENTENCE)).encode())
+    assert shown(run(tmp_path, content, name=name)[1]) == [
+        ("A glorbist is a person who", "folds maps of cloth.", "Glorbist")
+    ]
+
+
+def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
+    groups = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
+    listed = page("List of trades", "From [[Osk]]:\n* [[Glorbist]] and [[Tarner]]", 2)
+    others = [page(t, f"The town of {t} has many maps of old cloth.", n) for n, t in enumerate(("Osk", "Tarner"), 3)]
+    content = dump(page("Glorbist", SENTENCE), listed, *others)  # the list comes after its page
+    assert {r["page"] for r in run(tmp_path, content, groups)[1]} == {"Glorbist"}
+    assert {r["page"] for r in run(tmp_path, content, groups, every_link=True)[1]} == {"Glorbist", "Osk", "Tarner"}
+
+
+def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
+    groups = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
+    redirect = page("List of trades", "#REDIRECT [[Trades of Osk]]", 3)
+    redirect = redirect.replace("    <revision>", '    <redirect title="Trades of Osk" />\n    <revision>', 1)
+    content = dump(page("Trades of Osk", "* [[Glorbist]]", 2), page("Glorbist", SENTENCE), redirect)
+    assert len(run(tmp_path, content, groups)[1]) == 1
+
+
+def test_repeated_prompts_of_a_group_are_left_out(tmp_path: Path) -> None:
+    made, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE} {SENTENCE}")))
+    assert len(found) == 1
+    assert made.record["groups"]["osk.trades"]["left_out"] == {"repeats a prompt of its group": 1}
+
+
+def test_broken_xml_costs_one_page(tmp_path: Path) -> None:
+    good = [page("Glorbist", SENTENCE.replace("maps", f"{n} maps"), n) for n in (1, 2)]
+    for title in ("<title>x</page>", "<title>\x01</title></page>", "<title>&nbsp;</title></page>", "<title>x</title>"):
+        broken = f"<page>{title}\n"
+        made, found = run(tmp_path, dump(good[0], broken, good[1]))
+        assert len(found) == 1  # the second page repeats the prompt
+        assert made.record["groups"]["osk.trades"]["pages"] == 2
+        assert made.record["dump"]["broken_pages"] == 1
+        assert run(tmp_path, dump(good[0], broken))[0].record["dump"]["broken_pages"] == 1
+
+
+def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:
+    whole = dump(page("Glorbist", SENTENCE), page("Tarner", SENTENCE * 50, 2))
+    with pytest.raises(CutDumpError, match="it ends in the middle: 1 prompts of the pages before are in"):
+        run(tmp_path, whole[:-400])
+    assert len(rows(tmp_path / "out")) == 1
+    packed = bz2.compress(whole.encode() + b"<!--" + bytes(range(32, 127)) * 9000)
+    with pytest.raises(CollectError, match=r"compressed data ends in the middle|has no pages"):
+        run(tmp_path, packed[:-200], name="dump.xml.bz2")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"", "d.xml", "is empty"),
+        (b"hello", "d.xml", "has no pages: it is not XML"),
+        (b"<html><page/></html>", "d.xml", "has no pages: its XML is 'html', not 'mediawiki'"),
+        (b"<mediawiki></mediawiki>", "d.xml", "has no pages: it is the dump of an empty wiki"),
+        (b"<mediawiki/>", "d.xml.bz2", "is not a bz2 file"),
+        (b"7z\xbc\xaf'\x1c", "d.xml.7z", "is a 7z file, which is not read"),
+        (b'<!DOCTYPE a [<!ENTITY b "c">]><mediawiki></mediawiki>', "d.xml", "it declares entities"),
+        (dump(page("Tarner", "No.")), "d.xml", "none of its 1 pages is of the collection 'groups'"),
+        (dump(page("Glorbist", "No.")), "d.xml", "gives a prompt: too few words (1)"),
+        (bz2.compress(b"x" * 99)[:30], "d.xml.bz2", "has no pages: its compressed data"),
+    ],
+)
+def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: str, message: str) -> None:
+    with pytest.raises(CollectError) as error:
+        run(tmp_path, content, name=name)
+    assert message in str(error.value)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / ".out.part").exists()
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ("groups: []\n", "names no page"),
+        ("groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n", "names no page"),
+        ("groups: 3\n", "needs a list groups"),
+        ("- 3\n", "needs a list groups"),
+        ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: Field required"),
+        ("groups: [\n", "groups.yaml:2"),
+        (GROUPS + GROUPS.removeprefix("groups:\n"), "two groups with the id 'osk.trades'"),
+    ],
+)
+def test_a_bad_collection_gets_one_line(tmp_path: Path, groups: str, message: str) -> None:
+    with pytest.raises(CollectError) as error:
+        run(tmp_path, dump(page("Glorbist", SENTENCE)), groups)
+    assert message in str(error.value)
+
+
+def test_ten_thousand_groups(tmp_path: Path) -> None:
+    groups = GROUPS + "".join(
+        f"  - {{id: osk.t{n}, text: T{n}, domain: profession, terms: [tarner {n}]}}\n" for n in range(10_000)
+    )
+    content = dump(page("Glorbist", f"{SENTENCE} The old tarner 77 met a glorbist in the town."))
+    _, found = run(tmp_path, content, groups)
+    assert [row["group_id"] for row in found] == ["osk.trades", "osk.trades", "osk.t77"]
+
+
+@pytest.mark.parametrize(
+    ("site", "address"),
+    [
+        (None, None),
+        ("https://osk.example/wiki", "https://osk.example/wiki/A_%22b%22%3F?oldid=3"),
+        ("https://osk.example/w?title=$1", "https://osk.example/w?title=A_%22b%22%3F&oldid=3"),
+    ],
+)
+def test_the_address_of_a_page(site: str | None, address: str | None) -> None:
+    assert page_address(site, 'A "b"?', 3) == address

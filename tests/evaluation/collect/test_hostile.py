@@ -1,0 +1,164 @@
+"""Runs that are interrupted, pages that cannot be read, and any wikitext at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias_eval.collect import collecting, page_parser, wanted_pages
+from holisticbias_eval.collect.collecting import CollectOptions, collect
+from holisticbias_eval.collect.dump import DumpReader
+from holisticbias_eval.collect.page_sentences import Job, Reader, Wanted
+from holisticbias_eval.collect.rule import Rule
+from holisticbias_eval.collect.titles import category_keys, list_links
+from holisticbias_eval.collect.worker import ReaderSettings, Worker
+from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
+
+RULE = Rule(prompt_words=5, term_within=8, least_words=8)
+JOB = Job(SENTENCE, (Wanted(0, ("Glorbist",), needs_person=False),))
+MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
+WIKITEXT = st.lists(
+    MARKS | st.sampled_from([SENTENCE, "glorbist", "[[Category:A]]"]) | st.text(max_size=5), max_size=30
+)
+
+
+def many_pages(count: int) -> str:
+    """Pages of an alphabet of trades, half of which the collection wants, and a list at the end."""
+    pages = [page(f"Trade {n}", f"A trade {n} is a work that folds maps of cloth.", n + 1) for n in range(count)]
+    listed = "".join(f"* [[Trade {n}]]\n" for n in range(0, count, 2))
+    return dump(*pages, page("List of trades", listed, count + 1))
+
+
+LISTED = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
+
+
+@pytest.mark.parametrize("stop", [3, 9, 14, 25, 33, 41])
+def test_an_interrupted_run_goes_on_and_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+) -> None:
+    monkeypatch.setattr(collecting, "EVERY", 4)
+    monkeypatch.setattr(wanted_pages, "EVERY", 4)
+    monkeypatch.setattr("holisticbias_eval.collect.dump._CHUNK", 700)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    expected, found = run(whole, many_pages(20), LISTED)
+    calls = 0
+    step = wanted_pages.BytesRead.step
+
+    def interrupted(self: wanted_pages.BytesRead) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == stop:
+            raise KeyboardInterrupt
+        return step(self)
+
+    monkeypatch.setattr(wanted_pages.BytesRead, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="run the same command again"):
+        run(tmp_path, many_pages(20), LISTED)
+    assert not (tmp_path / "out").exists()
+    made, again = run(tmp_path, many_pages(20), LISTED)
+    assert calls < 2 * 22 + 8  # an interrupted run reads at most a few pages twice
+    assert again == found
+    assert len(found) == 10
+    assert made.record == expected.record
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "dump.xml").write_text(many_pages(3000))
+    (tmp_path / "groups.yaml").write_text(LISTED)
+    arguments = ["--dump", "dump.xml", "--collection", "groups.yaml", "--out", "out"]
+    code = f"from holisticbias_eval.commands.collect import command; command({arguments})"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    journal = tmp_path / ".out.part" / "journal.sqlite"
+    while process.poll() is None and not journal.exists():
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectOptions(), silent())
+    assert made.prompts == 1500
+    assert len({row["page"] for row in rows(tmp_path / "out")}) == 1500
+
+
+@pytest.mark.parametrize("hostile", ["<b>" * 500_000, "{{a|" * 400_000, "<!--" * 500_000])
+def test_a_page_that_takes_too_long_costs_itself_alone(tmp_path: Path, hostile: str) -> None:
+    content = dump(page("Glorbist", SENTENCE), page("Glorbist", hostile, 2), page("Glorbist", "Later, " + SENTENCE, 3))
+    made, found = run(tmp_path, content, seconds=1.0)
+    assert [row["page_id"] for row in found] == [1, 3]
+    why = "its wikitext took more than 1 s to read"
+    assert made.record["pages_left_out"] == {"why": {why: 1}, "pages": [{"page": "Glorbist", "why": why}]}
+
+
+def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_parser, "LONGEST", 1000)
+    made, found = run(tmp_path, dump(page("Glorbist", "a" * 1001), page("Glorbist", SENTENCE, 2)))
+    assert [row["page_id"] for row in found] == [2]
+    assert made.record["pages_left_out"]["why"] == {"its text has more than 1,000 characters": 1}
+
+
+def test_a_child_that_ends_is_replaced() -> None:
+    worker = Worker(ReaderSettings(RULE, {}, "en", (), None), 20.0)
+    try:
+        assert not isinstance(worker.read(JOB), str)
+        assert worker._process is not None
+        worker._process.kill()
+        worker._process.join()
+        assert worker.read(JOB) == "its wikitext ended the parser"
+        result = worker.read(JOB)
+        assert not isinstance(result, str)
+        assert [found.term for found in result.found] == ["Glorbist"]
+    finally:
+        worker.stop()
+
+
+@given(WIKITEXT)
+@settings(deadline=None)
+def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) -> None:
+    text = "".join(parts)
+    result = Reader(RULE, {}, "en", (), None).read(Job(text, JOB.wanted))
+    for found in result.found:
+        words = found.sentence.split(" ")
+        assert len(words) >= RULE.least_words
+        assert "glorbist" in " ".join(words[: found.length]).lower()
+        assert 0 < found.length < len(words)
+        assert found.sentence.isprintable()
+    assert all(links for links in list_links(text, {}, every=True))
+    assert category_keys(text, {}) <= {"a"} or "Category:" in text
+
+
+@given(st.lists(st.integers(0, 2000), max_size=3), st.integers(1, 300), st.binary(max_size=4))
+@settings(deadline=None)
+def test_a_damaged_dump_never_breaks_the_reader(cuts: list[int], chunk: int, junk: bytes) -> None:
+    import io
+
+    content = bytearray(dump(*(page(f"Trade {n}", SENTENCE, n + 1) for n in range(5))).encode())
+    for cut in cuts:
+        content[cut : cut + len(junk)] = junk
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holisticbias_eval.collect.dump._CHUNK", chunk)
+        reader = DumpReader(io.BytesIO(bytes(content)))
+        pages = list(reader)
+    intact = [p for p in pages if p.text == SENTENCE]
+    assert len(pages) <= 5 + len(cuts)
+    if not cuts:
+        assert (len(intact), reader.broken, reader.end) == (5, 0, None)
+    for place in (p.offset for p in pages):
+        assert bytes(content)[place : place + 5] == b"<page"
+
+
+def test_reading_from_each_page_on_gives_the_pages_after_it() -> None:
+    import io
+
+    content = dump(*(page(f"Trade {n}", SENTENCE, n + 1) for n in range(5))).encode()
+    pages = list(DumpReader(io.BytesIO(content)))
+    for number, first in enumerate(pages):
+        reader = DumpReader(io.BytesIO(content), first.offset)
+        assert list(reader) == pages[number:]
+        assert (reader.namespaces, reader.end) == ({"Category": 14}, None)

@@ -1,0 +1,122 @@
+"""The style in which models continue prompts, and reasoning that is kept apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.generation.answer_text import apart
+from holisticbias_eval.generation.conversation import PLAIN, ConversationOptions, find_conversation
+from holisticbias_eval.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.generation.local import load_generator
+from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.generation.stored import respond_all
+from holisticbias_eval.generation.style import FILES
+
+from .test_conversation import CHATML, MISTRAL
+
+STYLE = FILES.read("continuation")
+PROMPT = "The blicket is"
+THINKING = CHATML.replace("{{ '<|im_start|>assistant\n' }}", "{{ '<|im_start|>assistant\n<think>\n' }}")
+
+
+def tokenizer(template: str | None) -> Any:
+    added = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>")
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(models.BPE({c: i for i, c in enumerate([*added, *alphabet])}, []))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>",  # noqa: S106
+        extra_special_tokens=list(added[3:]),
+    )  # fmt: skip
+    made.chat_template = template
+    return made
+
+
+def read(template: str | None, **options: Any) -> tuple[Any, str]:
+    made = tokenizer(template)
+    found = find_conversation(made, ConversationOptions(style=STYLE, **options), "causal")
+    (ids,) = found.inputs(Requests([PROMPT], [""], np.zeros(1, np.int32)))
+    return found, made.decode(ids, clean_up_tokenization_spaces=False)
+
+
+@pytest.mark.parametrize(("template", "options"), [(None, {}), (CHATML, {"chat": "off"})])
+def test_a_model_without_a_chat_template_continues_the_plain_text(
+    template: str | None, options: dict[str, Any]
+) -> None:
+    found, text = read(template, **options)
+    assert text == PROMPT
+    assert found.keeps_blank
+    assert found.stops == ("\n",)
+    assert found.settings["conversation"] == PLAIN
+
+
+def test_a_chat_model_is_asked_to_continue() -> None:
+    found, text = read(CHATML)
+    asked = f"<|im_start|>user\n{PROMPT}<|im_end|>\n<|im_start|>assistant\n"
+    assert text == f"<|im_start|>system\n{STYLE.system}<|im_end|>\n{asked}"
+    assert not found.keeps_blank
+    assert STYLE.system in found.settings["conversation_text"]
+
+
+def test_without_a_place_for_a_system_prompt_it_stands_in_the_turn() -> None:
+    _, text = read(MISTRAL)
+    assert text == f"<s>[INST] {STYLE.system}\n\n{PROMPT} [/INST]"
+
+
+@pytest.mark.parametrize(
+    ("response", "refused"),
+    [
+        ("I'm sorry, but I can't help.", True), ('"i cannot continue this', True), ("**I am unable to", True),
+        ("tall.", False), ("They said: I cannot", False), ("", False),
+    ],
+)  # fmt: skip
+def test_refusals_are_found_by_their_beginning(response: str, refused: bool) -> None:
+    assert STYLE.is_refusal(response) is refused
+
+
+def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("id: own\nturn: Continue this.\nsource: me\n")
+    with pytest.raises(EvaluationError, match=r"turn: write \{prompt\} once"):
+        FILES.read(str(tmp_path / "own.yaml"))
+
+
+@pytest.mark.parametrize(("template", "thinking"), [(CHATML, "none"), (THINKING, "opened")])
+def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: str, tmp_path: Path) -> None:
+    import torch
+
+    made = tokenizer(template)
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(made), n_positions=800, n_embd=16, n_layer=1, n_head=2))
+    for saved in (made, model):
+        saved.save_pretrained(tmp_path / "model")
+    local = load_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
+    responses = respond_all(Requests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
+    if thinking == "none":
+        assert responses.text[0]
+        assert responses.reasoning == [""]
+        assert "reasoning" not in local.settings
+    else:
+        assert responses.text == [""]
+        assert responses.reasoning[0]
+        assert local.settings["reasoning"] == "kept apart from the response"
+
+
+@pytest.mark.parametrize(
+    ("thinking", "text", "expected"),
+    [
+        ("opened", "Hm.</think> tall.", ("tall.", "Hm.")),
+        ("opened", "Hm, and then", ("", "Hm, and then")),
+        ("marked", "<think>Hm.</think>\ntall.", ("tall.", "Hm.")),
+        ("marked", "tall.", ("tall.", "")),
+    ],
+)
+def test_where_reasoning_ends(thinking: Any, text: str, expected: tuple[str, str]) -> None:
+    assert apart(text, thinking) == expected

@@ -1,0 +1,298 @@
+"""Figures of small tables of texts, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.evaluation.simulated_groups import ZEAL, World, Zeal, texts_table
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.groups.comparisons import MOST_GROUPS, REST, domains_in_pairs
+from holisticbias_eval.measures.measure import Settings
+
+
+def rows_of(group: str, *values: float | None, **more: object) -> list[dict[str, object]]:
+    def why(value: float | None) -> str | None:
+        return "no word" if value is None else None
+
+    return [{"group": group, "value": v, "class": _class(v), "why": why(v), **more} for v in values]
+
+
+def _class(value: float | None) -> str | None:
+    return None if value is None else "keen" if value > 0 else "dull" if value < 0 else "neither"
+
+
+def measure(rows: list[dict[str, object]]) -> Figures:
+    return Figures(Zeal().figures(texts_table(rows), Settings()).figures)
+
+
+def get(figures: Figures, name: str, **keys: str) -> Figure:
+    named = {"cls": "class"}
+    found = figures.get(ZEAL, name, {named.get(k, k): v for k, v in keys.items()})
+    assert found is not None
+    return found
+
+
+TWO = rows_of("ada", 1, 1, -1, 0, None) + rows_of("bob", -1, -1, 1, None, None)
+
+
+def test_counts_shares_and_means() -> None:
+    found = measure(TWO)
+    keen = get(found, "share", group="ada", cls="keen")
+    assert (keen.value, keen.unit, keen.n, keen.missing) == (0.5, "share", 4, 1)
+    assert keen.interval is not None
+    assert (keen.interval.low, keen.interval.high) == pytest.approx((0.15004, 0.84996), abs=1e-5)  # Wilson of 2 of 4
+    count = get(found, "count", group="bob", cls="dull")
+    assert (count.value, count.unit, count.n, count.missing) == (2, "count", 3, 2)
+    mean = get(found, "mean", group="ada")
+    assert (mean.value, mean.unit, mean.n, mean.missing) == (0.25, "score", 4, 1)
+    whole = get(found, "share", cls="keen")
+    assert whole.value == pytest.approx(3 / 7)
+    assert (whole.n, whole.missing) == (7, 3)
+    assert get(found, "mean").value == 0.0
+    why = get(found, "undefined", group="bob", why="no word")
+    assert (why.value, why.n) == (2, 5)
+
+
+def test_differences_are_tested_and_corrected() -> None:
+    found = measure(TWO)
+    keen = get(found, "difference", first="ada", second="bob", cls="keen")
+    # 2 of 4 and 1 of 3: pooled 3/7, z = (1/6) / sqrt(12/49 * 7/12)
+    assert keen.value == pytest.approx(1 / 6)
+    assert (keen.n, keen.of) == (7, "share")
+    assert keen.unit == "share difference"
+    assert keen.p_value == pytest.approx(0.65924, abs=1e-4)
+    for name in ("adjusted_p", "adjusted_p_bh"):
+        corrected = get(found, name, first="ada", second="bob", cls="keen")
+        assert (corrected.value, corrected.n, corrected.of) == (keen.p_value, 1, "difference")
+    mean = get(found, "difference", first="ada", second="bob")
+    assert mean.value == pytest.approx(0.25 + 1 / 3)
+    assert mean.unit == "score difference"
+    # variances of the means 0.9166667/4 and 1.3333333/3: t = 0.58333 / 0.82074 with 3.97 degrees of freedom
+    assert mean.p_value == pytest.approx(0.5169, abs=1e-3)
+    with pytest.raises(AssertionError):
+        get(found, "clustered_p", first="ada", second="bob")
+
+
+def test_chi_square_and_disparity() -> None:
+    found = measure(TWO)
+    keen = get(found, "chi_square", cls="keen")
+    assert keen.value == pytest.approx(7 / 36)  # z squared
+    assert get(found, "chi_square_degrees_of_freedom", cls="keen").value == 1
+    every = get(found, "chi_square")
+    # keen 2 1, neither 1 0, dull 1 2 beside expected 12/7 9/7, 4/7 3/7, 12/7 9/7
+    assert every.value == pytest.approx(1.5555556)
+    assert get(found, "chi_square_degrees_of_freedom").value == 2
+    apart = get(found, "disparity", cls="keen")
+    assert apart.value == pytest.approx(1 / 6)
+    assert (apart.n, apart.missing) == (2, 0)
+    assert apart.floor is not None
+    assert apart.floor_interval is not None
+    assert apart.p_value is not None
+    assert apart.p_value > 0.9
+
+
+def test_domains_are_compared_apart() -> None:
+    rows = rows_of("ada", 1, 1, domain="x") + rows_of("bob", -1, 1, domain="x") + rows_of("ada", -1, domain="y")
+    found = measure(rows)
+    assert get(found, "share", domain="x", group="ada", cls="keen").value == 1
+    assert get(found, "share", domain="y", group="ada", cls="keen").value == 0
+    assert get(found, "share", domain="y", cls="keen").n == 1
+    assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [
+        {"domain": "x", "first": "ada", "second": "bob"}
+    ]
+    assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
+
+
+def test_a_row_without_a_domain_among_others() -> None:
+    found = measure(rows_of("ada", 1, domain="x") + rows_of("bob", 1))
+    assert get(found, "share", domain="no domain", group="bob", cls="keen").value == 1
+
+
+def test_human_texts_stand_beside_the_models() -> None:
+    rows = []
+    for i in range(8):
+        rows += rows_of("ada", 1 if i < 6 else -1, item=f"p{i}")
+        rows += rows_of("ada", 1 if i < 2 else -1, item=f"p{i}", source="human")
+    found = measure(rows)
+    assert get(found, "share", group="ada", cls="keen").value == 0.75
+    human = get(found, "human_share", group="ada", cls="keen")
+    assert (human.value, human.n) == (0.25, 8)
+    assert get(found, "human_count", group="ada", cls="keen").value == 2
+    assert get(found, "human_mean", group="ada").value == -0.5
+    change = get(found, "difference_from_human", group="ada", cls="keen")
+    # paired: four differences of 1 and four of 0, standard error sqrt(2/7 / 8), t with 7 degrees of freedom
+    assert change.value == 0.5
+    assert change.p_value == pytest.approx(0.033, abs=0.004)
+    assert change.interval is not None
+    assert change.interval.low == pytest.approx(0.5 - 2.365 * 0.189, abs=0.06)
+    assert get(found, "difference_from_human_adjusted_p", group="ada", cls="keen").value == change.p_value
+
+
+def test_human_texts_do_not_change_the_models_figures() -> None:
+    world = World(items=10, per_item=2, within=0.3, human=1)
+    table = world.draw(np.random.default_rng(0))
+    both = Zeal().figures(table, Settings()).figures
+    alone = Zeal().figures(table.filter(pa.compute.equal(table["source"], "model")), Settings()).figures
+    own = [(f.name, f.keys, f.value, f.n) for f in both if "human" not in f.name]
+    assert own == [(f.name, f.keys, f.value, f.n) for f in alone]
+
+
+def test_rows_of_one_item_are_not_independent() -> None:
+    """Every text is there five times: the z test is fooled, the test of items is not."""
+    once = rows_of("ada", *[1.0] * 6, *[-1.0] * 4) + rows_of("bob", *[1.0] * 3, *[-1.0] * 7)
+    single = measure(once)
+    copied = [{**row, "item": f"i{i}"} for i, row in enumerate(once) for _ in range(5)]
+    five = measure(copied)
+    both = {"first": "ada", "second": "bob", "cls": "keen"}
+    p, wrong, right = (
+        get(single, "difference", **both).p_value,
+        get(five, "difference", **both).p_value,
+        get(five, "clustered_p", **both).value,
+    )
+    assert p is not None
+    assert wrong is not None
+    assert right is not None
+    assert wrong < 0.01 < p < right
+    narrow, wide = (get(f, "share", group="ada", cls="keen").interval for f in (single, five))
+    assert narrow is not None
+    assert wide is not None
+    assert wide.low < narrow.low + 0.01
+    assert get(five, "disparity", cls="keen").p_value == pytest.approx(
+        get(single, "disparity", cls="keen").p_value, abs=0.06
+    )
+
+
+def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
+    more: list[dict[str, object]] = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
+    rows = [*rows_of("ada", None, None), *more]
+    found = measure(rows + rows_of("bob", 1))
+    share = get(found, "share", group="ada", cls="neither")
+    assert (share.value, share.interval, share.n, share.missing) == (None, None, 0, 4)
+    assert get(found, "undefined", group="ada", why="no word").value == 2
+    assert get(found, "undefined", group="ada", why="no value").value == 2
+    assert get(found, "disparity", cls="keen").value is None, "one group has a share"
+
+
+def test_a_method_without_classes_has_means_alone() -> None:
+    rows = [{"group": g, "value": v} for g, v in (("ada", 0.5), ("ada", 0.7), ("bob", 0.1))]
+    table = texts_table(rows)
+
+    class Plain(Zeal):
+        methods = (Zeal.methods[0].__class__("score", "Score", "score"),)
+
+    found = Figures(Plain().figures(table, Settings()).figures)
+    assert get(found, "mean", group="ada").value == pytest.approx(0.6)
+    assert not [f for f in found if f.name == "share"]
+
+
+def test_keys_name_the_method() -> None:
+    class Keyed(Zeal):
+        methods = tuple(Zeal.methods[0].__class__(n, n, "score", ("keen",), key="method") for n in ("score", "absent"))
+
+    found = Figures(Keyed().figures(texts_table(TWO), Settings()).figures)
+    assert get(found, "share", group="ada", cls="keen", method="score").value == 0.5
+    assert get(found, "mean", group="ada", method="score").value == 0.25
+    assert not [f for f in found if f.keys.get("method") == "absent"]
+
+
+def test_words_carry_figures() -> None:
+    texts = ("glory glory", "glory swoop", "x")
+    rows: list[dict[str, object]] = [{"group": "ada", "value": 1.0, "class": "keen", "text": text} for text in texts]
+    rows.append({"group": "ada", "value": 1.0, "text": "zebra", "source": "human"})
+    found = measure(rows)
+    words = found.by(ZEAL, "word", "group", "word")
+    assert [(f.keys["word"], f.n) for f in words] == [("glory", 2), ("swoop", 1)]
+    assert [f.value for f in words] == pytest.approx([2 / 3, -1 / 6])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "quantities", "expected"),
+    [
+        ([2, 18, 4], 4, {0, 1, 2}),
+        ([MOST_GROUPS, MOST_GROUPS + 1], 1, {0}),
+        ([60, 50, 50], 8, {1, 2}),  # 1,225 pairs of 8 quantities twice, 19,600; 60 groups would be 14,160 more
+        ([10_000], 1, set()),
+    ],
+)
+def test_pairs_are_bounded(sizes: list[int], quantities: int, expected: set[int]) -> None:
+    assert domains_in_pairs(sizes, quantities) == expected
+
+
+def test_many_groups_are_compared_with_the_rest() -> None:
+    table = World(groups=300, items=4).draw(np.random.default_rng(0))
+    measured = Zeal().figures(table, Settings())
+    found = Figures(measured.figures)
+    differences = found.by(ZEAL, "difference", "first", "second", "class")
+    assert len(differences) == 300 * 3
+    assert {f.keys["second"] for f in differences} == {REST}
+    assert any("too large for all pairs" in note for note in measured.notes)
+    first = get(found, "difference", first="g0", second=REST, cls="keen")
+    count = get(found, "count", cls="keen").value
+    own = get(found, "count", group="g0", cls="keen").value
+    assert count is not None
+    assert own is not None
+    assert first.value == pytest.approx(own / 4 - (count - own) / (299 * 4))
+
+
+def test_too_many_groups_are_one_line() -> None:
+    table = World(groups=20_001, items=1).draw(np.random.default_rng(0))
+    with pytest.raises(SelectionError, match=r"20,001 groups, more than 20,000: check that the column group"):
+        Zeal().figures(table, Settings())
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pa.table({"text": ["x"]}), "no column group"),
+        (pa.table({"group": pa.array([None], pa.string())}), "no text names its group"),
+        (pa.table({"group": ["ada"]}), "no column zeal.score: measure them with holisticbias measure zeal"),
+    ],
+)
+def test_what_is_missing_is_said(table: pa.Table, message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        Zeal().figures(table, Settings())
+
+
+def test_rows_without_a_group_are_counted() -> None:
+    rows = [*TWO, {"value": 1.0, "class": "keen"}]
+    measured = Zeal().figures(texts_table(rows), Settings())
+    assert "Zeal: 1 texts without a group are left out" in measured.notes
+    whole = measure(TWO)
+    assert Figures(measured.figures).by(ZEAL, "share", "group", "class") == whole.by(ZEAL, "share", "group", "class")
+
+
+def test_the_seed_decides() -> None:
+    table = World(items=8, per_item=3, within=0.3).draw(np.random.default_rng(0))
+    one, same, other = (Zeal().figures(table, Settings(seed=seed)).figures for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert [(f.name, f.keys, f.value) for f in one if f.name == "share"] == [
+        (f.name, f.keys, f.value) for f in other if f.name == "share"
+    ]
+
+
+def test_the_order_of_rows_does_not_matter_to_shares() -> None:
+    table = World(items=8, per_item=3).draw(np.random.default_rng(0))
+    shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
+
+    def shares(texts: pa.Table) -> dict[str, Any]:
+        found = Zeal().figures(texts, Settings()).figures
+        return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
+
+    assert shares(table) == shares(shuffled)
+
+
+def test_the_audit_compares_fixed_texts() -> None:
+    as_written = rows_of("ada", 1, -1) + rows_of("bob", -1, -1)
+    censored = rows_of("ada", 1, -1) + rows_of("bob", 1, -1)
+    table = texts_table(as_written + censored).append_column("censored", pa.array([False] * 4 + [True] * 4))
+    found = Figures(Zeal().audit_figures(table, Settings()))
+    assert get(found, "audit_disparity", cls="keen").value == 0
+    assert get(found, "audit_disparity_uncensored", cls="keen").value == 0.5
+    assert get(found, "audit_disparity_uncensored", cls="keen").p_value is None

@@ -1,0 +1,192 @@
+"""Tests of two groups against SciPy and arithmetic by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, ttest_ind
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.statistics.disparity import disparities, permutations_for
+from holisticbias_eval.statistics.group_estimates import Estimates, Side
+from holisticbias_eval.statistics.group_pairs import against_rest, pairs
+from holisticbias_eval.statistics.items import Items, add_up
+from holisticbias_eval.statistics.two_groups import (
+    chi_square,
+    difference_interval,
+    normal_p,
+    student_p,
+    two_proportions,
+    welch,
+)
+
+
+def one(*values: float) -> list[Floats]:
+    return [np.array([value]) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("first", "n1", "second", "n2", "z"),
+    [
+        (30, 100, 20, 100, 1.6329932),  # 0.1 / sqrt(0.25 * 0.75 * 0.02)
+        (15, 50, 15, 50, 0.0),
+        (0, 10, 10, 10, -4.4721360),
+        (0, 10, 0, 20, None),  # nothing counted in either
+        (10, 10, 20, 20, None),
+        (3, 10, 0, 0, None),
+    ],
+)
+def test_two_proportions(first: float, n1: float, second: float, n2: float, z: float | None) -> None:
+    found = two_proportions(*one(first, n1, second, n2))[0]
+    assert np.isnan(found) if z is None else found == pytest.approx(z)
+
+
+def test_z_squared_is_chi_square_of_two_groups() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n1, n2 = rng.integers(5, 200, 2)
+        a, b = rng.integers(1, n1), rng.integers(1, n2)
+        z = two_proportions(*one(a, n1, b, n2))
+        slow = chi2_contingency([[a, n1 - a], [b, n2 - b]], correction=False)
+        assert z[0] ** 2 == pytest.approx(slow.statistic)
+        assert normal_p(z)[0] == pytest.approx(slow.pvalue)
+
+
+def test_chi_square_equals_scipy() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        counts = rng.integers(0, 40, (rng.integers(2, 8), rng.integers(2, 5))).astype(float) + 1
+        padded = np.zeros((len(counts) + 1, counts.shape[1] + 1))  # a group and a class without rows
+        padded[1:, :-1] = counts
+        found, slow = chi_square(padded), chi2_contingency(counts, correction=False)
+        assert found is not None
+        assert found.statistic == pytest.approx(slow.statistic)
+        assert found.freedom == slow.dof
+        assert found.p_value == pytest.approx(slow.pvalue)
+        assert found.rows == counts.sum()
+
+
+@pytest.mark.parametrize("counts", [np.zeros((2, 2)), np.array([[3.0, 0.0], [4.0, 0.0]]), np.array([[3.0, 1.0]])])
+def test_chi_square_of_nothing(counts: Floats) -> None:
+    assert chi_square(counts) is None
+
+
+def test_welch_equals_scipy() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(30):
+        a, b = rng.normal(0, 1, rng.integers(2, 30)), rng.normal(0.5, 3, rng.integers(2, 30))
+        found = welch(*one(a.mean() - b.mean(), a.var(ddof=1) / len(a), len(a), b.var(ddof=1) / len(b), len(b)))
+        assert found[0] == pytest.approx(ttest_ind(a, b, equal_var=False).pvalue)
+
+
+def test_welch_needs_two_observations_and_some_variance() -> None:
+    assert np.isnan(welch(*one(1.0, 0.5, 1, 0.5, 9))[0])
+    assert np.isnan(welch(*one(1.0, 0.0, 5, 0.0, 9))[0])
+    assert np.isnan(student_p(np.array([1.0]), np.array([0.0]))[0])
+
+
+def test_newcombe_interval_of_his_paper() -> None:
+    """Newcombe 1998, table II, case a, method 10: 56/70 and 48/80, 0.2 from 0.0524 to 0.3339."""
+    wilson = {56: (0.8, 0.691841, 0.877288), 48: (0.6, 0.490491, 0.700363)}
+    first, second = (tuple(np.array([v]) for v in wilson[k]) for k in (56, 48))
+    low, high = difference_interval((first[0], first[1], first[2]), (second[0], second[1], second[2]))
+    assert (low[0], high[0]) == pytest.approx((0.0524, 0.3339), abs=2e-4)
+
+
+def estimates(share: list[float], rows: list[float], effect: float = 1.0, items: list[int] | None = None) -> Estimates:
+    value, n = np.array(share)[:, None], np.array(rows)[:, None]
+    variance = effect * value * (1 - value) / n
+    found = np.array(items)[:, None] if items else n.astype(np.int64)
+    return Estimates(value, variance, value - 0.1, value + 0.1, n, found, np.full(value.shape, effect))
+
+
+def test_all_pairs_are_compared_in_order() -> None:
+    found = pairs(estimates([0.3, 0.2, 0.5], [100, 100, 100]), np.full((3, 1), np.nan), np.array([True]))
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
+    assert found.value[:, 0].tolist() == pytest.approx([0.1, -0.2, -0.3])
+    assert found.p_value[0, 0] == pytest.approx(2 * 0.0512352, abs=1e-5)
+    assert found.clustered_p.tolist() == found.p_value.tolist(), "rows are items"
+    # ordered: third, second, first
+    p = found.p_value[:, 0]
+    assert found.holm[:, 0].tolist() == pytest.approx([p[0], 2 * p[1], 3 * p[2]])
+
+
+def test_a_design_effect_divides_the_statistic() -> None:
+    plain = pairs(estimates([0.3, 0.2], [100, 100]), np.full((2, 1), np.nan), np.array([True]))
+    whole = estimates([0.3, 0.2], [100, 100], effect=4.0, items=[25, 25])
+    found = pairs(whole, np.full((2, 1), np.nan), np.array([True]))
+    assert found.p_value[0, 0] == plain.p_value[0, 0]
+    assert found.clustered_p[0, 0] == pytest.approx(student_p(np.array([1.6329932 / 2]), np.array([48.0]))[0])
+
+
+def test_each_group_against_the_rest() -> None:
+    found = against_rest(estimates([0.3, 0.2, 0.5], [100, 50, 50]), np.full((3, 1), np.nan), np.array([True]))
+    assert found.second.tolist() == [-1, -1, -1]
+    # the others of the first: (10 + 25) / 100, of the second (30 + 25) / 150, of the third (30 + 10) / 150
+    assert found.value[:, 0].tolist() == pytest.approx([0.3 - 0.35, 0.2 - 55 / 150, 0.5 - 40 / 150])
+    z = two_proportions(*one(10, 50, 55, 150))
+    assert found.p_value[1, 0] == pytest.approx(normal_p(z)[0])
+    assert found.rows[:, 0].tolist() == [200, 200, 200]
+
+
+def test_a_mean_against_the_rest_equals_a_test_on_all_rows() -> None:
+    rng = np.random.default_rng(5)
+    samples = [rng.normal(m, 1, n) for m, n in ((0.0, 30), (0.0, 40), (0.0, 50))]
+    value = np.array([[s.mean()] for s in samples])
+    variance = np.array([[s.var(ddof=1) / len(s)] for s in samples])
+    rows = np.array([[float(len(s))] for s in samples])
+    whole = Estimates(value, variance, value, value, rows, rows.astype(np.int64), np.full((3, 1), np.nan))
+    found = against_rest(whole, variance, np.array([False]))
+    rest = np.concatenate(samples[1:])
+    assert found.value[0, 0] == pytest.approx(samples[0].mean() - rest.mean())
+    # the spread between the other groups is not counted, so the p-value is close, not equal
+    assert found.p_value[0, 0] == pytest.approx(ttest_ind(samples[0], rest, equal_var=False).pvalue, abs=0.02)
+
+
+def dealt(items: Items, side: Side, permutations: int, seed: int) -> list[float]:
+    """The slow version: items dealt out to the groups one by one."""
+    rng, found = np.random.default_rng(seed), []
+    sizes = np.diff(items.starts)
+    for _ in range(permutations):
+        order, start, shares = rng.permutation(len(items.sums)), 0, []
+        for size in sizes:
+            own = [items.sums[i] for i in order[start : start + size]]
+            start += size
+            rows = sum(float(s[side.denominators[0]]) for s in own)
+            if rows:
+                shares.append(sum(float(s[side.numerators[0]]) for s in own) / rows)
+        found.append(max(shares) - min(shares) if len(shares) > 1 else np.nan)
+    return found
+
+
+def test_disparities_equal_the_slow_version() -> None:
+    rng = np.random.default_rng(0)
+    group = np.sort(rng.integers(0, 4, 60))
+    columns = np.stack([np.ones(60), (rng.random(60) < 0.4).astype(float)], axis=1)
+    items = add_up(group, rng.integers(0, 5, 60), columns, 5)  # the last group is empty
+    side = Side(np.array([1]), np.array([0]))
+    found = disparities(items, side, np.random.default_rng(7), 50)
+    np.testing.assert_allclose(found.permuted[:, 0], dealt(items, side, 50, 7))
+    shares = [columns[group == g, 1].mean() for g in range(4)]
+    assert found.value[0] == pytest.approx(max(shares) - min(shares))
+    assert (found.highest[0], found.lowest[0]) == (int(np.argmax(shares)), int(np.argmin(shares)))
+    assert found.groups[0] == 4
+
+
+def test_the_p_value_counts_the_observed_order() -> None:
+    columns = np.array([[1.0, 1.0]] * 30 + [[1.0, 0.0]] * 30)
+    items = add_up(np.repeat([0, 1], 30), np.full(60, -1), columns, 2)
+    found = disparities(items, Side(np.array([1]), np.array([0])), np.random.default_rng(0), 999)
+    assert (found.value[0], found.p_values()[0]) == (1.0, 0.001)
+
+
+def test_one_group_has_no_disparity() -> None:
+    items = add_up(np.zeros(5, np.int64), np.full(5, -1), np.ones((5, 2)), 2)
+    found = disparities(items, Side(np.array([1]), np.array([0])), np.random.default_rng(0), 5)
+    assert np.isnan([found.value[0], found.p_values()[0], *found.permuted[:, 0]]).all()
+    assert (found.highest[0], found.groups[0]) == (-1, 1)
+
+
+@pytest.mark.parametrize(("items", "expected"), [(0, 1000), (20_000, 1000), (40_000, 500), (10**6, 200)])
+def test_fewer_permutations_of_more_items(items: int, expected: int) -> None:
+    assert permutations_for(items) == expected

@@ -1,0 +1,104 @@
+"""Prompts to continue: which are asked, how often, and how prompt and continuation are joined."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias import build_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.collections import (
+    CollectionPrompts,
+    ask,
+    joined,
+    prompt_table,
+    release_prompts,
+    select_prompts,
+)
+
+
+def prompts(sizes: dict[str, int]) -> CollectionPrompts:
+    groups = [group for group, size in sizes.items() for _ in range(size)]
+    names = [str(i) for i in range(len(groups))]
+    domains = ["first" if group < "m" else "second" for group in groups]
+    texts = [f"The {group} number {i} is" for i, group in enumerate(groups)]
+    columns = {"prompt_id": names, "item": names, "domain": domains, "group": groups, "prompt": texts}
+    return CollectionPrompts("own", prompt_table({**columns, "human": [[]] * len(groups)}))
+
+
+@given(st.dictionaries(st.sampled_from("abcxyz"), st.integers(1, 9), min_size=1), st.integers(1, 30), st.integers(0, 9))
+def test_a_limit_takes_as_many_of_each_group_as_there_are(sizes: dict[str, int], limit: int, seed: int) -> None:
+    chosen = select_prompts(prompts(sizes), (), limit, seed).table
+    counts = Counter(chosen["group"].to_pylist())
+    assert chosen.num_rows == min(limit, sum(sizes.values()))
+    most = max(counts.values())
+    assert all(counts[group] >= min(size, most - 1) for group, size in sizes.items())
+    order = [int(name) for name in chosen["prompt_id"].to_pylist()]
+    assert order == sorted(order)
+
+
+def test_a_smaller_limit_takes_prompts_of_the_larger_one() -> None:
+    few, more = (select_prompts(prompts({"a": 9, "x": 9}), (), limit, 3).table for limit in (4, 12))
+    assert {*few["prompt_id"].to_pylist()} < {*more["prompt_id"].to_pylist()}
+
+
+def test_where_selects_domains_and_groups() -> None:
+    found = select_prompts(prompts({"a": 2, "b": 2, "x": 2}), ("domain=first", "group=b,x"), None, 0)
+    assert found.table["group"].to_pylist() == ["b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (("group=q",), "--where group=q: the prompts have no such group"),
+        (("domain=first", "group=x"), "no prompt is left"),
+    ],
+)
+def test_a_selection_of_nothing_is_an_error(where: tuple[str, ...], message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        select_prompts(prompts({"a": 2, "x": 2}), where, None, 0)
+
+
+def test_equal_prompts_are_continued_apart() -> None:
+    names = ["1", "2", "3"]
+    columns = {
+        "prompt_id": names,
+        "item": names,
+        "group": ["a"] * 3,
+        "prompt": ["The blicket is", "A dax", "The blicket is"],
+    }
+    made = ask(CollectionPrompts("own", prompt_table(columns)), 2)
+    assert made["response_id"].to_pylist() == ["1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]
+    assert made["sample"].to_pylist() == [0, 1, 0, 1, 2, 3]
+    assert "human" not in made.column_names
+
+
+@pytest.mark.parametrize(
+    ("prompt", "continuation", "expected"),
+    [
+        ("A blicket is ", "tall.", "A blicket is tall."),
+        ("A blicket", ", who is tall,", "A blicket, who is tall,"),
+        ("A blicket", " is tall.", "A blicket is tall."),
+        ("The word (", "blicket)", "The word (blicket)"),
+        ("A blicket is", "", "A blicket is"),
+        ("", "A blicket", "A blicket"),
+    ],
+)
+def test_prompt_and_continuation_are_joined_as_one_text(prompt: str, continuation: str, expected: str) -> None:
+    assert joined(prompt, continuation) == expected
+
+
+def test_the_prompts_of_a_release_have_the_continuations_of_people() -> None:
+    release = build_release(load_catalog(), "3.0.0")
+    found, named = release_prompts(release), release_prompts(release, "bold")
+    assert found.table.equals(named.table)
+    assert all(len(human) == 1 for human in found.table["human"].to_pylist())
+    for row in found.table.to_pylist():
+        assert row["human"][0].startswith(row["prompt"])
+        assert row["subject"] is None or row["subject"].lower() in row["prompt"].lower()
+    with pytest.raises(SelectionError, match="has no collection of this name; its collections: bold"):
+        release_prompts(release, "none")

@@ -1,0 +1,135 @@
+"""Prompts of a user: tables, people's continuations, and data sets on the Hub."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+
+from holisticbias.errors import HolisticBiasError
+from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
+from loopback_hub import Hub, Repository, Stored, serve
+
+TABLE = "prompt,group,domain,subject,continuation\nThe blicket ,blickets,craft,blicket,is tall.\nA dax,daxes,craft,,\n"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    """A local Hub; this process is its client, with an empty cache."""
+    with serve(Hub()) as hub:
+        for name, value in {
+            "ENDPOINT": hub.url,
+            "HUGGINGFACE_CO_URL_TEMPLATE": hub.url + "/{repo_id}/resolve/{revision}/{filename}",
+            "HF_HUB_CACHE": str(tmp_path / "hub-cache"),
+            "HF_TOKEN_PATH": str(tmp_path / "no-token"),
+            "HF_STORED_TOKENS_PATH": str(tmp_path / "no-tokens"),
+            "HF_HUB_OFFLINE": False,
+            "HF_HUB_DISABLE_XET": True,
+            "HF_HUB_DISABLE_TELEMETRY": True,
+        }.items():
+            monkeypatch.setattr(huggingface_hub.constants, name, value)
+        yield hub
+
+
+def test_a_table_of_prompts(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(TABLE)
+    found = read_source(str(tmp_path / "own.csv"), keep_faulty=True)
+    assert found.name == "own"
+    first, second = found.table.to_pylist()
+    assert first == {
+        "prompt_id": "1", "item": "1", "domain": "craft", "group": "blickets", "subject": "blicket",
+        "prompt": "The blicket", "human": ["The blicket is tall."], "fault": None,
+    }  # fmt: skip
+    assert second["human"] == []
+
+
+def test_people_may_continue_a_prompt_several_times(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(TABLE)
+    (tmp_path / "human.csv").write_text("prompt,continuation\nA  dax,sings.\nA dax,reads.\nno,no\n")
+    found = add_human(read_source(str(tmp_path / "own.csv"), keep_faulty=True), tmp_path / "human.csv")
+    assert found.table["human"].to_pylist() == [[], ["A dax sings.", "A dax reads."]]
+    assert "people's continuations of 1 of 2 prompts" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("own.csv", "prompt\nThe blicket\n", "has no column group: it needs prompt and group; this file has 'prompt'"),
+        ("own.csv", 'prompt,group\n"  ",a\n', "row 1: prompt is empty"),
+        ("own.csv", "prompt,group,domain\nx,a,\n", "row 1: domain is empty"),
+        ("own.csv", "prompt,group\n", "has no rows"),
+        ("own.jsonl", '{"prompt": "x", "group": "a"}\n{"prompt": "y", "gro', ":2: it is not JSON"),
+        ("own.jsonl", '{"prompt": ["x"], "group": "a"}', "column prompt is not text but list"),
+        ("own.parquet", "PAR1cut", "cannot be read as a table"),
+    ],
+)
+def test_a_wrong_table_is_one_clear_line(name: str, content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(EvaluationError, match=re.escape(message)) as raised:
+        read_source(str(tmp_path / name), keep_faulty=True)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_folder_without_prompts_and_a_name_of_nothing(tmp_path: Path) -> None:
+    with pytest.raises(SelectionError, match=r"holds no prompts: it needs BOLD's files DOMAIN_prompt\.json"):
+        read_source(str(tmp_path), keep_faulty=True)
+    with pytest.raises(SelectionError, match="there is no such file or folder of prompts"):
+        read_source("./nowhere/own.csv", keep_faulty=True)
+    assert is_named("org/name")
+    assert not is_named("bold")
+
+
+def test_human_continuations_of_other_prompts_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(TABLE)
+    (tmp_path / "human.csv").write_text("prompt,continuation\nno,no\n")
+    with pytest.raises(SelectionError, match="none of its prompts is among the prompts of own"):
+        add_human(read_source(str(tmp_path / "own.csv"), keep_faulty=True), tmp_path / "human.csv")
+
+
+def rows(name: str = "Toma") -> bytes:
+    row = {"domain": "race", "category": "Fendles", "name": name, "prompts": ["Toma is a fendle who "]}
+    return json.dumps({**row, "wikipedia": ["Toma is a fendle who sings."]}).encode() + b"\n"
+
+
+def test_a_data_set_of_the_hub_is_signed_with_its_commit(hub: Hub) -> None:
+    repository = Repository("org/bold")
+    hub.repositories["org/bold"] = repository
+    first = repository.add({"race_prompt.json": Stored(rows(), False), "README.md": Stored(b"# BOLD", False)}, "one")
+    second = repository.add({"race_prompt.json": Stored(rows("Fendle_Toma"), False)}, "two")
+    newest = read_source("org/bold", keep_faulty=True)
+    pinned = read_source(f"org/bold@{first}", keep_faulty=True)
+    assert newest.settings["prompts_revision"] == second
+    assert newest.table["subject"].to_pylist() == ["Fendle Toma"]
+    assert pinned.settings["prompts_revision"] == first
+    assert pinned.table["human"].to_pylist() == [["Toma is a fendle who sings."]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("race.json", rows()[:-9], "org/bold, race.json: it cannot be read as rows of JSON or Parquet"),
+        ("race.json", b"[1]", "org/bold, race.json: it is not a list of JSON objects"),
+        ("race.json", b'{"text": "x"}', "org/bold, race.json: row 1 is not in BOLD's form"),
+        ("race.parquet", b"PAR1", "org/bold, race.parquet: it cannot be read as rows of JSON or Parquet"),
+        ("README.md", b"# x", "it is not a data set of prompts"),
+    ],
+)
+def test_a_wrong_data_set_is_one_clear_line(hub: Hub, name: str, content: bytes, message: str) -> None:
+    hub.repositories["org/bold"] = Repository("org/bold")
+    hub.repositories["org/bold"].add({name: Stored(content, False)}, "one")
+    with pytest.raises(SelectionError, match=re.escape(message)):
+        read_source("org/bold", keep_faulty=True)
+
+
+def test_an_unknown_data_set_or_revision_is_one_clear_line(hub: Hub) -> None:
+    with pytest.raises(HolisticBiasError, match="there is no dataset org/none on the Hub"):
+        read_source("org/none", keep_faulty=True)
+    hub.repositories["org/bold"] = Repository("org/bold")
+    hub.repositories["org/bold"].add({"race.json": Stored(rows(), False)}, "one")
+    with pytest.raises(SelectionError, match="org/bold on the Hub has no revision v9"):
+        read_source("org/bold@v9", keep_faulty=True)

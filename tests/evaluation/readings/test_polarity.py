@@ -1,0 +1,121 @@
+"""Gender polarity by two lists, by the weighted mean and by the maximum."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.readings.polarity import gender_carriers, gender_words, read_polarity
+from holisticbias_eval.readings.word_lists import POLARITY
+
+NO_WORD, TIE = "no word of the lists", "a tie"
+SHIPPED = gender_words("gender-polarity")
+Read = tuple[float | None, str | None, str | None]
+
+
+def read(text: str, method: str, threshold: float = 0.25) -> Read:
+    reading = read_polarity([text], SHIPPED, threshold)[method]
+    assert reading.classes is not None
+    value = float(reading.values[0])
+    return None if math.isnan(value) else round(value, 4), reading.classes[0], reading.why[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He took his hat.", (-1.0, "male", None)),
+        ("She gave him her hat, and hers.", (0.5, "female", None)),  # she her hers against him
+        ("HE'S here", (-1.0, "male", None)),
+        ("she\u2019s here", (1.0, "female", None)),
+        ("he and she", (None, None, TIE)),
+        ("The chair", (None, None, NO_WORD)),
+        ("women's, girl's, mother", (None, None, NO_WORD)),  # the paper counts the listed forms alone
+        ("Women\u2019s work", (1.0, "female", None)),
+        ("boy boys man men himself", (-1.0, "male", None)),
+        ("woman women girl girls herself", (1.0, "female", None)),
+        ("the then sheet hershey mankind", (None, None, NO_WORD)),
+    ],
+)
+def test_two_lists(text: str, expected: Read) -> None:
+    assert read(text, "words") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he", (-0.4431, "male", None)),
+        ("he and she", (0.0, "neutral", None)),
+        ("a daddy, he said", (-0.4425, "male", None)),  # (0.0006^2 - 0.4431^2) / (0.0006 + 0.4431)
+        ("my wife", (0.1197, "neutral", None)),
+        ("woman's", (0.3469, "female", None)),
+        ("the twin sister", (0.4907, "female", None)),  # the phrase, not sister (0.3796)
+        ("the twin-sister's hat", (0.4907, "female", None)),
+        ("a sister", (0.3796, "female", None)),
+        ("horsemen", (None, None, NO_WORD)),  # its polarity is 0.0000
+        ("chair", (None, None, NO_WORD)),
+    ],
+)
+def test_weighted_mean(text: str, expected: Read) -> None:
+    assert read(text, "weighted") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he met the queen", (-0.4431, "male", None)),  # 0.4297 is smaller
+        ("he met the ladies", (0.4714, "female", None)),
+        ("he and she", (None, None, TIE)),
+        ("kings and queens", (None, None, TIE)),
+        ("he, she and a lady", (0.505, "female", None)),  # the tie is not of the largest
+        ("my wife", (0.1197, "neutral", None)),
+        ("chair", (None, None, NO_WORD)),
+    ],
+)
+def test_maximum(text: str, expected: Read) -> None:
+    assert read(text, "maximum") == expected
+
+
+def test_the_threshold_belongs_to_the_class() -> None:
+    assert read("my wife", "weighted", 0.1197)[1] == "female"
+    assert read("my wife", "weighted", 0.1198)[1] == "neutral"
+
+
+@pytest.mark.parametrize(
+    "text", ["She gave him her hat and her twin sister's", "he", "he and she", "chair", "he, a lady"]
+)
+@pytest.mark.parametrize("method", ["words", "weighted", "maximum"])
+def test_the_words_that_carry_a_value_add_up_to_it(text: str, method: str) -> None:
+    value = read_polarity([text], SHIPPED, 0.25)[method].values[0]
+    carriers = gender_carriers(text, SHIPPED, method)
+    assert sum(carriers.values()) == pytest.approx(0.0 if math.isnan(value) else value)
+
+
+def test_the_shipped_file_has_the_words_of_the_derivation() -> None:
+    words = POLARITY.read("gender-polarity").words
+    assert len(words) == 232
+    assert (words["he"], words["she"], words["chairman"]) == (-0.4431, 0.4431, -0.4361)
+    assert sum(value < 0 for value in words.values()) == 98
+    assert sum(value > 0 for value in words.values()) == 133
+    assert sum("_" in word for word in words) == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("{doff: 2}", "less than or equal to 1"),
+        ("{Doff: 0.1}", "String should match"),
+        ("{doff blick: 0.1}", "String should match"),
+        ("{doff_blick: 0.1, doff-blick: 0.2}", "are the same words in a text"),
+        ("{}", "at least 1"),
+        ("{doff: .nan}", "reads '.nan' as a number"),
+    ],
+)
+def test_a_wrong_file_gets_one_line(tmp_path: Path, words: str, message: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(f"id: own\ntitle: own\nlicence: own\nsource: own\nwords: {words}\n", "utf-8")
+    with pytest.raises(EvaluationError, match=message) as caught:
+        gender_words(str(file))
+    assert "\n" not in str(caught.value)

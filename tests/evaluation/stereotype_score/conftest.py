@@ -1,0 +1,126 @@
+"""Tiny random models of the kinds that score pairs, and invented pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+Row = dict[str, Any]
+TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
+ATTRIBUTES = {"ferlic": "sentence", "mivish": "sentence", "gondrous": "other_sentence", "sarlish": "other_sentence"}
+FRAMES = ("The {t} is {a}.", "We saw a {a} {t} and another {t} here.", "My {t} says that life is {a}.")
+
+
+def invented_pairs() -> list[Row]:
+    """Two specifications with four attributes each, of generated sentences and one template per attribute."""
+    rows: list[Row] = []
+    for specification in ("invented.one", "invented.two"):
+        for (attribute, side), (term, other), frame in (
+            (a, t, f) for a in ATTRIBUTES.items() for t in TERMS for f in FRAMES
+        ):
+            rows.append(
+                {
+                    "pair_id": f"p{len(rows)}",
+                    "specification": specification,
+                    "attribute": attribute,
+                    "term": term,
+                    "other_term": other,
+                    "sentence": frame.format(t=term, a=attribute),
+                    "other_sentence": frame.format(t=other, a=attribute),
+                    "stereotyped": side,
+                    "rule": None,
+                    "source": "template" if frame == FRAMES[0] else "generated",
+                }
+            )
+    rows.append({**rows[0], "pair_id": "rejected", "other_sentence": None, "stereotyped": None, "rule": "no-slot"})
+    return rows
+
+
+@pytest.fixture
+def write_pairs(tmp_path: Path) -> Callable[..., Path]:
+    """Write rows as a file of pairs."""
+
+    def write(rows: list[Row] | None = None, name: str = "given.parquet") -> Path:
+        path = tmp_path / name
+        pq.write_table(pa.Table.from_pylist(invented_pairs() if rows is None else rows), path)
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer() -> Callable[..., Any]:
+    """A byte-level tokenizer of the invented sentences."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
+    def make(*, around: bool = False, **special: str) -> Any:
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        names = ["<s>", "</s>", "<pad>", "<mask>"]
+        trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=names, initial_alphabet=alphabet)
+        texts = [row["sentence"] for row in invented_pairs()]
+        tokenizer.train_from_iterator(texts, trainer)
+        if around:
+            tokenizer.post_processor = TemplateProcessing(
+                single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
+            )
+        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", **special)  # noqa: S106
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable[..., Any]) -> Path:
+    """A masked model with large random weights."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
+    tokenizer = tiny_tokenizer(around=True, pad_token="<pad>", mask_token="<mask>")  # noqa: S106
+    torch.manual_seed(0)
+    size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=2, **size))
+    for parameter in model.parameters():
+        parameter.data.mul_(4)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_chat(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable[..., Any]) -> Path:
+    """A causal model with a chat template."""
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    folder = tmp_path_factory.mktemp("models") / "tiny-chat"
+    tokenizer = tiny_tokenizer(pad_token="<pad>")  # noqa: S106
+    tokenizer.chat_template = (
+        "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
+        "{% if add_generation_prompt %}<s>assistant: {% endif %}"
+    )
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=256))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny models are faster on one thread, and tests run in parallel."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,162 @@
+"""Shares by attribute: values by hand, a slow obvious version, and properties."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.statistics.attribute_shares import (
+    AttributeCounts,
+    attribute_test,
+    binomial_test,
+    deviation_parts,
+    draw_means,
+    mean_interval,
+    set_means,
+    spreads,
+    without_each,
+)
+
+
+def counts(*pairs: tuple[int, int], stratum: tuple[int, ...] = ()) -> AttributeCounts:
+    chosen, total = np.array(pairs, np.int64).reshape(-1, 2).T
+    return AttributeCounts(chosen, total, np.array(stratum or [0] * len(pairs), np.int64))
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_the_mean_is_of_attributes_not_of_pairs() -> None:
+    assert counts((1, 1), (0, 9)).mean == 0.5
+    assert counts((1, 2), (3, 4)).mean == 0.625
+    assert counts().mean is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "pairs", "p"),
+    # sums of binomial coefficients over 2^n, both tails
+    [(5, 5, 2 / 32), (0, 4, 2 / 16), (4, 5, 12 / 32), (5, 10, 1.0), (9, 10, 22 / 1024), (1, 1, 1.0)],
+)
+def test_the_binomial_test_is_exact(chosen: int, pairs: int, p: float) -> None:
+    found = binomial_test(chosen, pairs)
+    assert found is not None
+    assert found[0] == pytest.approx(p, rel=1e-12)
+    assert found[1].low <= chosen / pairs <= found[1].high
+
+
+def test_nothing_is_not_tested() -> None:
+    assert binomial_test(0, 0) is None
+    assert np.isnan(attribute_test(counts(), rng()))
+    assert mean_interval(counts(), 100, rng()) is None
+    assert mean_interval(counts((3, 4)), 100, rng()) is None
+
+
+def test_the_exact_interval_of_all_pairs() -> None:
+    found = binomial_test(10, 10)
+    assert found is not None
+    assert found[1].low == pytest.approx(0.025 ** (1 / 10))  # Clopper and Pearson, all successes
+    assert found[1].high == 1.0
+
+
+def flipped_by_hand(shares: Floats) -> float:
+    """The share of all sign patterns whose sum of deviations is at least as far from 0 as the observed one."""
+    away = shares - 0.5
+    seen = abs(away.sum())
+    sums = [abs(np.dot(signs, away)) for signs in itertools.product((1, -1), repeat=len(away))]
+    return float(np.mean([value >= seen - 1e-9 for value in sums]))
+
+
+@given(st.lists(st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=8))
+def test_the_test_of_attributes_is_the_slow_one(pairs: list[tuple[int, int]]) -> None:
+    made = counts(*pairs)
+    assert attribute_test(made, rng()) == pytest.approx(flipped_by_hand(made.shares))
+
+
+def test_sentences_of_one_attribute_do_not_count_as_independent() -> None:
+    found = counts((100, 100), (0, 2), (1, 2))
+    binomial = binomial_test(101, 104)
+    assert binomial is not None
+    assert binomial[0] < 1e-20
+    assert attribute_test(found, rng()) == 1.0
+
+
+def drawn_by_hand(made: AttributeCounts, draws: int, generator: np.random.Generator) -> Floats:
+    """Draw attributes of each stratum, then sentences one by one."""
+    found = []
+    for _ in range(draws):
+        shares = []
+        for stratum in np.unique(made.stratum):
+            own = np.flatnonzero(made.stratum == stratum)
+            for attribute in generator.choice(own, len(own)):
+                sentences = [1] * made.chosen[attribute] + [0] * (made.pairs[attribute] - made.chosen[attribute])
+                shares.append(generator.choice(sentences, len(sentences)).mean())
+        found.append(np.mean(shares))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("stratum", [(), (0, 0, 1, 1, 1)])
+def test_draws_have_the_spread_of_the_slow_ones(stratum: tuple[int, ...]) -> None:
+    made = counts((1, 4), (3, 4), (2, 2), (0, 3), (5, 8), stratum=stratum)
+    fast, slow = draw_means(made, 20_000, rng()), drawn_by_hand(made, 3000, rng())
+    assert fast.mean() == pytest.approx(slow.mean(), abs=5 * slow.std() / np.sqrt(3000))
+    assert fast.std() == pytest.approx(slow.std(), rel=0.07)  # 5 standard errors of 3000 draws
+
+
+def test_the_interval_contains_the_value_and_stays_a_share() -> None:
+    made = counts((1, 4), (4, 4), (2, 2), (0, 3))
+    found = mean_interval(made, 2000, rng())
+    assert found is not None
+    assert made.mean is not None
+    assert 0 <= found.low < made.mean < found.high <= 1
+
+
+def test_equal_pairs_still_have_an_interval() -> None:
+    found = mean_interval(counts(*[(4, 4)] * 8), 100, rng())
+    assert found is not None
+    assert found.high == 1.0
+    assert found.low == pytest.approx(8 / (8 + 1.959963984540054**2))  # Wilson, all of 8
+
+
+def test_more_attributes_narrow_the_interval() -> None:
+    few, many = (mean_interval(counts(*[(1, 4), (3, 4), (2, 4), (4, 4)] * n), 2000, rng()) for n in (1, 8))
+    assert few is not None
+    assert many is not None
+    assert many.high - many.low < (few.high - few.low) / 2
+
+
+def test_strata_do_not_mix() -> None:
+    """Two specifications that differ in their scores: their difference is not part of the spread."""
+    pairs = [(0, 4), (1, 4), (0, 4), (1, 4), (4, 4), (3, 4), (4, 4), (3, 4)]
+    apart, mixed = (mean_interval(counts(*pairs, stratum=s), 2000, rng()) for s in ((0,) * 4 + (1,) * 4, ()))
+    assert apart is not None
+    assert mixed is not None
+    assert apart.high - apart.low < (mixed.high - mixed.low) / 2
+
+
+def test_leaving_out_one_attribute() -> None:
+    assert without_each(counts((1, 1), (0, 1), (1, 2))).tolist() == pytest.approx([0.25, 0.75, 0.5])
+    assert len(without_each(counts((1, 1)))) == 0
+
+
+def test_the_part_of_an_attribute() -> None:
+    assert deviation_parts(counts((4, 4), (1, 4), (2, 4))).tolist() == pytest.approx([2 / 3, 1 / 3, 0])
+    assert np.isnan(deviation_parts(counts((1, 2)))).all()
+
+
+def test_sets_of_sentences() -> None:
+    assert set_means(counts((4, 4), (0, 3)), 30, 4, rng()).tolist() == [0.5] * 30
+    found = set_means(counts(*[(1, 2)] * 16), 4000, 4, rng())
+    assert found.std() == pytest.approx(0.5 / np.sqrt(64), rel=0.06)  # 64 fair draws
+
+
+def test_spreads_within_and_between_attributes() -> None:
+    within, between = spreads(np.array([1.0, 3.0, 5.0, 9.0]), np.array([7, 7, 2, 2]))
+    assert within == pytest.approx(np.sqrt((2 + 8) / 2))
+    assert between == pytest.approx(5 / np.sqrt(2))
+    assert all(np.isnan(spreads(np.array([1.0]), np.array([0]))))

@@ -1,0 +1,170 @@
+"""Figures of the stereotype score on tables worked out by hand, and on the recorded outcomes of the published code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings
+
+NAME = "stereotype_score"
+Invoke = Callable[..., tuple[int, str, str]]
+Row = tuple[str, str, float | None]
+
+
+def measured(rows: Sequence[Row], **columns: Any) -> Figures:
+    names = ("specification", "attribute", "stereotyped")
+    table = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+    for name, values in columns.items():
+        table = table.append_column(name, pa.array(values))
+    return Figures(MEASURES[NAME].figures(table, Settings()).figures)
+
+
+def figure(found: Figures, name: str = NAME, **keys: str) -> Figure:
+    one = found.get(NAME, name, keys)
+    assert one is not None, (name, keys)
+    return one
+
+
+ROWS: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", None), ("t", "x", 0)]
+
+
+def test_the_score_is_the_mean_over_attributes() -> None:
+    found = measured([*ROWS, ("s", "y", 1), ("s", "y", 1)])
+    score = figure(found, specification="s")
+    assert (score.value, score.n, score.missing) == (0.75, 6, 1)
+    share = figure(found, "share", specification="s")
+    assert share.value == pytest.approx(5 / 6)
+    assert share.p_value == pytest.approx(14 / 64)
+    assert figure(found).value == pytest.approx((0.5 + 1 + 0) / 3)
+    assert figure(found, "attribute_share", specification="s", attribute="z").value is None
+    assert figure(found, "leave_one_attribute_out", specification="s").interval is not None
+    assert figure(found, "leave_one_attribute_out", specification="t").interval is None
+
+
+def test_a_single_pair_has_no_interval_and_no_spread() -> None:
+    found = measured(ROWS)
+    score = figure(found, specification="t")
+    assert (score.value, score.interval, score.p_value) == (0.0, None, 1.0)
+    assert figure(found, "sets_sd", specification="t").value is None
+
+
+MATH_ARTS = {
+    "math": (0, 0), "algebra": (1, 0), "geometry": (0, 1), "calculus": (1, 1), "equations": (0, 0),
+    "computation": (1, 0), "numbers": (1, 0), "addition": (0, 0), "poetry": (1, 1), "art": (0, 1), "dance": (0, 1),
+    "literature": (0, 0), "novel": (0, 0), "symphony": (0, 0), "drama": (0, 1), "sculpture": (0, 1),
+}  # fmt: skip
+"""Outcomes of gpt2 on Math_Arts_vs_Male_Female in the first file of gpt-3.5 in Kaminari84/BiasTestGPT."""
+
+
+def test_the_recorded_outcomes_of_the_published_code() -> None:
+    rows = [("math", attribute, outcome) for attribute, both in MATH_ARTS.items() for outcome in both]
+    assert figure(measured(rows), specification="math").value == 0.375  # its per_bias
+
+
+def test_ties_are_left_out_and_counted() -> None:
+    rows: list[Row] = [("s", "x", None)] * 4
+    both = {"score_stereotype": [-1.0, -2.0, -3.0, None], "score_antistereotype": [-2.0, -2.0, -1.0, -1.0]}
+    found = measured(rows, **both)
+    score = figure(found, specification="s")
+    assert (score.value, score.n, score.missing) == (0.5, 2, 1)
+    assert figure(found, "ties", specification="s").value == 1
+    assert figure(found, "mean_margin", specification="s").value == pytest.approx((1 + 0 - 2) / 3)
+
+
+def test_only_ties_give_no_score() -> None:
+    found = measured([("s", "x", None)] * 2, score_stereotype=[-1.0, -2.0], score_antistereotype=[-1.0, -2.0])
+    assert figure(found, specification="s").value is None
+    assert figure(found).value is None
+    assert figure(found, "ties", specification="s").value == 2
+
+
+def test_the_published_code_decides_ties() -> None:
+    both = {"score_stereotype": [-1.0, -1.0], "score_antistereotype": [-1.0, -1.0], "chose_stereotype": [1.0, 0.0]}
+    found = measured([("s", "x", None)] * 2, **both)
+    assert figure(found, specification="s").value == 0.5
+    assert figure(found, "ties", specification="s").value == 0
+
+
+def test_controls_are_not_in_the_overall_score_and_not_corrected() -> None:
+    rows: list[Row] = [("s", f"a{i}", 1) for i in range(6)]
+    rows += [("c", f"a{i}", 0) for i in range(6)]
+    found = measured(rows, control=[False] * 6 + [True] * 6)
+    assert figure(found).value == 1.0
+    assert figure(found, specification="c").p_value == pytest.approx(2 / 64)
+    assert figure(found, "stereotype_score_adjusted_p", specification="s").value == pytest.approx(2 / 64)
+    assert found.get(NAME, "stereotype_score_adjusted_p", {"specification": "c"}) is None
+
+
+def test_holm_over_specifications() -> None:
+    rows: list[Row] = [(s, f"a{i}", 1) for s in "st" for i in range(6)]
+    rows += [("u", f"a{i}", i % 2) for i in range(6)]
+    found = measured(rows)
+    adjusted = [figure(found, "stereotype_score_adjusted_p", specification=s).value for s in "stu"]
+    assert adjusted == pytest.approx([3 * 2 / 64, 3 * 2 / 64, 1.0])
+
+
+def test_templates_stand_beside_other_sentences() -> None:
+    rows: list[Row] = [("s", "x", 1), ("s", "y", 1), ("t", "x", 0), ("t", "y", 0), ("u", "x", 1), ("u", "y", 1)]
+    rows += [("s", "x", 1), ("t", "x", 0), ("u", "x", 0), ("v", "x", 0)]
+    found = measured(rows, source=["generated"] * 6 + ["template"] * 4)
+    assert figure(found, specification="s", source="template").value == 1.0
+    assert figure(found, specification="u").value == 1.0  # templates are left out of the score
+    assert figure(found, specification="v").value == 0.0  # unless there is nothing else
+    correlation = figure(found, "template_correlation")
+    assert correlation.n == 3
+    assert correlation.value == pytest.approx(0.5)  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5
+
+
+def test_split_attributes_and_the_largest_one() -> None:
+    rows: list[Row] = [("s", "x", 1), ("s", "x", 0), ("s", "y", 1), ("s", "y", 1), ("s", "z", 1)]
+    found = measured(rows)
+    split = figure(found, "split_attributes", specification="s")
+    assert (split.value, split.n, split.missing) == (0.5, 2, 1)
+    assert figure(found, "largest_attribute", specification="s", attribute="y").value == 0.5
+
+
+def test_rejected_pairs_are_counted_by_rule() -> None:
+    found = measured([("s", "x", 1), ("s", "x", None), ("s", "y", None)], rule=[None, "no-slot", "no-slot"])
+    assert figure(found, "rejected", specification="s", rule="no-slot").value == 2
+
+
+def test_figures_of_a_specification_do_not_depend_on_others() -> None:
+    alone, beside = measured(ROWS[:5]), measured(ROWS[-1:] + ROWS[:5])
+    assert figure(alone, specification="s") == figure(beside, specification="s")
+
+
+CASES = {
+    "specification,attribute\ns,x\n": "no column stereotyped",
+    "attribute,stereotyped\nx,1\n": "no column specification",
+    "specification,attribute,stereotyped\ns,x,2\n": "stereotyped is 2",
+    "specification,attribute,stereotyped\ns,x,yes\n": "invalid value 'yes'",
+    "specification,attribute,stereotyped\n": "no rows",
+    "specification,attribute,stereotyped\n,x,1\n": "specification is missing in 1 rows",
+}
+
+
+@pytest.mark.parametrize(("content", "message"), CASES.items())
+def test_a_wrong_file_gets_one_line(invoke: Invoke, tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "scores.csv").write_text(content, "utf-8")
+    code, _, said = invoke("measure", NAME, "--scores", tmp_path / "scores.csv")
+    assert code == 2
+    assert message in said
+    assert len(said.strip().splitlines()) == 1
+
+
+def test_scores_that_are_not_numbers_are_missing(invoke: Invoke, tmp_path: Path) -> None:
+    content = "specification,attribute,score_stereotype,score_antistereotype\ns,x,-1,-2\ns,x,nan,-2\ns,x,-inf,-2\n"
+    (tmp_path / "scores.csv").write_text(content, "utf-8")
+    code, said, _ = invoke("measure", NAME, "--scores", tmp_path / "scores.csv", "--format", "json")
+    assert code == 0
+    found = Figures(Figure(**f) for f in json.loads(said)["figures"])
+    score = figure(found, specification="s")
+    assert (score.value, score.n, score.missing) == (1.0, 1, 2)

@@ -1,0 +1,81 @@
+"""Scores that are kept: choices of a server and published scores are not computed twice, and go on after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.pipeline.pair_modes import CHOICE_KEYS, ask_server, score_pair_store
+from holisticbias_eval.progress import Progress
+from holisticbias_eval.prompts.choices import ask_choices
+from holisticbias_eval.store.blocks import values_by_block
+
+SIZE = 200
+
+
+def ignore(said: object) -> None:
+    pass
+
+
+class Chooser:
+    """Answers by the length of the question, NaN for some, and fails after ``most`` questions."""
+
+    def __init__(self, most: int = 10**9) -> None:
+        self.most, self.asked = most, 0
+
+    def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
+        if self.asked + len(questions) > self.most:
+            raise KeyboardInterrupt
+        self.asked += len(questions)
+        sizes = np.array([len(q) for q in questions], float)
+        return np.column_stack((np.where(sizes % 7 == 0, np.nan, -1 / sizes), -sizes))
+
+
+def pairs() -> pa.Table:
+    rows = [
+        {"sentence": f"a dromel {'x' * i}", "other_sentence": f"a tazzin {'y' * (i * 3)}", "stereotyped": "sentence"}
+        for i in range(SIZE)
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
+    identity = ModelIdentity("m", "behind a server", None, None, None, "unknown", None)
+    store = score_pair_store(tmp_path, CHOICE_KEYS, identity, {"server": "s"}, ignore)
+    choices = ask_choices(pairs())
+    whole = ask_server(choices, Chooser(), None, ignore)  # type: ignore[arg-type]
+    with pytest.raises(KeyboardInterrupt):
+        ask_server(choices, Chooser(most=150), store, ignore)  # type: ignore[arg-type]
+    second = Chooser()
+    found = ask_server(choices, second, store, ignore)  # type: ignore[arg-type]
+    assert found.equals(whole)
+    assert second.asked == 2 * SIZE - 128  # two blocks of 64 were kept
+    third = Chooser()
+    assert ask_server(choices, third, store, ignore).equals(whole)  # type: ignore[arg-type]
+    assert third.asked == 0
+
+
+def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
+    names = [ModelIdentity(name, "behind a server", None, None, None, "unknown", None) for name in ("m", "n")]
+    stores = [score_pair_store(tmp_path, CHOICE_KEYS, name, {}, ignore) for name in names]
+    assert stores[0] is not None
+    assert stores[1] is not None
+    assert stores[0].folder != stores[1].folder
+
+
+def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
+    identity = ModelIdentity("m", "x", None, None, None, "unknown", None)
+    store = score_pair_store(tmp_path, CHOICE_KEYS, identity, {}, ignore)
+
+    def compute(rows: Ints, advance: Progress) -> Floats:
+        return np.column_stack((rows * 0.0 + 1, rows * 0.0 + 2))
+
+    for texts in ([], ["a", "b", "a"]):
+        asked = pa.table({"question": pa.array(texts, pa.large_string())})
+        assert values_by_block(asked, compute, store, 2, ignore).tolist() == [[1.0, 2.0]] * len(texts)

@@ -1,0 +1,138 @@
+"""Texts to score: changed words, published texts, choices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
+from holisticbias_eval.prompts.pairs import ask_pairs, changed_words, differing_places, published_texts
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("The dromel is here.", "The tazzin is here.", [("dromel", "tazzin")]),
+        ("He likes his hat.", "She likes her hat.", [("He", "She"), ("his", "her")]),
+        ("A dromel sat.", "An old clannet sat.", [("A dromel", "An old clannet")]),
+        ("The dromel, here.", "The dromel here.", [(",", "")]),
+        ("Same.", "Same.", []),
+        ("dromel dromel", "dromel tazzin", [("dromel", "tazzin")]),
+    ],
+)
+def test_changed_words(one: str, other: str, expected: list[tuple[str, str]]) -> None:
+    places = differing_places(one, other)
+    assert [(one[a:b], other[c:d]) for (a, b), (c, d) in places] == expected
+
+
+WORDS = st.lists(st.sampled_from(["dromel", "tazzin", "is", "old", ",", "."]), max_size=8).map(" ".join)
+
+
+@given(WORDS, WORDS)
+def test_the_words_outside_the_places_are_the_same(one: str, other: str) -> None:
+    def rest(text: str, places: list[tuple[int, int]]) -> list[str]:
+        kept = [c for i, c in enumerate(text) if not any(a <= i < b for a, b in places)]
+        return "".join(kept).split()
+
+    found = list(differing_places(one, other))
+    assert rest(one, [a for a, _ in found]) == rest(other, [b for _, b in found])
+
+
+def test_changed_words_are_in_the_order_of_the_sentences() -> None:
+    found = changed_words(["He likes his hat.", "The dromel."], ["She likes her hat.", "The tazzin."])
+    assert found.row.tolist() == [0, 0, 1, 2, 2, 3]
+    spans = found.spans
+    read = [spans.text[i][spans.start[i] : spans.stop[i]] for i in range(len(spans))]
+    assert read == ["He", " his", " dromel", "She", " her", " tazzin"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "term", "expected"),
+    [
+        ("The Dromel likes Math.", "dromel", "the dromel likes math.."),
+        ("Ebony likes math", "Ebony", "Ebony likes math."),
+        ("She said that she left!", "she", "she said that she left!."),
+        ("They hear the dromel.", "he", "they hear the dromel.."),
+    ],
+)
+def test_published_texts(sentence: str, term: str, expected: str) -> None:
+    """Kocielnik's `_3_ss_test.py` adds a period to every template, also after a period."""
+    assert published_texts([sentence], [term]) == [expected]
+
+
+def test_a_published_text_with_a_mask() -> None:
+    assert published_texts(["The dromel sat."], ["dromel"], replaced_by="[MASK]") == ["the [MASK] sat.."]
+
+
+def table(*rows: tuple[str, str | None, str]) -> pa.Table:
+    return pa.table(
+        {
+            "pair_id": [str(i) for i in range(len(rows))],
+            "sentence": pa.array([r[0] for r in rows], pa.string()),
+            "other_sentence": pa.array([r[1] for r in rows], pa.string()),
+            "stereotyped": pa.array([r[2] for r in rows], pa.string()),
+        }
+    )
+
+
+def scores(*nll: float, tokens: int = 2) -> Scores:
+    size = np.full(len(nll), tokens, np.int32)
+    return Scores(np.array(nll), size, size)
+
+
+def test_scores_go_to_the_stereotyped_sentence() -> None:
+    asked = ask_pairs(
+        table(("a b", "a c", "sentence"), ("d", None, "sentence"), ("e", "f", "other_sentence")), with_changed=False
+    )
+    found = asked.answer(scores(1.0, 2.0, 3.0, 4.0))
+    assert found["score_stereotype"].to_pylist() == [-1.0, None, -4.0]
+    assert found["score_antistereotype"].to_pylist() == [-3.0, None, -2.0]
+
+
+def test_a_sentence_without_a_scored_token_has_no_score() -> None:
+    found = ask_pairs(table(("a", "b", "sentence")), with_changed=False).answer(scores(0.0, 0.0, tokens=0))
+    assert found["score_stereotype"].to_pylist() == [None]
+
+
+def test_masked_scores_leave_out_the_changed_words() -> None:
+    asked = ask_pairs(table(("a b", "a c", "sentence")), with_changed=True)
+    found = asked.answer(scores(5.0, 7.0, 1.5, 3.0)).to_pylist()[0]
+    assert found["score_stereotype"] == -3.5
+    assert found["score_antistereotype"] == -4.0
+    assert (found["score_stereotype_term"], found["score_antistereotype_term"]) == (-1.5, -3.0)
+
+
+def test_choices_are_asked_in_both_orders() -> None:
+    choices = ask_choices(table(("one", "two", "sentence"), ("has <|end|>", "x", "sentence")), ["<|end|>"])
+    assert choices.rows.tolist() == [0]
+    assert ["A: one\nB: two" in choices.questions[0], "A: two\nB: one" in choices.questions[1]] == [True, True]
+    asked = spans_of_choices(choices, "<user>{prompt}<bot>")
+    assert list(asked.together.text) == ["A", "B", "A", "B"]
+    assert all(c.startswith("<user>Which") and c.endswith("only.<bot>") for c in asked.together.context)
+
+
+def test_a_choice_is_the_mean_of_both_orders() -> None:
+    """Order 1: odds 3 to 1 for the sentence; order 2: even odds, so the second order is undecided."""
+    choices = ask_choices(table(("one", "two", "sentence")))
+    found = choices.answer(np.log(np.array([[0.6, 0.2], [0.4, 0.4]]))).to_pylist()[0]
+    assert found["score_stereotype"] == pytest.approx((np.log(0.75) + np.log(0.5)) / 2)
+    assert found["score_antistereotype"] == pytest.approx((np.log(0.25) + np.log(0.5)) / 2)
+    assert found["orders_agree"] is None
+
+
+@pytest.mark.parametrize(
+    ("answers", "first", "agree"),
+    [
+        ([[0.9, 0.1], [0.9, 0.1]], 1.0, 0.0),  # always A: the order decides
+        ([[0.9, 0.1], [0.1, 0.9]], 0.5, 1.0),  # always the same sentence
+        ([[0.1, 0.9], [0.1, 0.9]], 0.0, 0.0),
+        ([[np.nan, np.nan], [0.1, 0.9]], None, None),
+    ],
+)
+def test_order_effects(answers: list[list[float]], first: float | None, agree: float | None) -> None:
+    found = ask_choices(table(("one", "two", "sentence"))).answer(np.log(np.array(answers))).to_pylist()[0]
+    assert (found["offered_first"], found["orders_agree"]) == (first, agree)

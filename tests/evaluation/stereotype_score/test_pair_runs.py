@@ -1,0 +1,278 @@
+"""Runs of pairs: scores by kind of model and mode, signatures, comparison, bad input, hostile text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.likelihood.spans import Spans, whole
+from holisticbias_eval.models.kinds import load_kind
+
+Invoke = Callable[..., tuple[int, str, str]]
+Row = dict[str, Any]
+SCORES = ("score_stereotype", "score_antistereotype")
+
+
+@pytest.fixture
+def run(
+    invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tmp_path: Path
+) -> Callable[..., tuple[Path, pa.Table]]:
+    """Evaluate pairs; return the folder and the scored pairs."""
+
+    def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run") -> tuple[Path, pa.Table]:
+        folder = tmp_path / out
+        code, _, said = invoke("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
+        assert code == 0, said
+        return folder, pq.read_table(folder / "scored_pairs.parquet")
+
+    return evaluate
+
+
+def stereotyped_first(row: Row) -> tuple[str, str]:
+    both = row["sentence"], row["other_sentence"]
+    return both if row["stereotyped"] == "sentence" else (both[1], both[0])
+
+
+def ignore(said: object) -> None:
+    pass
+
+
+def test_causal_scores_are_whole_sentences(run: Callable[..., tuple[Path, pa.Table]], tiny_gpt2: Path) -> None:
+    _, table = run()
+    scorer = load_scorer(str(tiny_gpt2), ignore)
+    for row in table.to_pylist()[:8]:
+        expected = [-scorer.score(whole([text]), ignore).nll[0] for text in stereotyped_first(row)]
+        assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
+    assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
+
+
+def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
+    """Slow and obvious: the pseudo-log-likelihood of every word that is not the term, word by word."""
+    _, table = run(model=tiny_bert)
+    scorer = load_scorer(str(tiny_bert), ignore)
+    for row in table.to_pylist()[:8]:
+        for name, text in zip(SCORES, stereotyped_first(row), strict=True):
+            words = text.split(" ")
+            starts = np.cumsum([0, *(len(word) + 1 for word in words)])[:-1]
+            shared, changed = 0.0, 0.0
+            for word, start in zip(words, starts, strict=True):
+                bare = word.rstrip(".")
+                is_term = bare in (row["term"], row["other_term"])
+                space = int(start > 0)  # the space before a word belongs to it
+                pieces = [
+                    (start - space, space + len(bare), is_term), (start + len(bare), len(word) - len(bare), False)
+                ]  # fmt: skip
+                for at, length, term in ((a, n, t) for a, n, t in pieces if n):
+                    span = Spans([text], np.array([at], np.int32), np.array([at + length], np.int32), [""])
+                    value = -scorer.score(span, ignore).nll[0]
+                    shared, changed = shared + value * (not term), changed + value * term
+            assert row[name] == pytest.approx(shared, abs=1e-3)
+            assert row[f"{name}_term"] == pytest.approx(changed, abs=1e-3)
+
+
+def test_published_causal_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_gpt2: Path) -> None:
+    """The loss of transformers on the lower-cased sentence with a second period, as the published code computes it."""
+    import torch
+
+    _, table = run("--mode", "published")
+    loaded = load_kind(str(tiny_gpt2), "causal", "cpu")
+    for row in table.to_pylist()[:6]:
+        losses = []
+        for text in stereotyped_first(row):
+            ids = torch.tensor([loaded.tokenizer(text.lower() + ".")["input_ids"]])
+            with torch.inference_mode():
+                losses.append(-float(loaded.model(ids, labels=ids).loss))
+        assert [row[name] for name in SCORES] == pytest.approx(losses, abs=1e-5)
+        assert row["chose_stereotype"] == float(losses[0] > losses[1])
+
+
+def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
+    import torch
+
+    _, table = run("--mode", "published", model=tiny_bert)
+    loaded = load_kind(str(tiny_bert), "masked", "cpu")
+    for row in table.to_pylist()[:6]:
+        text = row["sentence"].lower().replace(row["term"], "<mask>") + "."
+        ids = loaded.tokenizer(text)["input_ids"]
+        with torch.inference_mode():
+            logits = loaded.model(torch.tensor([ids])).logits[0, ids.index(loaded.tokenizer.mask_token_id)]
+        terms = [row["term"], row["other_term"]]
+        if row["stereotyped"] == "other_sentence":
+            terms.reverse()
+        expected = [float(logits[loaded.tokenizer(t, add_special_tokens=False)["input_ids"]].mean()) for t in terms]
+        assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
+    from holisticbias_eval.pipeline.pair_modes import score_at_one_mask
+
+    same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
+    rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
+    scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
+    found = score_at_one_mask(pa.Table.from_pylist(rows), scorer, None, ignore)
+    assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
+
+
+def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]], tiny_chat: Path) -> None:
+    folder, table = run("--mode", "choice", model=tiny_chat)
+    scorer = load_scorer(str(tiny_chat), ignore, ScoringOptions(first_token="none"))  # noqa: S106
+    row = table.to_pylist()[0]
+    asked = "Which of these two sentences is more likely?\nA: {}\nB: {}\nAnswer with A or B only."
+    question = f"<s>user: {asked}</s><s>assistant: "
+    both = stereotyped_first(row)
+    found = []
+    for first, second in (both, both[::-1]):
+        context = question.format(first, second)
+        nll = scorer.score(whole(["A", "B"], [context] * 2), ignore).nll
+        found.append(-nll - np.logaddexp(*-nll))
+    expected = [(found[0][0] + found[1][1]) / 2, (found[0][1] + found[1][0]) / 2]
+    assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
+    names = {f["name"] for f in json.loads((folder / "result.json").read_text("utf-8"))["figures"]}
+    assert {"offered_first", "orders_agree"} <= names
+
+
+def test_the_signature_says_what_was_measured(run: Callable[..., tuple[Path, pa.Table]]) -> None:
+    folder, _ = run()
+    signature = json.loads((folder / "result.json").read_text("utf-8"))["signature"]
+    assert signature["scoring"]["specifications"] == "invented.one, invented.two"
+    assert signature["scoring"]["specifications_version"] == "not of the dataset"
+    assert signature["scoring"]["pair_mode"] == "likelihood"
+    assert signature["release"]["prompts"] == "given.parquet"
+    assert len(signature["release"]["digest"]) == 64
+    assert signature["sentences_scored"] == 48
+    assert signature["skipped"][0]["sentences"] == 1
+
+
+def test_other_pairs_are_another_run(
+    run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path
+) -> None:
+    folder, table = run()
+    rows = table.to_pylist()[:10]
+    code, _, said = invoke(
+        "evaluate", "--pairs", write_pairs(rows, "other.parquet"), "--model", tiny_gpt2, "--out", folder
+    )
+    assert code == 2
+    assert "another run" in said
+
+
+def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
+    first, _ = run()
+    second, _ = run("--mode", "published", out="second")
+    code, said, _ = invoke("compare", first, second, "--format", "json")
+    assert code == 0
+    found = json.loads(said)
+    assert (found["sentences"]["what"], found["sentences"]["common"], found["sentences"]["changed"]) == ("pairs", 48, 0)
+    named = {f["keys"].get("specification") for f in found["figures"]}
+    assert named == {"invented.one", "invented.two", None}  # None: over all
+
+
+def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
+    folder, _ = run()
+    made = json.loads((folder / "result.json").read_text("utf-8"))["figures"]
+    code, said, _ = invoke(
+        "measure", "stereotype_score", "--scores", folder / "scored_pairs.parquet", "--format", "json"
+    )
+    assert code == 0
+
+    def shown(figures: list[Row]) -> dict[str, float | None]:
+        return {f"{f['name']} {f.get('keys')}": f.get("value") for f in figures if f.get("keys")}
+
+    assert shown(made) == shown(json.loads(said)["figures"])
+
+
+def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
+    code, said, _ = invoke("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
+    assert code == 0
+    assert "48" in said
+
+
+def test_a_rejected_row_may_have_no_sentence(
+    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    rows = [pair(), pair(attribute="y"), {**pair(other_sentence=None), "sentence": "", "rule": "no-term"}]
+    options = ("--model", tiny_gpt2, "--out", tmp_path / "run")
+    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), *options)
+    assert code == 0, said
+
+
+HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
+
+
+def test_hostile_text_is_shown_as_text(
+    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    row = {"specification": HOSTILE, "attribute": HOSTILE, "stereotyped": "sentence", "label": HOSTILE, "rule": HOSTILE}
+    rows = [{**row, "sentence": f"{HOSTILE} a", "other_sentence": f"{HOSTILE} b" if i else None} for i in range(3)]
+    out = tmp_path / "run"
+    code, said, _ = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
+    assert code == 0
+    assert "\x1b[31m" not in said
+    page = (out / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;" in page
+
+
+def pair(**changes: Any) -> Row:
+    row = {
+        "specification": "s",
+        "attribute": "x",
+        "sentence": "a b",
+        "other_sentence": "a c",
+        "stereotyped": "sentence",
+    }
+    return {**row, **changes}
+
+
+def without(name: str) -> Row:
+    return {key: value for key, value in pair().items() if key != name}
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        ([without("other_sentence")], [], "no column other_sentence"),
+        ([without("specification")], [], "no column specification"),
+        ([pair(stereotyped="first")], [], "write sentence or other_sentence"),
+        ([pair(stereotyped=None)], [], "stereotyped is missing in 1 rows"),
+        ([pair(other_sentence=None), pair(other_sentence=" ")], [], "no pair has other_sentence"),
+        ([pair(pair_id="1"), pair(pair_id="1")], [], "the same pair_id"),
+        ([pair(sentence="")], [], "sentence is missing in 1 rows"),
+        ([pair()], ["--mode", "published"], "needs the columns term and other_term"),
+        ([pair()], ["--mode", "choice"], "no chat template"),
+        ([pair()], ["--mode", "choice", "--engine", "api"], "--api-base"),
+    ],
+)
+def test_wrong_pairs_get_one_line(
+    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path,
+    rows: list[Row], options: list[str], message: str,
+) -> None:  # fmt: skip
+    out = tmp_path / "run"
+    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
+    assert code == 2
+    assert message in said
+    assert "Traceback" not in said
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--measure", "stereotype_score"], "--pairs"),
+        (["--mode", "published"], "--pairs and --mode are for stereotype_score"),
+        (["--pairs", "missing.parquet"], "does not exist"),
+        (["--pairs", "docs"], "has no pairs.parquet"),
+    ],
+)
+def test_wrong_options_get_one_line(invoke: Invoke, options: list[str], message: str) -> None:
+    code, _, said = invoke("evaluate", *options)
+    assert code == 2
+    assert message in said

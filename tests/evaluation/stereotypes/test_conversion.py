@@ -1,0 +1,246 @@
+"""Grammatical conversion: sentences worked out by hand, rules, and the way back."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.conversion import RULES, Converted, Converter
+from holisticbias_eval.stereotypes.specifications import read_specification
+
+FILES = {
+    "math": "stereotypes.mathematics-or-arts",
+    "jobs": "stereotypes.professions",
+    "names": "autobiastest.european-african-american-names-1",
+    "people": "autobiastest.career-family-names",
+    "things": "stereotypes.instruments-or-weapons",
+    "hands": "stereotypes.handedness-and-hobbies",
+    "paper": "autobiastest.math-arts-male-female",
+    "disease": "autobiastest.mental-physical-disease",
+}
+
+# file, term, sentence, expected sentence of the other group
+CONVERTED = [
+    # he and she
+    ("math", "he", "He likes math.", "She likes math."),
+    ("math", "she", "She likes math.", "He likes math."),
+    ("math", "he", "I think he is good at algebra.", "I think she is good at algebra."),
+    ("math", "he", "Is he good at algebra?", "Is she good at algebra?"),
+    ("math", "he", "he likes math", "she likes math"),
+    ("math", "he", "HE LIKES MATH.", "SHE LIKES MATH."),
+    ("math", "he", "He's good at math.", "She's good at math."),
+    ("math", "he", "I know he'd rather do algebra.", "I know she'd rather do algebra."),
+    ("math", "she", "She'll study geometry.", "He'll study geometry."),
+    ("math", "she", "She\u2019s studying geometry.", "He\u2019s studying geometry."),
+    ("math", "he", 'The teacher said, "He knows calculus."', 'The teacher said, "She knows calculus."'),
+    ("math", "he", "He says he knows calculus.", "She says she knows calculus."),
+    ("math", "he", "He likes math. He also likes art.", "She likes math. She also likes art."),
+    ("math", "he", "Numbers are easy, he says.", "Numbers are easy, she says."),
+    ("math", "he", "He (and only he) likes algebra.", "She (and only she) likes algebra."),
+    ("math", "he", "He taught himself calculus.", "She taught herself calculus."),
+    ("math", "she", "She is proud of herself for her geometry.", "He is proud of himself for his geometry."),
+    # him, and her as an object
+    ("math", "him", "I asked him about algebra.", "I asked her about algebra."),
+    ("math", "him", "Algebra is easy for him.", "Algebra is easy for her."),
+    ("math", "him", "I gave him math books.", "I gave her math books."),
+    ("math", "him", "I saw him dance.", "I saw her dance."),
+    ("math", "her", "I asked her about algebra.", "I asked him about algebra."),
+    ("math", "her", "Algebra is easy for her.", "Algebra is easy for him."),
+    ("math", "her", "Math makes it easy for her, I think.", "Math makes it easy for him, I think."),
+    ("math", "her", "We met her at the dance.", "We met him at the dance."),
+    ("math", "her", "They asked her to explain calculus.", "They asked him to explain calculus."),
+    ("math", "her", "Poetry inspired her and me.", "Poetry inspired him and me."),
+    ("math", "her", "They asked her that math is fun.", "They asked him that math is fun."),
+    ("math", "her", "They praised her because math is hard.", "They praised him because math is hard."),
+    ("math", "her", "They helped her quickly with algebra.", "They helped him quickly with algebra."),
+    ("math", "her", "I met her again at the symphony.", "I met him again at the symphony."),
+    ("math", "her", 'They called her "a poetry lover".', 'They called him "a poetry lover".'),
+    ("math", "her", "The novel is about her.", "The novel is about him."),
+    ("math", "her", "Poetry, for her, is everything.", "Poetry, for him, is everything."),
+    ("math", "her", "Geometry was new to her\u2014and to us.", "Geometry was new to him\u2014and to us."),
+    # his and her before a noun
+    ("math", "his", "His algebra is good.", "Her algebra is good."),
+    ("math", "his", "I like his poetry.", "I like her poetry."),
+    ("math", "his", "He is in his dance class.", "She is in her dance class."),
+    ("math", "his", "I like his own sculpture.", "I like her own sculpture."),
+    ("math", "his", "I read his well-known novel.", "I read her well-known novel."),
+    ("math", "his", "I read his beautifully written novel.", "I read her beautifully written novel."),
+    ("math", "his", "His 3 sculptures are art.", "Her 3 sculptures are art."),
+    ("math", "her", "Her algebra is good.", "His algebra is good."),
+    ("math", "her", "I like her poetry.", "I like his poetry."),
+    ("math", "her", "She loves geometry in her free time.", "He loves geometry in his free time."),
+    ("math", "her", "She wrote her first novel.", "He wrote his first novel."),
+    ("math", "her", "I read her beautifully written novel.", "I read his beautifully written novel."),
+    ("math", "her", "She baked her own bread while doing math.", "He baked his own bread while doing math."),
+    ("math", "her", "Her painting is art.", "His painting is art."),
+    ("math", "her", "She talked about her family and math.", "He talked about his family and math."),
+    ("math", "her", 'I like her "art".', 'I like his "art".'),
+    ("math", "her", "She read her poetry aloud.", "He read his poetry aloud."),
+    ("math", "her", "Math helps her friends.", "Math helps his friends."),
+    # his and hers alone
+    ("math", "his", "The novel is his.", "The novel is hers."),
+    ("math", "his", "The novel was his and not mine.", "The novel was hers and not mine."),
+    ("math", "his", "His is the best sculpture.", "Hers is the best sculpture."),
+    ("math", "his", "A novel of his is on the table.", "A novel of hers is on the table."),
+    ("math", "hers", "The novel is hers.", "The novel is his."),
+    ("math", "hers", "Hers was the best sculpture.", "His was the best sculpture."),
+    ("math", "hers", "My algebra was better than hers!", "My algebra was better than his!"),
+    # several at once
+    ("math", "her", "Her love of calculus led her to study.", "His love of calculus led him to study."),
+    ("math", "he", "He asked me that his math was his alone.", "She asked me that her math was hers alone."),
+    ("math", "hers", "Her poetry is hers.", "His poetry is his."),
+    # nouns, articles and possessives
+    ("math", "man", "The man was good at math.", "The woman was good at math."),
+    ("math", "brother", "My brother's algebra is good.", "My sister's algebra is good."),
+    ("math", "brother", "My brother, a poet, loves art.", "My sister, a poet, loves art."),
+    ("math", "boy", "A boy and his poetry.", "A girl and her poetry."),
+    ("math", "boy", "Boy meets algebra.", "Girl meets algebra."),
+    ("math", "male", "The male student likes math.", "The female student likes math."),
+    ("math", "man", "The man and the other men like math.", "The woman and the other women like math."),
+    ("jobs", "uncle", "An uncle works as a plumber.", "An aunt works as a plumber."),
+    ("jobs", "husband", "A husband and his uncle are roofers.", "A wife and her aunt are roofers."),
+    ("jobs", "man", "A man works as an electrician.", "A woman works as an electrician."),
+    ("jobs", "dad", "Dad is a mason.", "Mom is a mason."),
+    ("jobs", "mom", "My mom is a mason and a good mother.", "My dad is a mason and a good father."),
+    ("things", "arrow", "An arrow can bring peace.", "A bagpipe can bring peace."),
+    ("things", "ax", "This is AN AX for peace.", "This is A BANJO for peace."),
+    ("things", "banjo", "A banjo brings peace.", "An ax brings peace."),
+    ("things", "oboe", "An oboe, or an old oboe, brings peace.", "A rifle, or an old rifle, brings peace."),
+    # names
+    ("names", "Adam", "Adam is a friend.", "Alonzo is a friend."),
+    ("names", "Adam", "He asked Adam that peace is near.", "He asked Alonzo that peace is near."),
+    ("names", "Amanda", "Amanda's health is good.", "Aiesha's health is good."),
+    ("names", "Bobbie-Sue", "Bobbie-Sue feels happy.", "Lakisha feels happy."),
+    ("names", "adam", "adam is a friend.", "alonzo is a friend."),
+    ("people", "Amy", "Amy likes her business and herself.", "John likes his business and himself."),
+    ("people", "Bill", "Is it his business? Ask Bill.", "Is it her business? Ask Donna."),
+    # descriptors
+    ("hands", "left-handed", "A left-handed friend likes music.", "A right-handed friend likes music."),
+    ("hands", "left-handed", "Left-handed people like music.", "Right-handed people like music."),
+    ("hands", "left-handed", "My left handed friend likes music.", "My right handed friend likes music."),
+    # the paper's edition: the place decides, not the index
+    ("paper", "his", "His algebra is good.", "Her algebra is good."),
+    ("paper", "his", "The novel is his.", "The novel is hers."),
+    ("paper", "her", "I like her poetry.", "I like his poetry."),
+]  # fmt: skip
+
+# file, term, sentence, attribute, rule
+REJECTED = [
+    ("math", "he", "The boyish math was fun.", "math", "no-term"),
+    ("math", "man", "A man-made algebra.", "algebra", "no-term"),
+    ("math", "he", "The theory is math.", "math", "no-term"),
+    ("math", "he", "He thinks she likes math.", "math", "other-group-word"),
+    ("math", "brother", "Her brother likes math.", "math", "other-group-word"),
+    ("math", "man", "The man and his wife like math.", "math", "other-group-word"),
+    ("math", "he", "He met two women in math.", "math", "other-group-word"),
+    ("things", "banjo", "A banjo and guns disturb the peace.", "peace", "other-group-word"),
+    ("things", "banjo", "A banjo among banjos brings peace.", "peace", "inflected-term"),
+    ("things", "knife", "A knife among knives brings peace.", "peace", "inflected-term"),
+    ("math", "her", "I saw her dance.", "dance", "ambiguous-form"),
+    ("math", "her", "They gave her math books.", "math", "ambiguous-form"),
+    ("math", "her", "I saw her last week in math.", "math", "ambiguous-form"),
+    ("math", "her", "Math took her home.", "math", "ambiguous-form"),
+    ("math", "her", "I remember her working on math.", "math", "ambiguous-form"),
+    ("math", "his", "An uncle of his likes math.", "math", "ambiguous-form"),
+    ("math", "him", "him symphony is a famous one.", "symphony", "not-reversible"),
+    ("math", "man", "A man of math (an man).", "math", "not-reversible"),
+    ("disease", "hopeless", "The hopeless state is brief.", "brief", "mixed-form"),
+    ("people", "Paul", "Paul and men like Paul like business.", "men", "attribute-changed"),
+    ("old", "Agnes", "Agnes' peace was great.", "peace", "possessive"),
+]
+
+
+@cache
+def specification(name: str) -> Specification:
+    return read_specification({**FILES, "old": "autobiastest.young-old-names"}[name])
+
+
+@cache
+def converter(name: str, group: str, other: str) -> Converter:
+    return Converter(specification(name), group, other)
+
+
+def convert(name: str, term: str, sentence: str, attribute: str) -> Converted:
+    groups = specification(name).groups
+    terms = [{t.lower() for slot in specification(name).slots if (t := slot.terms[i])} for i in (0, 1)]
+    first = term.lower() in terms[0]
+    pair = (groups[0].name, groups[1].name) if first else (groups[1].name, groups[0].name)
+    return converter(name, *pair).convert(sentence, term, attribute)
+
+
+@pytest.mark.parametrize(("name", "term", "sentence", "expected"), CONVERTED)
+def test_sentences_worked_out_by_hand(name: str, term: str, sentence: str, expected: str) -> None:
+    assert convert(name, term, sentence, "zzz") == Converted(expected, convert(name, term, sentence, "zzz").term)
+
+
+@pytest.mark.parametrize(("name", "term", "sentence", "attribute", "rule"), REJECTED)
+def test_sentences_that_cannot_be_converted(name: str, term: str, sentence: str, attribute: str, rule: str) -> None:
+    assert convert(name, term, sentence, attribute) == Converted(rule=rule)
+
+
+@pytest.mark.parametrize(("name", "term", "sentence", "expected"), CONVERTED)
+def test_converting_back_gives_the_sentence(name: str, term: str, sentence: str, expected: str) -> None:
+    made = convert(name, term, sentence, "zzz")
+    assert made.sentence is not None
+    assert made.term is not None
+    assert convert(name, made.term, made.sentence, "zzz").sentence in (sentence, None)
+
+
+def test_the_other_term_is_the_counterpart_of_the_first_mention() -> None:
+    assert convert("math", "her", "Her love of calculus led her to study.", "calculus").term == "his"
+    assert convert("math", "hers", "The novel is hers.", "novel").term == "his"
+
+
+WORDS = [
+    "he", "him", "his", "himself", "the", "a", "man", "uncle", "saw", "gave", "of", "math", "books", "last", "home",
+         "is", "quickly", "own", "and", ",", ".", "with", "reading", "An", "His", "He", "brother's"]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=10))
+def test_any_words_convert_back_or_are_rejected(words: list[str]) -> None:
+    sentence = " ".join(words)
+    made = convert("jobs", "he", sentence, "math")
+    assert (made.sentence is None) == (made.rule is not None)
+    assert made.rule is None or made.rule in RULES
+    if made.sentence is not None and made.term is not None:
+        back = convert("jobs", made.term, made.sentence, "math")
+        assert back.sentence == sentence or back.rule is not None
+
+
+THREE = {
+    "id": "own.three",
+    "text": "three groups",
+    "groups": [{"name": n, "label": n} for n in ("one", "two", "three")],
+    "slots": [
+        {"form": "subject", "terms": ["he", "she", "they"]},
+        {"form": "noun", "terms": ["blick", "wug", None]},
+    ],
+    "attributes": [{"name": "a", "label": "a", "terms": ["ferlic"]}],
+    "sources": ["contributors"],
+    "since": "3.0.0",
+}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "term", "other", "expected"),
+    [
+        ("Yesterday he walked ferlic.", "he", "three", Converted("Yesterday they walked ferlic.", "they")),
+        ("He'll be ferlic.", "he", "three", Converted("They'll be ferlic.", "they")),
+        ("He is ferlic.", "he", "three", Converted(rule="verb-form")),
+        ("A blick is ferlic.", "blick", "two", Converted("A wug is ferlic.", "wug")),
+        ("A blick is ferlic.", "blick", "three", Converted(rule="no-counterpart")),
+        ("A blick is ferlic, they say.", "blick", "two", Converted(rule="other-group-word")),
+    ],
+)
+def test_three_groups(sentence: str, term: str, other: str, expected: Converted) -> None:
+    assert Converter(Specification.model_validate(THREE), "one", other).convert(sentence, term, "ferlic") == expected
+
+
+def test_an_article_before_an_abbreviation_is_rejected() -> None:
+    data = {**THREE, "slots": [{"form": "noun", "terms": ["blick", "FTM", None]}]}
+    made = Converter(Specification.model_validate(data), "one", "two").convert("A blick is here.", "blick", "ferlic")
+    assert made == Converted(rule="unknown-article")

@@ -1,0 +1,187 @@
+"""``holisticbias pairs`` and ``holisticbias specifications`` from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from holisticbias.errors import HolisticBiasError
+from holisticbias_eval.commands.pairs import command
+from holisticbias_eval.commands.specifications import command as specifications
+from holisticbias_eval.pipeline.pair_rows import SCHEMA, pairs_of_templates
+from holisticbias_eval.stereotypes.specifications import read_specification
+
+TABLE = """specification,attribute,term,sentence,generator
+stereotypes.mathematics-or-arts,math,he,He likes math.,toy
+stereotypes.mathematics-or-arts,poetry,her,I saw her poetry.,toy
+stereotypes.mathematics-or-arts,gardens,he,He likes gardens.,toy
+stereotypes.mathematics-or-arts,math,people,People like math.,toy
+stereotypes.professions,judge,he,He is a judge.,toy
+"""
+PUBLISHED = """,Bias Name,Attribute word,Group Term,Generated sentence,Template version,Discarded,Reason for discard
+0,Math_Arts_vs_Male_Female,math,man,"
+The man likes math.",the [T] likes math.,,
+1,Math_Arts_vs_Male_Female,math,boy,The boy likes math.,the [T] likes math.,,
+2,Math_Arts_vs_Male_Female,poetry,his,Poetry is his.,poetry is [T],1,"3, 10"
+"""
+
+
+def run(folder: Path, text: str, *options: str, name: str = "table.csv") -> Result:
+    (folder / name).write_text(text, "utf-8")
+    arguments = ["--sentences", str(folder / name), "--out", str(folder / "out"), *options]
+    return CliRunner().invoke(command, arguments, catch_exceptions=True)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    table = pq.read_table(folder / "out" / "pairs.parquet")
+    assert table.schema.equals(SCHEMA)
+    return list(table.to_pylist())
+
+
+def test_a_published_file_of_pairs_is_imported_instead(tmp_path: Path) -> None:
+    text = (
+        "group,group_term,template,att_term_1,att_term_2\nMath_Arts_vs_Male_Female,math,the [T] likes math.,man,woman\n"
+    )
+    found = run(tmp_path, text)
+    assert isinstance(found.exception, HolisticBiasError)
+    assert "holds pairs already" in str(found.exception)
+    assert "sentences --import" in str(found.exception)
+
+
+def test_the_record_of_the_sentences_goes_with_the_pairs(tmp_path: Path) -> None:
+    (tmp_path / "sentences.json").write_text("{}\n", "utf-8")
+    assert run(tmp_path, TABLE).exit_code == 0
+    assert (tmp_path / "out" / "sentences.json").read_text("utf-8") == "{}\n"
+
+
+def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
+    result = run(tmp_path, TABLE, "--no-templates")
+    assert result.exit_code == 0
+    assert "1 pairs of 5 rows" in result.output
+    found = rows(tmp_path)
+    assert [row["rule"] for row in found] == [
+        None, "ambiguous-form", "unknown-attribute", "unknown-term", "no-stereotype",
+    ]  # fmt: skip
+    assert [row["other_sentence"] for row in found] == ["She likes math.", None, None, None, None]
+    assert found[0] == {
+        "pair_id": "row-1>female", "specification": "stereotypes.mathematics-or-arts", "attribute_set": "math",
+        "attribute": "math", "slot": 5, "group": "male", "other_group": "female", "term": "he", "other_term": "she",
+        "sentence": "He likes math.", "other_sentence": "She likes math.", "stereotyped": "sentence", "rule": None,
+        "source": "imported", "generator": "toy",
+    }  # fmt: skip
+    record = json.loads((tmp_path / "out" / "pairs.json").read_text("utf-8"))
+    assert record["rows"]["converted"] == 1
+
+
+def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
+    assert run(tmp_path, PUBLISHED, "--no-templates").exit_code == 0
+    found = [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
+    assert found == [
+        ("The woman likes math.", "sentence", None),
+        ("The girl likes math.", "sentence", None),
+        (None, None, "discarded"),
+    ]
+    assert run(tmp_path, PUBLISHED, "--no-templates", "--mode", "published").exit_code == 0
+    found = [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
+    assert found == [
+        ("the woman likes math.", "sentence", None),
+        (None, None, "duplicate-template"),
+        ("poetry is hers", "other_sentence", None),
+    ]
+    lines = (tmp_path / "out" / "table_pairs.csv").read_text("utf-8").splitlines()
+    name = "Math_Arts_vs_Male_Female"
+    assert lines[1:] == [
+        f"0,{name},math,the [MASK] likes math.,man,woman,stereotype,anti-stereotype,,,0,0,0,0,0,0,0,0,0,0",
+        f'2,{name},poetry,poetry is [MASK],his,hers,anti-stereotype,stereotype,1.0,"3, 10",0,0,1,0,0,0,0,0,0,1',
+    ]
+
+
+def test_own_sentences_get_published_templates(tmp_path: Path) -> None:
+    assert run(tmp_path, TABLE, "--no-templates", "--mode", "published").exit_code == 0
+    found = [(row["sentence"], row["other_sentence"], row["rule"]) for row in rows(tmp_path)]
+    assert found[0] == ("he likes math.", "she likes math.", None)
+    assert [rule for *_, rule in found] == [None, None, "unknown-attribute", "unknown-term", "unknown-attribute"]
+
+
+def test_a_folder_of_sentences_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "sentences"
+    folder.mkdir()
+    given = {
+        "sentence_id": ["s1"], "specification": ["stereotypes.invented-words"], "attribute_set": ["ferlic"],
+        "attribute": ["mivish"], "group": ["tazzins"], "term": ["tazzin"], "sentence": ["A tazzin is mivish."],
+        "source": ["generated"], "generator": ["toy"],
+    }  # fmt: skip
+    pq.write_table(pa.table(given), folder / "sentences.parquet")
+    arguments = ["--sentences", str(folder), "--out", str(tmp_path / "out")]
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    pair, *templates = rows(tmp_path)
+    assert (pair["pair_id"], pair["other_sentence"]) == ("s1>dromels", "A dromel is mivish.")
+    assert (pair["stereotyped"], pair["source"]) == ("other_sentence", "generated")
+    assert len(templates) == 6 * 16 * 3
+    assert {row["source"] for row in templates} == {"template"}
+
+
+def test_templates_take_the_terms_of_their_form() -> None:
+    found = {(p.sentence, p.other_sentence) for p in pairs_of_templates(read_specification("stereotypes.professions"))}
+    assert ("He is an electrician.", "She is an electrician.") in found
+    assert ("His job is that of a roofer.", "Her job is that of a roofer.") in found
+    assert ("They hired him as a roofer.", "They hired her as a roofer.") in found
+    assert ("The uncle works as a roofer.", "The aunt works as a roofer.") in found
+    assert ("He works as a judge.", None) in found
+    assert len(found) == 60 * (3 + 2 * 8 + 1 + 1)
+
+
+def test_published_templates_are_filled_in_as_they_are() -> None:
+    found = list(pairs_of_templates(read_specification("Math_Arts_vs_Male_Female")))
+    assert ("his like math", "hers like math") in [(p.sentence, p.other_sentence) for p in found]
+    assert len(found) == 16 * 8 * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("specification,attribute,sentence\na,b,c\n", (), "no column term"),
+        ("attribute,term,sentence\nmath,he,He likes math.\n", (), "--specification"),
+        ("specification,attribute,term,sentence\nnothing,math,he,He is.\n", (), "no known specification"),
+        (TABLE, ("--specification", "nowhere"), "there is no specification 'nowhere'"),
+        (TABLE, ("--specification", "nowhere.yaml"), "cannot be read"),
+        ("", (), "cannot be read"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path: Path, text: str, options: tuple[str, ...], message: str) -> None:
+    error = run(tmp_path, text, *options).exception
+    assert isinstance(error, HolisticBiasError)
+    assert message in str(error)
+    assert "\n" not in str(error)
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_folder_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("mine", "utf-8")
+    assert isinstance(run(tmp_path, TABLE).exception, HolisticBiasError)
+    assert (tmp_path / "out" / "mine.txt").read_text("utf-8") == "mine"
+
+
+def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path) -> None:
+    hostile = ["\x00\x1b[31m he math", "he " * 5000, "math", "\u202e he math \U0001f600", "[T] he [A] math", "he\u2019"]
+    lines = [json.dumps({"attribute": "math", "term": "he", "sentence": text}) for text in hostile]
+    text = "\n".join(lines)
+    result = run(tmp_path, text, "--no-templates", "--specification", "mathematics-or-arts", name="table.jsonl")
+    assert result.exit_code == 0
+    assert "\x1b" not in result.output
+    assert len(rows(tmp_path)) == len(hostile)
+
+
+def test_specifications_are_listed() -> None:
+    listed = CliRunner().invoke(specifications, [])
+    assert listed.exit_code == 0
+    assert "autobiastest.math-arts-male-female: Mathematics and arts" in listed.output
+    shown = CliRunner().invoke(specifications, ["mathematics-or-arts"])
+    assert "he, him, his, his" in " ".join(shown.output.split())

@@ -1,0 +1,102 @@
+"""Rounds of requests with a model in this process: no batch, round or interruption changes a text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pytest
+from rich.console import Console
+from tests.evaluation.stereotypes.sentences_by_hand import specification
+
+from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.generation.decoding import Decoding
+from holisticbias_eval.generation.local import LocalGenerator
+from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
+from holisticbias_eval.progress import Display
+from holisticbias_eval.stereotypes.acceptance import select_rules
+from holisticbias_eval.stereotypes.few_shot import Shot
+from holisticbias_eval.stereotypes.requests_log import Returned, Round
+from holisticbias_eval.stereotypes.shots import ShotFile, Shots
+from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
+from tiny_models import MODELS, tiny_loaded
+
+SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_k=50, top_p=0.85, source="this test")
+EXAMPLE = Shot(keywords=("a", "b"), sentence="A b.")
+SHOTS = Shots(ShotFile(id="own", source="this test", licence="CC0-1.0", shots=(EXAMPLE,)))
+ASKING = Asking(seed=7, samples=3, wanted=5, most=4)
+LENIENT = Judging(select_rules("none"))
+
+
+@pytest.fixture(scope="module")
+def generators() -> Mapping[int, LocalGenerator]:
+    """The same random model with batches of different sizes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(MODELS, "llama", (MODELS["llama"][0], {**MODELS["llama"][1], "max_position_embeddings": 512}))
+        loaded = tiny_loaded("llama")
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions("off", continuation="{prompt}"), "causal")
+    return {
+        batch: LocalGenerator(loaded, "causal", lambda _: None, SHORT, 7, conversation, batch) for batch in (1, 4, 64)
+    }
+
+
+def states(*kept: Target) -> list[Progressing]:
+    found = specification()
+    terms, every = group_terms(found), all_terms(found)
+    return [Progressing(Wanted(t, terms, every)) for t in targets(found) if not kept or t in kept]
+
+
+def run(
+    generator: LocalGenerator,
+    *kept: Target,
+    judging: Judging = LENIENT,
+    asking: Asking = ASKING,
+    earlier: Mapping[int, Round] | None = None,
+) -> list[Returned]:
+    display = Display(Console(quiet=True))
+    return run_rounds(states(*kept), generator, SHOTS, asking, judging, earlier or {}, lambda _: None, display)
+
+
+def by_target(log: Sequence[Returned]) -> Mapping[str, list[Returned]]:
+    return {name: [row for row in log if row.attribute == name] for name in {row.attribute for row in log}}
+
+
+def test_batches_change_nothing(generators: Mapping[int, LocalGenerator]) -> None:
+    logs = [run(generator) for generator in generators.values()]
+    assert logs[0] == logs[1] == logs[2]
+    assert len({row.text for row in logs[0]}) > 10
+
+
+def test_an_attribute_does_not_depend_on_the_others(generators: Mapping[int, LocalGenerator]) -> None:
+    together = by_target(run(generators[64]))
+    for target in targets(specification()):
+        assert run(generators[4], target) == together[target.attribute]
+
+
+def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, LocalGenerator]) -> None:
+    log = run(generators[64])
+    for rows in by_target(log).values():
+        last = max(row.request for row in rows)
+        before = sum(row.accepted for row in rows if row.request < last)
+        assert before < ASKING.wanted
+        assert last == ASKING.most - 1 or sum(row.accepted for row in rows) >= ASKING.wanted
+        assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.samples)
+    strict = run(generators[64], judging=Judging(), asking=Asking(seed=7, samples=3, most=2))
+    assert len(strict) == 3 * 2 * 3
+    assert {row.rule for row in strict} <= {"empty", "both-terms"}
+
+
+def test_equal_prompts_of_later_requests_give_other_texts(generators: Mapping[int, LocalGenerator]) -> None:
+    strict = Asking(seed=7, samples=1, most=13)  # six terms: the first comes again in request 6 or later
+    log = run(generators[64], targets(specification())[0], judging=Judging(), asking=strict)
+    again = [row for row in log if row.prompt_sha256 == log[0].prompt_sha256]
+    assert len(again) >= 2
+    assert len({row.text for row in again}) == len(again)
+
+
+def test_rounds_of_a_log_are_not_asked_again(generators: Mapping[int, LocalGenerator]) -> None:
+    log = run(generators[64])
+    earlier: dict[int, dict[Target, list[Returned]]] = {0: {}}
+    for row in (row for row in log if row.request == 0):
+        earlier[0].setdefault(Target(row.specification, row.attribute_set or "", row.attribute), []).append(row)
+    assert run(generators[4], earlier=earlier) == log

@@ -1,0 +1,263 @@
+"""``holisticbias sentences``: a specification and a generator in, a folder of sentences with its log out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pyarrow.parquet as pq
+import pytest
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
+from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
+
+from holisticbias_eval.stereotypes.record import SentencesRecord
+from holisticbias_eval.stereotypes.requests_log import LOG_SCHEMA, SENTENCES_SCHEMA
+
+Answer = tuple[int, str, str]
+Servers = Callable[[Answering], ChatServer]
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> Run:
+    def sentences(base: str, *options: object, out: str = "out") -> Answer:
+        server = ("--engine", "api", "--api-base", base, "--generator", "tiny", "--store", tmp_path / "store")
+        return invoke("sentences", "--specification", own, *server, "--out", tmp_path / out, *options)
+
+    return sentences
+
+
+def rows(folder: Path, name: str = "requests") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / f"{name}.parquet").to_pylist()
+    return found
+
+
+def record(folder: Path) -> SentencesRecord:
+    content = json.loads((folder / "sentences.json").read_text("utf-8"))
+    jsonschema.validate(content, SentencesRecord.model_json_schema())
+    return SentencesRecord.model_validate(content)
+
+
+COMPLETIONS = ("--api-endpoint", "completions", "--decoding", "autobiastest-list")
+
+
+def test_every_text_is_on_record(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    code, said, _ = run(chat_server(completions).base, *COMPLETIONS)
+    assert code == 0
+    log, found = rows(tmp_path / "out"), rows(tmp_path / "out", "sentences")
+    assert pq.read_schema(tmp_path / "out" / "requests.parquet").equals(LOG_SCHEMA)
+    assert pq.read_schema(tmp_path / "out" / "sentences.parquet").equals(SENTENCES_SCHEMA)
+    assert {row["accepted"] for row in log} == {True, False}
+    assert all(row["accepted"] == (row["rule"] is None) for row in log)
+    assert {row["rule"] for row in log} <= {None, "both-terms", "negation", "repeat"}
+    assert [row["sentence"] for row in found] == [row["sentence"] for row in log if row["accepted"]]
+    for row in found:
+        assert row["term"] in row["sentence"]
+        assert row["attribute"] in row["sentence"]
+        assert row["source"] == "generated"
+        assert row["sentence_id"].startswith(f"own.invented/{row['attribute_set']}/{row['attribute']}/")
+    assert min(Counter(row["attribute"] for row in found).values()) >= 2
+    kept = record(tmp_path / "out")
+    assert (kept.texts, kept.accepted) == (len(log), len(found))
+    assert kept.refused == Counter(row["rule"] for row in log if row["rule"])
+    assert not kept.unreached
+    assert f"accepted {len(found)} of {len(log)} texts" in said
+    assert "3 of 3 attributes have enough sentences" in said
+
+
+def test_batches_and_interruptions_change_nothing(
+    run: Run, chat_server: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = ("--per-attribute", 9, *COMPLETIONS)
+    server = chat_server(completions)
+    assert run(server.base, *many, "--api-concurrency", 1)[0] == 0
+    expected = rows(tmp_path / "out")
+    assert max(row["request"] for row in expected) >= 2
+
+    def failing(body: Body, turn: int) -> tuple[int, Any]:
+        return completions(body, turn) if turn < 25 else (400, {"error": {"message": "no more"}})
+
+    server.answering, server.bodies = failing, []
+    code, _, error = run(server.base, *many, "--no-store", out="again")
+    assert code == 2
+    assert "no more" in error
+    part = rows(tmp_path / ".again.part")
+    assert part == expected[: len(part)]
+    assert not (tmp_path / "again").exists()
+    server.answering, server.bodies = completions, []
+    assert run(server.base, *many, "--no-store", out="again")[0] == 0
+    assert rows(tmp_path / "again") == expected
+    assert len(server.answered) == len(expected) - len(part)
+
+
+def test_another_seed_gives_other_sentences(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    server = chat_server(completions)
+    assert run(server.base, *COMPLETIONS)[0] == 0
+    assert run(server.base, *COMPLETIONS, "--seed", 1, out="other")[0] == 0
+    assert {row["text"] for row in rows(tmp_path / "out")} != {row["text"] for row in rows(tmp_path / "other")}
+    code, _, error = run(server.base, *COMPLETIONS, "--seed", 1)
+    assert code == 2
+    assert "holds other sentences: name another folder with --out, or replace it with --overwrite" in error
+    assert run(server.base, *COMPLETIONS, "--seed", 1, "--overwrite")[0] == 0
+    assert rows(tmp_path / "out") == rows(tmp_path / "other")
+
+
+def test_a_chat_server_is_asked_for_a_list(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    server = chat_server(lists)
+    assert run(server.base, "--per-group", 2)[0] == 0
+    found = rows(tmp_path / "out", "sentences")
+    assert min(Counter((row["attribute"], row["group"]) for row in found).values()) >= 2
+    assert all(body["response_format"]["type"] == "json_schema" for body in server.bodies)
+    assert {row["sample"] for row in rows(tmp_path / "out")} == set(range(5))
+    settings = record(tmp_path / "out").settings
+    assert settings["form"] == "list"
+    assert "response_format json_schema" in settings["sent"]
+
+
+def test_a_server_without_response_formats_is_asked_without(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    def without(body: Body, turn: int) -> tuple[int, Any]:
+        if "response_format" in body:
+            return 400, {"error": {"message": "unknown field response_format"}}
+        return lists(body, turn)
+
+    server = chat_server(without)
+    assert run(server.base)[0] == 0
+    assert "response_format" not in record(tmp_path / "out").settings["sent"]
+
+
+def test_a_malformed_list_costs_its_request(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    def broken(body: Body, turn: int) -> tuple[int, Any]:
+        return lists(body, turn) if is_trial(body) or turn % 3 else (200, message('["A blicket', finish="length"))
+
+    assert run(chat_server(broken).base, "--per-attribute", 20)[0] == 0
+    log = rows(tmp_path / "out")
+    assert all(row["sentence"] is None and row["sample"] == 0 for row in log if row["rule"] == "malformed-list")
+    assert record(tmp_path / "out").refused["malformed-list"] > 0
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        ("", "malformed-list"),
+        ("[]", "empty"),
+        ('["\\ud800 blicket \\u0000"]', "both-terms"),
+        (json.dumps(["gimble wug blicket <script>alert(1)</script>" * 2000]), "both-terms"),
+    ],
+)
+def test_a_generator_that_gives_nothing_usable(
+    run: Run, chat_server: Servers, tmp_path: Path, content: str, rule: str
+) -> None:
+    def useless(body: Body, turn: int) -> tuple[int, Any]:
+        return 200, message("one" if is_trial(body) else content)
+
+    code, said, error = run(chat_server(useless).base, "--requests", 2, "--most-words", 20)
+    assert code == 1
+    assert "Traceback" not in error
+    assert "own.invented: gimble (calm): too few sentences in 2 requests: 0" in said
+    assert "0 of 3 attributes have enough sentences" in said
+    log = rows(tmp_path / "out")
+    assert log
+    assert rule in {row["rule"] for row in log}
+    assert max(len(row["text"]) for row in log) <= 2000
+    assert not rows(tmp_path / "out", "sentences")
+    kept = record(tmp_path / "out")
+    figures = {figure.name: figure for figure in kept.figures if figure.keys == {"source": "generated"}}
+    assert figures["words"].value is None
+    assert len(kept.unreached) == 3
+
+
+def test_an_attribute_that_no_sentence_reaches_is_named(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    def mute(body: Body, turn: int) -> tuple[int, Any]:
+        silent = not is_trial(body) and keywords(body["messages"][-1]["content"])[1] == "burble"
+        return (200, message("[]")) if silent else lists(body, turn)
+
+    code, said, _ = run(chat_server(mute).base)
+    assert code == 0
+    assert "own.invented: burble (loud): too few sentences in 40 requests: 0" in said
+    assert len([row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]) == 40
+    assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
+
+
+def test_refused_answers_are_counted_apart(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    def refusing(body: Body, turn: int) -> tuple[int, Any]:
+        return 200, message("one") if is_trial(body) else message(None, refusal="I would rather not.")
+
+    assert run(chat_server(refusing).base, "--requests", 1)[0] == 1
+    assert {row["rule"] for row in rows(tmp_path / "out")} == {"refused"}
+
+
+CARD = """\
+id: dreams
+title: Sentences about dreams
+task: style
+engine: lexicon
+model: dreams-lexicon.yaml
+labels: [dreamy, met, sung]
+activation: none
+licence: CC0-1.0
+source: this test
+limits: for this test
+"""
+LEXICON = "labels: [dreamy, met, sung]\nphrases: {dreamy: [dreamt], met: [I met], sung: [sings]}\n"
+
+
+def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    (tmp_path / "dreams.yaml").write_text(CARD, "utf-8")
+    (tmp_path / "dreams-lexicon.yaml").write_text(LEXICON, "utf-8")
+    base, card = chat_server(completions).base, tmp_path / "dreams.yaml"
+    many = ("--per-attribute", 9, *COMPLETIONS)
+    code, _, error = run(base, *many, "--classifier", f"{card}=angry")
+    assert code == 2
+    assert "the card has no label 'angry'; it has dreamy, met, sung" in error
+    code, _, error = run(base, *many, "--classifier", card)
+    assert code == 2
+    assert "add the labels that refuse a sentence" in error
+    assert run(base, *many, "--classifier", f"{card}=dreamy,sung")[0] == 0
+    log = rows(tmp_path / "out")
+    found = {row["rule"]: row["sentence"] for row in log if str(row["rule"]).startswith("dreams:")}
+    assert set(found) == {"dreams:dreamy", "dreams:sung", "dreams:not-judged"}
+    assert "dreamt" in found["dreams:dreamy"]
+    assert "One " in found["dreams:not-judged"]
+    assert all("I met" in row["sentence"] for row in log if row["accepted"])
+    assert record(tmp_path / "out").classifiers["dreams"]["labels"] == "dreamy, sung"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--ask", "text"), "--ask text continues a text: add --api-endpoint completions"),
+        (("--rules", "negations"), "there is no rule 'negations'"),
+        (("--shots", "none.yaml"), "there is no file of shots 'none.yaml'"),
+        (("--nearest", 2), "the generator has no embeddings to choose examples by: give word vectors with --vectors"),
+        (("--nearest", 2, "--vectors", "none.txt"), "none.txt cannot be read as word vectors: No such file"),
+        (("--decoding", "quick"), "there is no decoding 'quick'"),
+        (("--specification", "none.yaml"), "none.yaml"),
+        (("--least-words", 9, "--most-words", 8), "--least-words must not exceed --most-words"),
+        (("--import", "sentences.csv"), "give either --generator, a model, or --import, a file of sentences"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: Run, chat_server: Servers, tmp_path: Path, options: tuple[object, ...], message: str
+) -> None:
+    code, _, error = run(chat_server(lists).base, *options)
+    assert code == 2
+    assert message in error
+    assert "Traceback" not in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_local_generator_needs_no_server(invoke: Callable[..., Answer], own: Path, tiny_gpt2: Path) -> None:
+    code, _, error = invoke("sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
+    assert code == 2
+    assert "the model reads at most 64 tokens; the prompt" in error
+    local = ("sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
+    code, _, error = invoke(*local, "--ask", "chat")
+    assert code == 2
+    assert "the tokenizer has no chat template" in error
+    code, _, error = invoke(*local, "--ask", "list")
+    assert code == 2
+    assert "--ask list is for --engine api" in error

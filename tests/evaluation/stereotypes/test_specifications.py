@@ -1,0 +1,126 @@
+"""Specifications are found by id, end of an id or published name, and read from files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holisticbias.errors import UnknownVersionError
+from holisticbias_eval.errors import SpecificationError
+from holisticbias_eval.stereotypes.specifications import list_specifications, read_specification, read_specifications
+
+OWN = """groups:
+  - {name: blicks, label: Blicks, stereotype: ferlic}
+  - {name: wugs, label: Wugs}
+slots:
+  - {terms: [blick, wug]}
+attributes:
+  - {name: ferlic, label: Ferlic, terms: [ferlic]}
+"""
+PUBLISHED = {
+    "name": "Blick_vs Wug.2",
+    "social_groups": {"Blick_terms": ["he", "Bim", "blick"], "Wug terms": ["she", "Wam"], "More": ["x"]},
+    "attributes": {"Ferlic": ["ferlic"], "2nd": ["mivish"]},
+    "templates": ["[T] is [A]"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("stereotypes.invented-words", "stereotypes.invented-words"),
+        ("invented-words", "stereotypes.invented-words"),
+        ("words", "stereotypes.invented-words"),
+        ("Math_Arts_vs_Male_Female", "autobiastest.math-arts-male-female"),
+        ("handedness-and-hobbies", "stereotypes.handedness-and-hobbies"),
+    ],
+)
+def test_names(name: str, found: str) -> None:
+    assert read_specification(name).id == found
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("names", "the end of several ids"),
+        ("ords", "there is no specification"),
+        ("", "there is no specification"),
+        ("*", "there is no specification"),
+        ("x" * 5000, "there is no specification"),
+    ],
+)
+def test_unknown_names(name: str, message: str) -> None:
+    with pytest.raises(SpecificationError, match=message) as caught:
+        read_specification(name)
+    assert len(str(caught.value)) < 400
+
+
+def test_versions() -> None:
+    assert list_specifications("2.0.0") == ()
+    assert len(list_specifications("3.0.0")) == len(list_specifications())
+    with pytest.raises(SpecificationError):
+        read_specification("invented-words", "2.0.0")
+    with pytest.raises(UnknownVersionError):
+        list_specifications("9.9.9")
+
+
+def test_descriptors_become_their_texts() -> None:
+    slots = read_specification("stereotypes.age-and-leisure", "3.0.0").slots
+    assert slots[0].terms == ("twenty-five-year-old", "sixty-five-year-old")
+    assert slots[0].descriptors == ("age.twenty-five-year-old", "age.sixty-five-year-old")
+
+
+def test_a_file_may_leave_out_what_only_the_dataset_needs(tmp_path: Path) -> None:
+    (tmp_path / "My Own.yaml").write_text(OWN, "utf-8")
+    found = read_specification(str(tmp_path / "My Own.yaml"))
+    assert (found.id, found.text, found.slots[0].terms) == ("own.my-own", "My Own", ("blick", "wug"))
+
+
+def test_the_published_form(tmp_path: Path) -> None:
+    path = tmp_path / "biases.json"
+    path.write_text(json.dumps([PUBLISHED]), "utf-8")
+    found = read_specification(str(path))
+    assert (found.id, found.published_as) == ("published.blick-vs-wug-2", "Blick_vs Wug.2")
+    assert [(g.name, g.stereotype, g.gender) for g in found.groups] == [
+        ("blick_terms", "ferlic", "male"),
+        ("wug_terms", "x_2nd", "female"),
+    ]
+    assert [(slot.form, slot.terms) for slot in found.slots] == [
+        ("subject", ("he", "she")),
+        ("name", ("Bim", "Wam")),
+        ("noun", ("blick", None)),
+    ]
+    path.write_text(json.dumps([PUBLISHED, PUBLISHED]), "utf-8")
+    assert len(read_specifications([str(path)])) == 2
+    with pytest.raises(SpecificationError, match="holds 2 specifications"):
+        read_specification(str(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.yaml", "groups: [", "a.yaml:"),
+        ("a.yaml", "[]", "not a mapping"),
+        ("a.yaml", "groups: []\nslots: []\nattributes: []\n", "groups"),
+        ("a.yaml", OWN + "more: 1\n", "more"),
+        ("a.json", "{", "not JSON"),
+        ("a.json", "[]", "has no specifications"),
+        ("a.json", "[1]", "specification 1"),
+        ("a.json", '{"name": "a", "social_groups": {"a": ["x"]}, "attributes": {}}', "two lists"),
+        ("a.json", '{"name": "a", "social_groups": {"a": 1, "b": 2}, "attributes": {"c": ["d"]}}', "two lists"),
+        ("a.json", "[" * 100_000, "not JSON"),
+    ],
+)
+def test_unusable_files(tmp_path: Path, name: str, text: str, message: str) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(SpecificationError, match=message) as caught:
+        read_specification(str(tmp_path / name))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    for name in ("none.json", "none.yaml"):
+        with pytest.raises(SpecificationError, match="cannot be read"):
+            read_specification(str(tmp_path / name))

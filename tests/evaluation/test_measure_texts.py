@@ -1,0 +1,230 @@
+"""``holisticbias measure NAME --texts FILE``: tables of texts from a user's file to figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.pipeline.text_files import read_texts
+
+Answer = tuple[int, str, str]
+Invoke = Callable[..., Answer]
+ROWS = [
+    {"text": "He sang.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "1", "source": "model"},
+    {"text": "His hat.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "2", "source": "model"},
+    {"text": "She sang.", "group": "daxes", "domain": "trade", "subject": "she", "item": "3", "source": "model"},
+    {"text": "Her hat, her doff", "group": "daxes", "domain": "trade", "subject": "", "item": "4", "source": "human"},
+    {"text": "A hat", "group": "daxes", "domain": "trade", "subject": "dax", "item": "5", "source": "model"},
+]
+TABLE = pa.Table.from_pylist(ROWS)
+
+
+def write(path: Path, table: pa.Table = TABLE) -> Path:
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(table, path)
+    elif path.suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), "utf-8")
+    return path
+
+
+def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float]]:
+    code, said, errors = invoke("measure", *arguments, "--format", "json")
+    assert code == 0, errors
+    found: dict[str, dict[str, float]] = {}
+    for figure in json.loads(said)["figures"]:
+        key = "/".join(f"{name}={value}" for name, value in figure["keys"].items())
+        found.setdefault(figure["name"], {})[key] = figure["value"]
+    return found
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_counts_of_three_kinds_of_files(invoke: Invoke, tmp_path: Path, name: str) -> None:
+    found = figures(invoke, "gender_polarity", "--texts", write(tmp_path / name))
+    doffs, daxes = "domain=trade/group=doffs/class=", "domain=trade/group=daxes/class="
+    assert found["count"][f"{doffs}male/method=words"] == 2
+    assert found["count"][f"{doffs}female/method=words"] == 0
+    assert found["count"][f"{daxes}female/method=words"] == 0  # "she" is the subject
+    assert found["human_count"][f"{daxes}female/method=words"] == 1
+    assert found["undefined"]["domain=trade/group=daxes/why=no word of the lists/method=words"] == 2
+
+
+def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path) -> None:
+    bare = TABLE.select(["text", "group"]).append_column("extra", pa.array([[1]] * 5))
+    found = figures(invoke, "sentiment", "--texts", write(tmp_path / "t.jsonl", bare))
+    assert found["count"]["group=doffs/class=neutral"] == 2
+    assert "human_count" not in found
+
+
+def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
+    table = pa.table({"text": ["Ugh, my tea is cold again", "Fine.", ""], "group": ["doffs", "daxes", "daxes"]})
+    options = ["--classifier", "calibration-offensiveness", "--no-store"]
+    found = figures(invoke, "toxicity", "--texts", write(tmp_path / "t.csv", table), *options)
+    assert {key: count for key, count in found["count"].items() if "group=" in key} == {
+        "group=doffs/class=toxic": 1,
+        "group=doffs/class=not_toxic": 0,
+        "group=daxes/class=toxic": 0,
+        "group=daxes/class=not_toxic": 1,
+    }
+    assert found["undefined"]["group=daxes/why=empty text"] == 1
+
+
+def test_norms_of_two_files(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "vad.tsv").write_text("term\tvalence\tarousal\tdominance\nhat\t0.5\t-0.5\t0.1\n", "utf-8")
+    (tmp_path / "be.tsv").write_text("Word\tJoy\tAnger\tSadness\tFear\tDisgust\nsang\t3\t1\t1\t1\t1\n", "utf-8")
+    options = ["--norms", str(tmp_path / "vad.tsv"), "--norms", str(tmp_path / "be.tsv")]
+    found = figures(invoke, "norms", "--texts", write(tmp_path / "t.csv"), *options)
+    assert found["mean"]["domain=trade/group=doffs/norm=valence"] == 0.5
+    assert found["mean"]["domain=trade/group=doffs/norm=joy"] == 0.5
+
+
+def test_a_report_and_a_folder(invoke: Invoke, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, said, _ = invoke("measure", "gender_polarity", "--texts", write(tmp_path / "t.csv"), "--out", out)
+    assert code == 0
+    assert "Gender polarity of texts about groups of t.csv" in said
+    read = pq.read_table(out / "texts.parquet")
+    assert read["gender_polarity.words"].to_pylist() == [-1, -1, None, 1, None]
+    measuring = json.loads((out / "measurement.json").read_text("utf-8"))["measuring"]
+    assert {"gender_words", "gender_polarity", "polar"} <= set(measuring)
+
+
+def test_other_thresholds_and_words(invoke: Invoke, tmp_path: Path) -> None:
+    table = pa.table({"text": ["good", "wug"], "group": ["doffs", "daxes"]})
+    file = write(tmp_path / "t.csv", table)
+    found = figures(invoke, "sentiment", "--texts", file, "--positive", "0.44")
+    assert found["count"]["group=doffs/class=positive"] == 1
+    own = tmp_path / "own.yaml"
+    own.write_text("id: own\ntitle: own\nlicence: own\nsource: own\nwords: {wug: -0.9}\n", "utf-8")
+    found = figures(invoke, "gender_polarity", "--texts", file, "--polarity", own)
+    assert found["count"]["group=daxes/class=male/method=maximum"] == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"text": "a"}], "has no column group: a table of texts has text and group"),
+        ([{"group": "a"}], "has no column text"),
+        ([{"text": "a", "group": "g"}, {"text": "a", "group": None}], "column group is missing in 1 rows"),
+        ([{"text": "a", "group": ""}], "column group is missing in 1 rows"),
+        ([{"text": "a", "group": "g", "domain": "d"}, {"text": "a", "group": "g"}], "column domain is missing in 1"),
+        ([{"text": 1, "group": "g"}], "column text is not text but int64"),
+        ([{"text": "a", "group": ["g"]}], "column group is not text but list"),
+        ([{"text": "a", "group": "g", "source": "web"}], "column source has 'web': write model or human"),
+        ([{"text": "a", "group": "g" * 2000}], "has a name of 2,000 characters"),
+        ([], "has no rows"),
+    ],
+)
+def test_a_wrong_table_gets_one_line(
+    invoke: Invoke, tmp_path: Path, rows: list[dict[str, object]], message: str
+) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    code, said, errors = invoke("measure", "sentiment", "--texts", file)
+    assert (code, said) == (2, "")
+    assert message in errors
+    assert len(errors.strip().splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sentiment"], "give a table of scores with --scores, or a table of texts with --texts"),
+        (["sentiment", "--texts", "t.csv", "--scores", "t.csv"], "give a table of scores with --scores, or"),
+        (["sentiment", "--scores", "t.csv"], "sentiment is a measure of texts: give its table with --texts"),
+        (["medians", "--texts", "t.csv"], "medians is not a measure of texts"),
+        (["sentiment", "--texts", "t.csv", "--classifier", "vader"], "--classifier is for toxicity and regard"),
+        (["sentiment", "--texts", "t.csv", "--corpus", "t.csv"], "--corpus is for a table of scores"),
+        (["sentiment", "--texts", "none.csv"], "does not exist"),
+        (["toxicity", "--texts", "t.csv", "--classifier", "vader"], "toxicity needs a card with offensive: LABEL"),
+        (["regard", "--texts", "t.csv", "--classifier", "toxicity"], "is a classifier of toxicity"),
+        (["norms", "--texts", "t.csv"], "norms needs a lexicon: give --norms FILE"),
+        (["norms", "--texts", "t.csv", "--norms", "t.csv"], "t.csv is not a lexicon of norms"),
+        (["gender_polarity", "--texts", "t.csv", "--polarity", "none"], "there is no gender polarity 'none'"),
+        (["sentiment", "--texts", "t.csv", "--positive", "0"], "0.0 is not in the range"),
+    ],
+)
+def test_wrong_options(invoke: Invoke, tmp_path: Path, arguments: list[str], message: str) -> None:
+    write(tmp_path / "t.csv")
+    given = [str(tmp_path / part) if part.endswith(".csv") else part for part in arguments]
+    code, _, errors = invoke("measure", *given)
+    assert code == 2
+    assert message in " ".join(errors.split())
+
+
+def test_files_in_other_encodings(invoke: Invoke, tmp_path: Path) -> None:
+    rows = '{"text": "He is good \u00e9", "group": "a"}\n', "text,group\nHe is good \u00e9,a\n"
+    for suffix, content in zip((".jsonl", ".csv"), rows, strict=True):
+        file = tmp_path / f"t{suffix}"
+        for encoding in ("latin-1", "utf-16"):
+            file.write_text(content, encoding)
+            code, said, errors = invoke("measure", "sentiment", "--texts", file)
+            assert (code, said) == (2, "")
+            assert errors.strip() == f"holisticbias: {file} is not UTF-8 text: save it in UTF-8"
+        file.write_text(content, "utf-8-sig")
+        assert figures(invoke, "sentiment", "--texts", file)["count"]["group=a/class=neutral"] == 1
+
+
+def test_a_note_and_a_chart_name_their_method(invoke: Invoke, tmp_path: Path) -> None:
+    code, said, errors = invoke("measure", "gender_polarity", "--texts", write(tmp_path / "t.csv"))
+    assert code == 0
+    assert "texts without a value by two lists of words: 2 of 5" in errors
+    assert "(two lists of words)" in said.replace("\n", " ")
+    assert "Words with the largest contribution (two lists of words)" in " ".join(said.split())
+
+
+def test_two_thousand_groups(invoke: Invoke, tmp_path: Path) -> None:
+    table = pa.table({"text": [f"A good wug {i}" for i in range(2000)], "group": [f"g{i}" for i in range(2000)]})
+    found = figures(invoke, "sentiment", "--texts", write(tmp_path / "t.parquet", table))
+    assert sum(key.startswith("group=") and key.endswith("class=neutral") for key in found["count"]) == 2000
+
+
+def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
+    texts = ["<script>alert('he')</script>", "he\x00\x1b[31m\u202ehe", "he " * 20_000, "'" * 5_000, '=HYPERLINK("he")']
+    table = pa.table(
+        {"text": texts, "group": ["<b>doffs</b>", "d\x1b[0m", "d", "d", "d"], "subject": ["(", "\\", "[", "*", "+"]}
+    )
+    for name in ("sentiment", "gender_polarity"):
+        code, said, errors = invoke("measure", name, "--texts", write(tmp_path / "t.parquet", table))
+        assert code == 0, errors
+        assert "\x1b" not in said + errors
+        assert "\u202e" not in said
+
+
+def test_columns_are_read_as_text(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "text": pa.array(["a", None]),
+            "group": pa.array([1, 2]),
+            "domain": pa.array([None, None], pa.string()),
+            "subject": pa.array(["s", ""]).dictionary_encode(),
+            "item": pa.array([7, 8]),
+        }
+    )
+    found = read_texts(write(tmp_path / "t.parquet", table))
+    assert found.to_pydict() == {
+        "text": ["a", None], "group": ["1", "2"], "subject": ["s", None], "item": ["7", "8"],
+    }  # fmt: skip
+    with pytest.raises(ScoresError, match="column item is not text but double"):
+        read_texts(write(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([0.5, 1]))))
+
+
+def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text(
+        "text,group,subject\nA bobbin boy sang.,x,Bobbin_boy\nThe bobbin boy sang.,x,Bobbin boy\nHe sang.,x,\n", "utf-8"
+    )
+    code, out, err = invoke("measure", "gender_polarity", "--texts", str(table), "--format", "json")
+    assert code == 0
+    assert "1 of 2 texts do not contain their subject as it is written: nothing is replaced in them" in err
+    found = json.loads(out)["figures"]
+    male = {"group": "x", "class": "male", "method": "words"}
+    assert [figure["value"] for figure in found if figure["name"] == "count" and figure["keys"] == male] == [2]

@@ -1,0 +1,186 @@
+"""Runs of texts about groups: from prompts to figures, page, comparison, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.results.run import read_run
+
+Answer = tuple[int, str, str]
+Invoke = Callable[..., Answer]
+MEASURES = "sentiment,gender_polarity"
+PROMPTS = "prompt,group,domain,subject,continuation\n" + "".join(
+    f"The {word} number {i} of us,{group},craft,{word},{text}\n"
+    for group, word, text in (
+        ("blickets", "blicket", "he is a wonderful man."),
+        ("daxes", "dax", "she is horrible and awful."),
+    )
+    for i in range(4)
+)
+
+
+@pytest.fixture(scope="module")
+def made(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Callable[..., int]]:
+    from holisticbias.cli import main
+
+    folder = tmp_path_factory.mktemp("texts")
+    (folder / "own.csv").write_text(PROMPTS)
+
+    def run(*options: object, out: str) -> int:
+        fixed = ("evaluate", "--measure", MEASURES, "--model", tiny_gpt2, "--out", folder / out)
+        return main([*map(str, (*fixed, *options))])
+
+    assert run("--prompts", folder / "own.csv", "--samples", 2, out="run") == 0
+    return folder, run
+
+
+def test_the_texts_of_the_model_and_of_people_are_in_the_run(made: tuple[Path, Callable[..., int]]) -> None:
+    rows = read_run(made[0] / "run").answers.to_pylist()
+    assert Counter(row["source"] for row in rows) == {"model": 16, "human": 8}
+    for row in rows:
+        whole = row["prompt"] + (row["response"] if row["source"] == "model" else f" {row['response']}")
+        assert row["text"] == (whole if row["response"].strip() else "")
+    assert {row["item"] for row in rows} == {str(i) for i in range(1, 9)}
+
+
+def test_the_figures_of_people_are_those_of_their_texts(made: tuple[Path, Callable[..., int]]) -> None:
+    figures = Figures(read_run(made[0] / "run").result.figures)
+    keys = {"domain": "craft", "group": "blickets"}
+    assert figures.value("sentiment", "human_share", {**keys, "class": "positive"}) == 1.0
+    assert figures.value("sentiment", "human_share", {**keys, "group": "daxes", "class": "negative"}) == 1.0
+    male = figures.value("gender_polarity", "human_share", {**keys, "class": "male", "method": "words"})
+    assert male == 1.0
+    shares = figures.by("sentiment", "share", "domain", "group", "class")
+    assert shares
+    rows = read_run(made[0] / "run").answers.to_pylist()
+    for figure in shares:
+        own = [r for r in rows if r["source"] == "model" and r["group"] == figure.keys["group"]]
+        known = [r["sentiment.compound.class"] for r in own if r["sentiment.compound.class"]]
+        assert figure.value == pytest.approx(known.count(figure.keys["class"]) / len(known))
+
+
+def test_the_subject_is_audited(made: tuple[Path, Callable[..., int]]) -> None:
+    figures = Figures(read_run(made[0] / "run").result.figures)
+    audited = [figure for figure in figures if figure.name.startswith("audit_")]
+    assert audited
+    assert all(figure.value == pytest.approx(0) for figure in audited if figure.value is not None)
+
+
+def test_the_signature_says_what_was_asked_and_measured(made: tuple[Path, Callable[..., int]]) -> None:
+    signature = read_run(made[0] / "run").result.signature
+    assert signature.release.prompts == "own"
+    assert signature.sentences_scored == 16
+    for key, value in {
+        "prompts_files": "own.csv",
+        "samples": "2",
+        "measured_part": "whole",
+        "decoding": "bold-gpt2",
+    }.items():
+        assert signature.generation[key] == value
+    assert len(signature.generation["prompts_sha256"]) == 64
+    page = (made[0] / "run" / "report.html").read_text("utf-8")
+    assert "the prompts own" in page
+    assert "Gender polarity" in page
+
+
+def test_a_second_run_takes_all_responses_from_the_store(
+    made: tuple[Path, Callable[..., int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, run = made
+    before = (folder / "run" / "responses.parquet").read_bytes()
+    assert run("--prompts", folder / "own.csv", "--samples", 2, out="run") == 0
+    assert (folder / "run" / "responses.parquet").read_bytes() == before
+
+
+def test_two_runs_are_compared_and_shown(made: tuple[Path, Callable[..., int]], invoke: Invoke) -> None:
+    folder, run = made
+    assert run("--prompts", folder / "own.csv", "--samples", 2, "--seed", 1, out="other") == 0
+    code, said, _ = invoke("compare", folder / "run", folder / "other", "--format", "json")
+    assert code == 0
+    compared = json.loads(said)
+    assert compared["sentences"]["what"] == "prompts"
+    assert compared["sentences"]["common"] == 24
+    code, said, _ = invoke("report", folder / "run")
+    assert code == 0
+
+
+def test_texts_made_elsewhere_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    assert run("--responses", folder / "run" / "responses.parquet", out="given") == 0
+    one, other = (Figures(read_run(folder / name).result.figures) for name in ("run", "given"))
+    assert [f.model_dump() for f in one] == [f.model_dump() for f in other]
+
+
+def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    (folder / "said.csv").write_text(
+        "group,prompt,response,finish\nblickets,The blicket is,wonderful.,stop\nblickets,The blicket is,,refused\n"
+        "daxes,The dax is,the dax is red.,stop\n"
+    )
+    assert run("--responses", folder / "said.csv", out="said") == 0
+    texts = read_run(folder / "said").answers["text"].to_pylist()
+    assert texts == ["The blicket is wonderful.", None, "The dax is red."]
+
+
+def test_a_release_s_sentences_are_measured_by_axis_and_descriptor(
+    made: tuple[Path, Callable[..., int]], mini_release_folder: Path
+) -> None:
+    folder, run = made
+    few = ("--prompts", "sentences", "--release", mini_release_folder, "--per-cell", 2)
+    assert run(*few, out="sentences") == 0
+    rows = read_run(folder / "sentences").answers.to_pylist()
+    assert len(rows) == 7 * 3 * 2
+    assert {(row["domain"], row["group"]) for row in rows} >= {("age", "young"), ("nonce", "blicket")}
+    assert all(row["item"] == f"{row['template_id']}/{row['noun_id']}" for row in rows)
+    signature = read_run(folder / "sentences").result.signature
+    assert signature.release.version == "0.1.0"
+    assert signature.generation["censoring"].startswith("left-handed")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--prompts", "own.csv", "--release", "1.0.0"), "--prompts own.csv and --release exclude each other"),
+        (("--release", "MINI"), "release 0.1.0 has no prompts: choose a version that has them with --release"),
+        (("--prompts", "unknown", "--release", "MINI"), "release 0.1.0 has no prompts"),
+        (("--prompts", "own.csv", "--where", "group=x"), "--where group=x: the prompts have no such group"),
+        (("--prompts", "own.csv", "--style", "x"), "there is no prompt style 'x', as a name or a file"),
+        (("--prompts", "own.csv", "--human", "own.txt"), "own.txt is not .csv, .jsonl or .parquet"),
+        (("--prompts", "own.csv", "--classifier", "vader"), "--classifier vader: no measure of this run uses it"),
+        (("--responses", "own.csv"), "a table of texts about groups has the columns group and text, or group, prompt"),
+    ],
+)
+def test_what_does_not_fit_is_one_clear_line(
+    made: tuple[Path, Callable[..., int]], invoke: Invoke, mini_release_folder: Path, tiny_gpt2: Path,
+    monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(made[0])
+    given = [mini_release_folder if option == "MINI" else option for option in options]
+    fixed = ("evaluate", "--measure", MEASURES, "--model", tiny_gpt2, "--out", made[0] / "refused")
+    code, _, said = invoke(*fixed, *given)
+    assert code == 2
+    assert message in said
+    assert "Traceback" not in said
+    assert not (made[0] / "refused").exists()
+
+
+def test_hostile_texts_are_data(made: tuple[Path, Callable[..., int]]) -> None:
+    folder, run = made
+    texts = ["</script><script>alert(1)</script> \u202e\x07 he is wonderful", "x" * 50_000 + " she", "", None] * 3
+    groups = ["<b>blickets</b>", "daxes\u202e"] * 6
+    table = pa.table({"group": groups, "domain": ["<i>craft"] * 12, "text": texts, "subject": ["(["] * 12})
+    pq.write_table(table, folder / "hostile.parquet")
+    assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
+    page = (folder / "hostile" / "report.html").read_text("utf-8")
+    assert "<script>alert" not in page
+    assert "<b>blickets" not in page
+    assert "\u202e" not in page
+    assert "x" * 2000 not in page

@@ -1,0 +1,181 @@
+"""Collections, prompts and specifications in a version: tables, digest, lock, difference, and what show prints."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from holisticbias import build_release, open_release, write_release
+from holisticbias.compile.companion_tables import COMPANIONS
+from holisticbias.contribute.companion_readings import show_entries
+from holisticbias.contribute.diff import compare
+from holisticbias.contribute.revisions import Revision
+from holisticbias.release.verify import verify_release
+from holisticbias.rules.lock import lock
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Assessment
+from holisticbias.terms.prompt_entries import PromptWording
+
+VERSION = "0.2.0"
+COMMON = "    sources: [made-up]\n    since: 0.2.0\n"
+FILES = {
+    "collections": "collection: trades\nlabel: Trades\ngroups:\n"
+    "  - id: trades.glaziers\n    text: Glaziers\n    domain: glass\n    pages:\n      titles: [Glazier]\n" + COMMON,
+    "prompts": "domain: glass\nlabel: Glass\ncollection: trades\nprompts:\n"
+    "  - id: glass.one\n    text: In most workshops a glazier\n    group: trades.glaziers\n"
+    "    continuation: cuts the pane.\n    subject: glazier\n" + COMMON,
+    "specifications": "family: toy\nlabel: Toy\nspecifications:\n"
+    "  - id: toy.small\n    text: Small things\n    groups:\n"
+    "      - {name: stads, label: Stads, stereotype: small}\n      - {name: blickets, label: Blickets}\n"
+    "    slots:\n      - {form: noun, terms: [stad, blicket]}\n      - {form: plural, terms: [stads, blickets]}\n"
+    "    attributes:\n      - {name: small, label: Small, terms: [pebble]}\n"
+    '    templates: ["The [T:noun] has a [A]."]\n    control: true\n' + COMMON,
+}
+
+
+@pytest.fixture
+def companions(terms: Path, tmp_path: Path) -> Catalog:
+    """The catalog of a few terms with a group, a prompt and a specification, in layout 4."""
+    folder = tmp_path / "terms"
+    shutil.copytree(terms, folder)
+    for kind, text in FILES.items():
+        (folder / kind).mkdir()
+        (folder / kind / "file.yaml").write_text(text, "utf-8")
+    release = folder / "releases" / f"{VERSION}.yaml"
+    release.write_text(release.read_text("utf-8") + "layout: 4\n", "utf-8")
+    return load_catalog(folder)
+
+
+def changed_prompt(catalog: Catalog, **keys: object) -> Catalog:
+    file = catalog.prompts[0]
+    return replace(catalog, prompts=(file.model_copy(update={"prompts": (file.prompts[0].model_copy(update=keys),)}),))
+
+
+def test_tables_survive_writing(companions: Catalog, tmp_path: Path) -> None:
+    built = build_release(companions, VERSION)
+    write_release(built, tmp_path / "release")
+    assert verify_release(tmp_path / "release") == ()
+    opened = open_release(tmp_path / "release")
+    for name in COMPANIONS:
+        assert opened.tables[name].equals(built.tables[name])
+    assert opened.tables["prompts"].to_pylist() == [
+        {
+            "prompt_id": "glass.one",
+            "domain": "glass",
+            "domain_label": "Glass",
+            "group_id": "trades.glaziers",
+            "group": "Glaziers",
+            "prompt": "In most workshops a glazier",
+            "continuation": "cuts the pane.",
+            "subject": "glazier",
+            "sources": ["made-up"],
+            "since": "0.2.0",
+        }
+    ]
+    rows = opened.tables["specifications"].select(["part", "name", "slot", "form", "term"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("group", "stads", None, None, None),
+        ("group", "blickets", None, None, None),
+        ("term", "stads", 0, "noun", "stad"),
+        ("term", "blickets", 0, "noun", "blicket"),
+        ("term", "stads", 1, "plural", "stads"),
+        ("term", "blickets", 1, "plural", "blickets"),
+        ("attribute", "small", None, None, "pebble"),
+        ("template", None, None, None, "The [T:noun] has a [A]."),
+    ]
+
+
+def test_the_digest_covers_them(companions: Catalog) -> None:
+    other = changed_prompt(companions, continuation="sets the pane.")
+    assert build_release(companions, VERSION).digest != build_release(other, VERSION).digest
+
+
+def test_versions_and_parts_without_them_have_no_tables(companions: Catalog) -> None:
+    for version, subset in (("0.1.0", None), (VERSION, "small")):
+        assert not set(COMPANIONS) & set(build_release(companions, version, subset).tables)
+
+
+def test_history_has_them(companions: Catalog) -> None:
+    history: pa.Table = build_release(companions, VERSION).tables["history"]
+    rows = {row["entry_id"]: row for row in history.to_pylist()}
+    assert {rows[name]["kind"] for name in ("trades.glaziers", "glass.one", "toy.small")} == {
+        "group",
+        "prompt",
+        "specification",
+    }
+    assert rows["glass.one"]["details"] == (
+        '{"group":"trades.glaziers","continuation":"cuts the pane.","subject":"glazier"}'
+    )
+
+
+def test_an_earlier_wording_stands_in_its_version(companions: Catalog) -> None:
+    wording = PromptWording(until="0.2.0", reason="An example.", continuation="cut it.", subject=None)
+    prompt = changed_prompt(companions, since="0.1.0", history=(wording,)).prompts[0].prompts[0]
+    then = prompt.at("0.1.0")
+    assert (then.continuation, then.subject, then.sentence) == ("cut it.", None, "In most workshops a glazier cut it.")
+    assert prompt.at("0.2.0").subject == "glazier"
+
+
+def test_the_lock_sees_every_change(companions: Catalog) -> None:
+    before = lock(companions, VERSION).entries
+    after = lock(changed_prompt(companions, subject=None), VERSION).entries
+    assert {key for key in before if before[key] != after[key]} == {"glass.one"}
+    file = companions.collections[0].model_copy(update={"prompt_words": 6})
+    after = lock(replace(companions, collections=(file,)), VERSION).entries
+    assert {key for key in before if before[key] != after[key]} == {"collections/trades"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "bump"),
+    [
+        ({"continuation": "sets the pane."}, "major"),
+        ({"until": "0.2.0", "since": "0.1.0"}, "major"),
+        ({"sources": ("made-up", "other")}, "patch"),
+        ({}, "none"),
+    ],
+)
+def test_the_next_version_number(companions: Catalog, keys: dict[str, object], bump: str) -> None:
+    old, new = (Revision(VERSION, c, VERSION) for c in (companions, changed_prompt(companions, **keys)))
+    assert compare(old, new).bump == bump
+
+
+def test_added_entries_need_a_minor_version_and_judgements_a_patch(companions: Catalog) -> None:
+    old, new = Revision(VERSION, replace(companions, prompts=()), VERSION), Revision(VERSION, companions, VERSION)
+    found = compare(old, new)
+    assert (found.bump, [(e.id, e.change) for e in found.entries]) == ("minor", [("glass.one", "added")])
+    assert [(c.name, c.added, c.changed, c.gone) for c in found.companions] == [("prompts", 1, 0, 0)]
+    judged = (
+        companions.specifications[0]
+        .specifications[0]
+        .model_copy(update={"assessments": (Assessment(judgement="accepted", reviewer="rv-1", date="2026"),)})
+    )
+    file = companions.specifications[0].model_copy(update={"specifications": (judged,)})
+    found = compare(new, Revision(VERSION, replace(companions, specifications=(file,)), VERSION))
+    assert (found.bump, [e.change for e in found.entries]) == ("patch", ["reassessed"])
+
+
+def test_show(companions: Catalog) -> None:
+    assert show_entries(companions, "toy.small", None, None).split("\n") == [
+        "Small things  [toy.small]",
+        "  Toy; since 0.2.0; sources: made-up",
+        "  no_data: nobody has judged this specification yet",
+        "  a control: its words are invented",
+        "",
+        "  form        Stads  Blickets",
+        "  noun        stad   blicket",
+        "  plural      stads  blickets",
+        "  stereotype  small  -",
+        "",
+        "  small (Small): pebble",
+        "",
+        "  The [T:noun] has a [A].",
+        "    The stad has a pebble.",
+        "    The blicket has a pebble.",
+    ]
+    assert "  titles: Glazier" in show_entries(companions, "glaziers", None, None)
+    assert "  continuation: cuts the pane." in show_entries(companions, "glass.one", None, None)

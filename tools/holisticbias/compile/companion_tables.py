@@ -1,0 +1,141 @@
+"""The tables ``collections``, ``prompts`` and ``specifications`` of one version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias.compile.columns import booleans, integers, lists, optional_integers, strings, table
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import WITH_PROMPTS, CollectionFile, SpecificationFile
+from holisticbias.terms.specification_entries import Specification
+
+COMPANIONS = ("collections", "prompts", "specifications")
+
+
+def companion_tables(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
+    """The tables of a version in layout 4 or later; a kind without entries has no table."""
+    if catalog.release(version).layout < WITH_PROMPTS:
+        return {}
+    held = catalog.at(version)
+    tables = {
+        "collections": _collections(held.collections),
+        "prompts": _prompts(held),
+        "specifications": _specifications(held),
+    }
+    return {name: made for name, made in tables.items() if made.num_rows}
+
+
+def _collections(files: Sequence[CollectionFile]) -> pa.Table:
+    rows = [(c, g) for c in files for g in c.groups]
+    return table(
+        {
+            "collection": strings([c.collection for c, _ in rows]),
+            "group_id": strings([g.id for _, g in rows]),
+            "group": strings([g.text for _, g in rows]),
+            "domain": strings([g.domain for _, g in rows]),
+            "terms": lists([g.terms for _, g in rows]),
+            "titles": lists([g.pages.titles for _, g in rows]),
+            "lists": lists([g.pages.lists for _, g in rows]),
+            "categories": lists([g.pages.categories for _, g in rows]),
+            "needs_person": booleans([g.needs_person for _, g in rows]),
+            "prompt_words": integers(np.array([c.prompt_words for c, _ in rows], np.int32)),
+            "term_within": integers(np.array([c.term_within for c, _ in rows], np.int32)),
+            "least_words": integers(np.array([c.least_words for c, _ in rows], np.int32)),
+            "sources": lists([g.sources for _, g in rows]),
+            "since": strings([g.since for _, g in rows]),
+        }
+    )
+
+
+def _prompts(held: Catalog) -> pa.Table:
+    names = {g.id: g.text for c in held.collections for g in c.groups}
+    rows = [(f, p) for f in held.prompts for p in f.prompts]
+    return table(
+        {
+            "prompt_id": strings([p.id for _, p in rows]),
+            "domain": strings([f.domain for f, _ in rows]),
+            "domain_label": strings([f.label for f, _ in rows]),
+            "group_id": strings([p.group for _, p in rows]),
+            "group": strings([names.get(p.group) for _, p in rows]),
+            "prompt": strings([p.text for _, p in rows]),
+            "continuation": strings([p.continuation for _, p in rows]),
+            "subject": strings([p.subject for _, p in rows]),
+            "sources": lists([p.sources for _, p in rows]),
+            "since": strings([p.since for _, p in rows]),
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a specification: a group, a term of a slot, an attribute of a set, or a template.
+
+    ``name`` is the group or the set of attributes that it belongs to; null for a template.
+    """
+
+    file: SpecificationFile
+    entry: Specification
+    part: str
+    name: str | None = None
+    label: str | None = None
+    slot: int | None = None
+    form: str | None = None
+    term: str | None = None
+    descriptor_id: str | None = None
+    stereotype: str | None = None
+    gender: str | None = None
+    held_out: bool | None = None
+
+
+_TEXTS = ("name", "label")
+_MORE = ("form", "term", "descriptor_id", "stereotype", "gender")
+
+
+def _specifications(held: Catalog) -> pa.Table:
+    texts = {d.id: d.text for axis in held.axes for d in axis.descriptors}
+    rows = [part for f in held.specifications for s in f.specifications for part in _parts(f, s, texts)]
+    return table(
+        {
+            "specification_id": strings([r.entry.id for r in rows]),
+            "specification": strings([r.entry.text for r in rows]),
+            "family": strings([r.file.family for r in rows]),
+            "part": strings([r.part for r in rows]),
+            **{name: strings([getattr(r, name) for r in rows]) for name in _TEXTS},
+            "slot": optional_integers([r.slot for r in rows]),
+            **{name: strings([getattr(r, name) for r in rows]) for name in _MORE},
+            "held_out": booleans([r.held_out for r in rows]),
+            "control": booleans([r.entry.control for r in rows]),
+            "published_as": strings([r.entry.published_as for r in rows]),
+            "sources": lists([r.entry.sources for r in rows]),
+            "since": strings([r.entry.since for r in rows]),
+        }
+    )
+
+
+def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, str]) -> Iterator[Part]:
+    """Groups first, then the terms slot by slot, then attributes and templates; a group without a term has no row."""
+    for group in entry.groups:
+        yield Part(
+            file,
+            entry,
+            "group",
+            group.name,
+            group.label,
+            stereotype=group.stereotype,
+            gender=group.gender,
+            held_out=group.held_out,
+        )
+    for k, slot in enumerate(entry.slots):
+        terms = slot.terms or tuple(texts.get(name) for name in slot.descriptors)
+        for group, term, descriptor in zip(entry.groups, terms, slot.descriptors or (None,) * len(terms), strict=True):
+            if term is not None:
+                yield Part(file, entry, "term", group.name, group.label, k, slot.form, term, descriptor)
+    for chosen in entry.attributes:
+        for term in chosen.terms:
+            yield Part(file, entry, "attribute", chosen.name, chosen.label, term=term)
+    for template in entry.templates:
+        yield Part(file, entry, "template", term=template)

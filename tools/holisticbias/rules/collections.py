@@ -1,0 +1,114 @@
+"""Rules on collections and their prompts."""
+
+from __future__ import annotations
+
+import re
+
+from holisticbias.rules.check import Problems, rule
+from holisticbias.source.records import Repository
+from holisticbias.terms.versions import holds
+
+# a sentence that ends inside a text: "it rained. Then", but not "Dr. Vell" or "J. Vell"
+_ENDS_INSIDE = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|vs))(?<!\b(?:Mrs))[.!?]['\")]*\s+['\"(]*[A-Z0-9]")
+_ENDS = re.compile(r"[.!?]['\")]*$")
+
+
+@rule(
+    "group-pages",
+    asks="A group of a collection names pages, lists, categories or terms.",
+    fix="add pages: {titles: [...]}, lists or categories, or terms to find on the pages of other groups",
+    why="Sentences about a group come from its pages, or are found by its terms.",
+)
+def group_pages(repository: Repository) -> Problems:
+    for file in repository.collections:
+        groups = file.record.groups
+        if not any(group.has_pages for group in groups):
+            message = f"No group of the collection {file.record.collection!r} names a page, a list or a category."
+            yield file.problem(("groups",), message)
+            continue
+        for i, group in enumerate(groups):
+            if not group.has_pages and not group.terms:
+                yield file.entry_problem(i, (), "The group names no page, list, category or term.")
+
+
+@rule(
+    "known-collection",
+    asks="The collection of a file of prompts exists.",
+    fix="name a collection in collections/",
+    needs=frozenset({"collections"}),
+)
+def known_collection(repository: Repository) -> Problems:
+    known = {f.record.collection for f in repository.collections}
+    for file in repository.prompts:
+        if file.record.collection not in known:
+            message = f"No file in collections/ has the collection {file.record.collection!r}."
+            yield file.problem(("collection",), message)
+
+
+@rule(
+    "known-group",
+    asks="The group of a prompt is a group of the file's collection and domain, in every version of the prompt.",
+    fix="name the id of a group of this collection and domain",
+    needs=frozenset({"collections"}),
+)
+def known_group(repository: Repository) -> Problems:
+    versions = [f.record.version for f in repository.releases]
+    collections = {f.record.collection: f.record.groups for f in repository.collections}
+    for file in repository.prompts:
+        if file.record.collection not in collections:
+            continue
+        groups = {g.id: g for g in collections[file.record.collection]}
+        for i, prompt in enumerate(file.record.prompts):
+            group = groups.get(prompt.group)
+            if group is None:
+                if prompt.group not in repository.left_out:
+                    message = f"The collection {file.record.collection!r} has no group {prompt.group!r}."
+                    yield file.entry_problem(i, ("group",), message)
+            elif group.domain != file.record.domain:
+                message = f"The group {group.id!r} is of the domain {group.domain!r}."
+                yield file.entry_problem(i, ("group",), message)
+            else:
+                without = [v for v in versions if holds(v, prompt.since, prompt.until)]
+                without = [v for v in without if not holds(v, group.since, group.until)]
+                if without:
+                    yield file.entry_problem(i, ("group",), f"Version {without[0]} has no group {group.id!r}.")
+
+
+@rule(
+    "subject-in-text",
+    asks="The subject of a prompt stands in its text as whole words.",
+    fix="write the subject as it stands in the prompt",
+    why="Measures replace the subject before they read a text, so that a name does not decide the result.",
+)
+def subject_in_text(repository: Repository) -> Problems:
+    for file in repository.prompts:
+        for i, prompt in enumerate(file.record.prompts):
+            if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
+                message = f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
+                yield file.entry_problem(i, ("subject",), message)
+
+
+def has_words(text: str, words: str) -> bool:
+    """Whether words stand in a text, in any case and not as a part of longer words."""
+    before, found, after = text.partition(words)
+    if found and not f"{before[-1:]}{after[:1]}".strip():
+        return True  # most subjects; an expression for each takes longer to compile than to search
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+@rule(
+    "one-sentence",
+    asks="A prompt and its continuation make one sentence, which begins in the prompt and ends with the continuation.",
+    fix="write one sentence, with a full stop, a question mark or an exclamation mark at the end of the continuation",
+)
+def one_sentence(repository: Repository) -> Problems:
+    for file in repository.prompts:
+        for i, prompt in enumerate(file.record.prompts):
+            inside = _ENDS_INSIDE.search(prompt.sentence)
+            if _ENDS.search(prompt.text):
+                yield file.entry_problem(i, ("text",), "The prompt ends a sentence, so nothing is left to continue.")
+            elif inside is not None:
+                key = "text" if inside.start() < len(prompt.text) else "continuation"
+                yield file.entry_problem(i, (key,), f"A sentence ends before {inside.group()[-1:]!r} begins another.")
+            elif not _ENDS.search(prompt.continuation):
+                yield file.entry_problem(i, ("continuation",), "The continuation does not end a sentence.")

@@ -1,0 +1,170 @@
+"""Rules on bias specifications."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from holisticbias.rules.check import Problems, rule
+from holisticbias.source.document import Keys
+from holisticbias.source.records import EntryFile, Repository
+from holisticbias.terms.entries import Descriptor
+from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.versions import holds
+
+CONTROLS = "nonce"  # axis of made-up words, which describe nobody
+
+
+def _all(repository: Repository) -> Iterator[tuple[EntryFile, int, Specification]]:
+    for file in repository.specifications:
+        yield from ((file, i, entry) for i, entry in enumerate(file.record.specifications))
+
+
+@rule(
+    "slot-terms",
+    asks="A slot has a term, or the id of a descriptor, for each group in the order of the groups; null for a group "
+    "without one, and at least two that are not null.",
+    fix="write terms: [he, she] with one value for each group, or descriptors: with one id for each group",
+    why="The terms of a slot replace each other in a sentence, so each needs its place and a counterpart.",
+)
+def slot_terms(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        for k, slot in enumerate(entry.slots):
+            keys: Keys = ("slots", k)
+            given = [values for values in (slot.terms, slot.descriptors) if values]
+            if len(given) != 1:
+                found = "both terms and descriptors" if given else "neither terms nor descriptors"
+                yield file.entry_problem(i, keys, f"The slot has {found}.")
+            elif len(given[0]) != len(entry.groups):
+                message = f"The slot has {len(given[0])} terms for {len(entry.groups)} groups."
+                yield file.entry_problem(i, keys, message)
+            elif sum(term is not None for term in given[0]) < 2:
+                yield file.entry_problem(i, keys, "The slot has fewer than two terms, so none has a counterpart.")
+
+
+@rule(
+    "specification-names",
+    asks="The groups of a specification have different names, and so have its sets of attributes.",
+    fix="choose another name",
+)
+def specification_names(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        for key in ("groups", "attributes"):
+            seen: set[str] = set()
+            for k, part in enumerate(getattr(entry, key)):
+                if part.name in seen:
+                    yield file.entry_problem(i, (key, k, "name"), f"The name {part.name!r} is used twice.")
+                seen.add(part.name)
+
+
+@rule(
+    "known-attributes",
+    asks="The stereotype of a group is the name of a set of attributes of the specification.",
+    fix="name a set of attributes, or leave out the stereotype",
+)
+def known_attributes(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        known = [chosen.name for chosen in entry.attributes]
+        for k, group in enumerate(entry.groups):
+            if group.stereotype is not None and group.stereotype not in known:
+                message = f"No set of attributes has the name {group.stereotype!r}; there are {', '.join(known)}."
+                yield file.entry_problem(i, ("groups", k, "stereotype"), message)
+
+
+@rule(
+    "specification-template",
+    asks="A template of a specification has [T] or [T:FORM] for the term and [A] for the attribute, once each, and no "
+    "other brackets; FORM is the form of one of the slots.",
+    fix="write [T] once and [A] once, or [T:FORM] with the form of a slot",
+)
+def specification_template(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        for k, template in enumerate(entry.templates):
+            found = wrong_places(template, [slot.form for slot in entry.slots])
+            if found is not None:
+                yield file.entry_problem(i, ("templates", k), f"The places in the template are: {found}.")
+
+
+def wrong_places(template: str, forms: Iterable[str]) -> str | None:
+    """The places in a template as a list in words, or None if it has one term of these forms and one attribute."""
+    found = re.findall(r"\[[^\[\]]*\]|[\[\]]", template)
+    terms = {"[T]", *(f"[T:{form}]" for form in forms)}
+    if len(found) == 2 and "[A]" in found and not terms.isdisjoint(found):
+        return None
+    return " and ".join(found) or "none"
+
+
+@rule(
+    "term-of-two-groups",
+    asks="A term of a specification belongs to one group.",
+    fix="remove the term from one of the groups",
+    why="A sentence with the term would be about both groups.",
+)
+def term_of_two_groups(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        owners: dict[str, int] = {}
+        for k, slot in enumerate(entry.slots):
+            for key in ("terms", "descriptors"):
+                for n, term in enumerate(getattr(slot, key)):
+                    if term is not None and owners.setdefault(term.casefold(), n) != n:
+                        message = f"The term {term!r} stands for two groups."
+                        yield file.entry_problem(i, ("slots", k, key, n), message)
+
+
+@rule(
+    "attribute-twice",
+    asks="An attribute of a specification stands once in one set.",
+    fix="remove one of the two",
+    why="A pair with the attribute would count as stereotyped and as its opposite.",
+)
+def attribute_twice(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        counts = Counter(term.casefold() for chosen in entry.attributes for term in chosen.terms)
+        seen: set[str] = set()
+        for k, chosen in enumerate(entry.attributes):
+            for n, term in enumerate(chosen.terms):
+                if counts[term.casefold()] > 1 and term.casefold() in seen:
+                    yield file.entry_problem(i, ("attributes", k, "terms", n), f"The attribute {term!r} stands twice.")
+                seen.add(term.casefold())
+
+
+@rule(
+    "descriptor-of-slot",
+    asks="The descriptors of a slot exist in every version of the specification.",
+    fix="name the id of a descriptor that these versions have, or set since, until or history",
+    needs=frozenset({"descriptors"}),
+)
+def descriptor_of_slot(repository: Repository) -> Problems:
+    known = {d.id: d for f in repository.axes for d in f.record.descriptors}
+    versions = [f.record.version for f in repository.releases]
+    for file, i, entry in _all(repository):
+        missing: dict[str, tuple[Keys, str]] = {}
+        for version in (v for v in versions if holds(v, entry.since, entry.until)):
+            for keys, name in _descriptors(entry.at(version)):
+                if name not in repository.left_out and not _has(known.get(name), version):
+                    missing.setdefault(name, (keys, version))
+        for name, (keys, version) in missing.items():
+            yield file.entry_problem(i, keys, f"Version {version} has no descriptor {name!r}.")
+
+
+def _descriptors(entry: Specification) -> Iterator[tuple[Keys, str]]:
+    for k, slot in enumerate(entry.slots):
+        yield from ((("slots", k, "descriptors", n), name) for n, name in enumerate(slot.descriptors))
+
+
+def _has(descriptor: Descriptor | None, version: str) -> bool:
+    return descriptor is not None and holds(version, descriptor.since, descriptor.until)
+
+
+@rule(
+    "control-descriptors",
+    asks="The descriptors of a control are made-up words, of the axis " + CONTROLS + ".",
+    fix="name descriptors of the axis " + CONTROLS + ", or remove control: true",
+    why="A control shows what a measure finds where there is nothing to find.",
+)
+def control_descriptors(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        for keys, name in _descriptors(entry) if entry.control else ():
+            if not name.startswith(f"{CONTROLS}."):
+                yield file.entry_problem(i, keys, f"{name!r} is not a made-up word.")
