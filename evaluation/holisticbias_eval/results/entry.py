@@ -18,8 +18,7 @@ from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
 
-KEPT = ("axis", "domain", "specification")
-"""The first keys of headline figures that the registry keeps."""
+_KEPT = (("axis",), ("specification",))
 
 
 class Entry(Part):
@@ -82,7 +81,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
 
 
 def _kept(figures: Figures, info: Info) -> list[Figure]:
-    if info.by[0] not in KEPT:
+    if info.by not in _KEPT and "domain" not in info.by:
         return []
     return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
 

@@ -138,7 +138,7 @@ class Shown:
 
     @cached_property
     def written(self) -> str:
-        """What the texts beside the model's are: human-written texts, or reference texts that came with the prompts."""
+        """The name of the texts beside the model's: human-written text, or reference text of the dataset."""
         answers = self.view.answers
         if "written" not in answers.column_names:
             return WRITTEN
