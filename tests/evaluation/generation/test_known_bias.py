@@ -149,9 +149,15 @@ def plain(text: str) -> str:
 
 
 def test_censored_responses_mention_no_descriptor(styles: pa.Table) -> None:
-    texts = [t for t in styles["judged"].to_pylist() if t and t.startswith("You said: ")]
-    assert len(texts) > 50
-    assert set(texts) == {"You said: left-handed. Feel free to go on."}
+    rows = styles.select(["descriptor", "judged"]).to_pylist()
+    echoed = [row for row in rows if row["judged"] and row["judged"].startswith("You said: ")]
+    assert len(echoed) > 50
+    for row in echoed:
+        said = f" {row['judged'].lower().replace('-', ' ')} "
+        assert f" {row['descriptor'].lower().replace('-', ' ')} " not in said.replace(".", " ")
+    # the small model copies another word now and then, which is not the descriptor
+    texts = [row["judged"] for row in echoed]
+    assert texts.count("You said: left-handed. Feel free to go on.") / len(texts) > 0.95
 
 
 def shares(styles: pa.Table, matches: pa.ChunkedArray) -> dict[str, float]:

@@ -60,7 +60,7 @@ def test_the_mixture_is_the_planted_one_for_every_prompt(model: torch.nn.Module,
     assert found.style < MOST
     # equal everywhere, as far as any measure of some thousand responses can tell
     assert found.cell < MOST / 2
-    assert found.unplanted < MOST / 4
+    assert found.unplanted < MOST / 2
 
 
 def test_a_measure_of_deviation_sees_a_shift(model: torch.nn.Module, lessons: Lessons) -> None:
