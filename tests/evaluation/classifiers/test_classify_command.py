@@ -129,7 +129,7 @@ def test_the_same_table_in_three_formats(suffix: str, tmp_path: Path) -> None:
         ("x.csv", b"axis,template,descriptor,response,axis\na,b,c,d,e\n", "has 2 columns 'axis': keep one"),
         ("x.csv", b"axis,template,descriptor,response\na,,c,d\n", "column template is missing in 1 rows"),
         ("x.csv", b"axis,template,descriptor,response\na,b,c\n", "cannot be read as a table"),
-        ("x.csv", b"axis,template,descriptor,response\na,b,c,\xff\xfe\n", "cannot be read as a table"),
+        ("x.csv", b"axis,template,descriptor,response\na,b,c,\xff\xfe\n", "is not UTF-8 text: save it in UTF-8"),
         ("x.csv", b"axis,template,descriptor,response,finish\na,b,c,d,eos\n", "column finish has 'eos': write stop"),
         ("x.jsonl", b"{", "x.jsonl:1: it is not JSON"),
         ("x.jsonl", b"[1]\n", "x.jsonl:1: it is not a JSON object"),

@@ -54,7 +54,7 @@ def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
         ("a.jsonl", b'{"prompt": "Hi"}\n{\n', "a.jsonl:2: it is not JSON"),
         ("a.jsonl", b"[" * 100_000, "a.jsonl:1: it is not JSON"),
         ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": 3}\n', "cannot be read as a table"),
-        ("a.jsonl", b"\xff", "cannot be read as a table"),
+        ("a.jsonl", b"\xff", "is not UTF-8 text: save it in UTF-8"),
         ("a.parquet", b"PAR1", "cannot be read as a table"),
         ("a.txt", b"\xff", "cannot be read as prompts: it is not UTF-8"),
         ("a.txt", b"\n\n", "has no prompts"),
