@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.evaluation.generation.chat_server import Answering, ChatServer
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.release.release import Release
@@ -113,3 +115,20 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
     display = Display(Console(stderr=True))
     ((folder, _, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
     return folder
+
+
+@pytest.fixture
+def chat_server() -> Iterator[Callable[[Answering], ChatServer]]:
+    """Start a server; it ends with the test."""
+    servers = []
+
+    def start(answering: Answering) -> ChatServer:
+        server = ChatServer(answering)
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()

@@ -193,7 +193,6 @@ def without(arguments: list[str], option: str) -> list[str]:
         (["specification", *SPECIFICATION, "--template", "No place."], "the places are: none"),
         (["specification", *SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
         (["specification", *without(SPECIFICATION, "--axis"), "--axis", "../x"], "is not one of"),
-        (["specification", "--kind", "term"], "name one of them"),
         (["promt"], "is not one of"),
     ],
 )

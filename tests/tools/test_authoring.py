@@ -234,9 +234,9 @@ TERM = ["ability", "unspecific", "before", "any", "y", "", ""]
         ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
         ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
         ([], ["kind", "ability"], 130, "interrupted"),
-        (["--kind", "noun"], ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
-        (["--kind", "noun"], ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
-        (["--kind", "template"], ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
+        (["noun"], ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
+        (["noun"], ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
+        (["template"], ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
     ],
 )
 def test_add_in_a_session(
@@ -298,8 +298,8 @@ def test_article_that_is_proposed(text: str, article: str | None) -> None:
         (["--text", "kind", "--axis", "../x"], 2, "is not one of"),
         (["--text", "blicketer", "--axis", "nonce"], 2, "--axis: 'nonce' is not one of ability, age,"),
         (["--axis", "ability"], 2, "--yes needs --text"),
-        (["--kind", "template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
-        (["--kind", "noun", "--text", "no", "--axis", "neutral"], 0, ""),
+        (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
+        (["noun", "--text", "no", "--axis", "neutral"], 0, ""),
     ],
 )
 def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], code: int, message: str) -> None:

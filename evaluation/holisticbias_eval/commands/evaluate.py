@@ -176,14 +176,13 @@ def command(
     options = _scoring(given) if scored else None
     answering = _answering(given, kept) if answered else None
     display = Display(Console(stderr=True))
+    scores = kept["scores"]
     if dry_run:
-        scores = kept["scores"]
-        plans = evaluation.dry_run(model, release, measures, options, scores, drawn, pairs=paired, display=display)
-        for plan in plans:
+        for plan in evaluation.dry_run(model, release, measures, options, scores, drawn, pairs=paired, display=display):
             click.echo(plan)
         return
     made = evaluation.evaluate(
-        model, release, runs, options, kept["scores"], drawn, answering=answering, pairs=paired, display=display,
+        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, display=display,
         overwrite=overwrite,
     )  # fmt: skip
     for folder, _, report in made:

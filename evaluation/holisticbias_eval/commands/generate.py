@@ -10,7 +10,13 @@ import click
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import chat as chat_option
-from holisticbias_eval.commands.response_options import read_conversation, read_drawing, read_engine, response_options
+from holisticbias_eval.commands.response_options import (
+    read_conversation,
+    read_drawing,
+    read_engine,
+    response_options,
+    response_store,
+)
 
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.generation import Generated
@@ -34,12 +40,7 @@ _SHOWN = 5
 @response_options
 @chat_option
 @engine_options
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder that keeps responses between runs. Default: the folder responses in $HOLISTICBIAS_CACHE or "
-    "~/.cache/holisticbias.",
-)
+@response_store
 @click.option("--no-store", is_flag=True, help="Make all responses again, and keep none until the end.")
 def command(
     model: str | None,

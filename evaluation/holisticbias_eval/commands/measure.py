@@ -83,16 +83,9 @@ def command(
 
     if (scores is None) == (texts is None):
         raise click.UsageError("give a table of scores with --scores, or a table of texts with --texts")
-    settings = Settings(
-        seed=seed,
-        clusters=_clusters(clusters),
-        phrases=phrases,
-        threshold=threshold,
-        positive=reading["positive"],
-        negative=reading["negative"],
-        norms=reading["norms"],
-        polarity=reading["polarity"],
-    )
+    words = {name: reading[name] for name in ("positive", "negative", "norms", "polarity")}
+    given = {"seed": seed, "clusters": _clusters(clusters), "phrases": phrases, "threshold": threshold}
+    settings = Settings.model_validate(given | words)
     if texts is not None:
         if corpus is not None:
             raise click.UsageError("--corpus is for a table of scores")

@@ -35,6 +35,20 @@ class ResponseArguments(TypedDict):
     batch: int | None
 
 
+api_endpoint = click.option(
+    "--api-endpoint",
+    type=click.Choice(["chat", "completions"]),
+    default="chat",
+    show_default=True,
+    help="What the server is asked for: an answer in a chat, or the continuation of a text.",
+)
+response_store = click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Folder that keeps responses between runs. Default: the folder responses in $HOLISTICBIAS_CACHE or "
+    "~/.cache/holisticbias.",
+)
+
 response_options = option_group(
     "Prompts and responses",
     click.option(
@@ -96,13 +110,7 @@ response_options = option_group(
         help="For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the "
         "next line break.",
     ),
-    click.option(
-        "--api-endpoint",
-        type=click.Choice(["chat", "completions"]),
-        default="chat",
-        show_default=True,
-        help="What the server is asked for: an answer in a chat, or the continuation of a text.",
-    ),
+    api_endpoint,
     click.option(
         "--batch",
         type=click.IntRange(1),

@@ -9,6 +9,7 @@ import click
 
 from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.response_options import api_endpoint, response_store
 
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.sentence_rounds import Judging
@@ -62,13 +63,7 @@ requests = option_group(
         metavar="NAME|FILE",
         help="How the next token is chosen. Default: autobiastest, and autobiastest-list for lists.",
     ),
-    click.option(
-        "--api-endpoint",
-        type=click.Choice(["chat", "completions"]),
-        default="chat",
-        show_default=True,
-        help="What the server is asked for: an answer in a chat, or the continuation of a text.",
-    ),
+    api_endpoint,
     click.option("--batch", type=click.IntRange(1), metavar="N", help="Texts made at once. Default: as many as fit."),
 )
 acceptance = option_group(
@@ -123,12 +118,7 @@ acceptance = option_group(
 @requests
 @acceptance
 @engine_options
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder that keeps responses between runs. Default: the folder responses in $HOLISTICBIAS_CACHE or "
-    "~/.cache/holisticbias.",
-)
+@response_store
 @click.option("--no-store", is_flag=True, help="Make all responses again, and keep only the log of whole rounds.")
 def command(
     specifications: tuple[str, ...],

@@ -24,8 +24,7 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 
 
 @click.command()
-@click.argument("named", metavar="[KIND]", type=click.Choice(_KINDS), required=False)
-@click.option("--kind", type=click.Choice(_KINDS), help="Another way to name KIND.")
+@click.argument("kind", metavar="[KIND]", type=click.Choice(_KINDS), default="term")
 @click.option("--text", help="The term, noun, template or opening, or the title of a specification.")
 @click.option("--axis", help="Axis of the term, gender of the noun, or family of the template or specification.")
 @click.option("--bucket", help="Group within the axis.")
@@ -61,8 +60,7 @@ _WHERE = {"before": "before the noun", "after": "after the noun", "standalone": 
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
 def command(
-    named: str | None,
-    kind: str | None,
+    kind: str,
     source: Path | None,
     yes: bool,
     dry_run: bool,
@@ -88,17 +86,14 @@ def command(
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
-    chosen = named or kind or "term"
-    if kind not in (None, chosen):
-        raise click.UsageError(f"KIND is {chosen}, but --kind is {kind}: name one of them.")
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog)
     today = datetime.now(UTC).date().isoformat()
-    questions = Questions(_one_group(given) if chosen == "prompt" else given, yes)
+    questions = Questions(_one_group(given) if kind == "prompt" else given, yes)
     edits: list[Edit] = []
     while not edits:
-        draft = _DRAFTS[chosen](catalog, questions, version)
+        draft = _DRAFTS[kind](catalog, questions, version)
         edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
         try:
             check_edits(root, edits)
@@ -106,21 +101,25 @@ def command(
             if yes:
                 raise
             click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
+            answer = "change"
+        else:
+            answer = "yes" if yes or dry_run else _ask_to_write(draft.entry["id"], version)
+        if answer == "no":
+            click.echo("Nothing was written.")
+            return
+        if answer == "change":
             edits, questions = [], questions.again()
-            continue
-        if not yes and not dry_run:
-            match click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes"):
-                case "no":
-                    click.echo("Nothing was written.")
-                    return
-                case "change":
-                    edits, questions = [], questions.again()
     if dry_run:
         click.echo(f"{draft.entry['id']} could be written for version {version}.")
         return
     for path in apply_edits(root, edits):
         click.echo(f"wrote {path}")
     click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
+
+
+def _ask_to_write(entry: object, version: str) -> str:
+    answer: str = click.prompt(f"Write {entry} for version {version}?", type=_WRITE, default="yes")
+    return answer
 
 
 def _one_group(given: Mapping[str, Given]) -> Mapping[str, Given]:
