@@ -1,4 +1,4 @@
-"""Test sets: the same sentences about several groups, which differ in the group's term alone."""
+"""Texts of a file that are scored whole: sentences about several groups that differ in the group's term alone."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from holisticbias_eval.prompts.prompts import Prompts
 
 
 @dataclass(frozen=True, slots=True)
-class TestSetPrompts(Prompts):
-    """Sentences of a test set from a file, all of which are scored."""
-
-    __test__ = False  # the name begins as pytest's classes do
+class TextPrompts(Prompts):
+    """Texts of a file, all of which are scored."""
 
 
-TEST_SETS = TestSetPrompts("test_set", "sentences of a test set")
+TEST_SETS = TextPrompts("test_set", "sentences of a test set")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedSentences:
-    """The sentences of a test set, and a span of each."""
+class AskedTexts:
+    """Rows of texts, and a span of each."""
 
-    sentences: pa.Table
+    rows: pa.Table
     spans: Spans
 
     @property
@@ -34,5 +32,5 @@ class AskedSentences:
         return self.spans
 
     def answer(self, scores: Scores) -> pa.Table:
-        """Add ``nll`` (nats), ``tokens`` and ``perplexity``, null for a sentence without a scored token."""
-        return with_scores(self.sentences, scores)
+        """Add ``nll`` (nats), ``tokens`` and ``perplexity``, null for a text without a scored token."""
+        return with_scores(self.rows, scores)

@@ -58,7 +58,7 @@ class Sums:
     @property
     def paired(self) -> bool:
         """Whether there are sums of differences."""
-        return self.sums.shape[-1] > 3 * self.groups
+        return bool(self.sums.shape[-1] > 3 * self.groups)
 
     @property
     def count(self) -> Floats:

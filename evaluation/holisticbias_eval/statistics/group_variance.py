@@ -30,7 +30,7 @@ class GroupValues:
     @property
     def groups(self) -> int:
         """The number of groups."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def in_pairs(self) -> bool:
@@ -166,7 +166,7 @@ def variance_shares(values: GroupValues) -> Floats:
     total = squares.sum()
     if total <= 1e-13 * np.nansum(moved**2):
         total = 0.0
-    return divide(squares.sum(axis=1) if values.paired else squares.ravel(), np.float64(total))
+    return divide(squares.sum(axis=1) if values.paired else squares.ravel(), np.array(total))
 
 
 def _rows(values: GroupValues, moved: Floats) -> Floats:
