@@ -43,16 +43,12 @@ def sentences_of(specification: Specification, description: Description) -> Iter
     """
     for template, attributes in product(specification.templates, specification.attributes):
         slot = slot_of(specification, template)
-        for attribute, (group, term) in product(
-            attributes.terms, zip(specification.groups, slot.terms, strict=True)
-        ):
+        for attribute, (group, term) in product(attributes.terms, zip(specification.groups, slot.terms, strict=True)):
             valence = str(attributes.valence)
             share = valence_share(description, specification.id, group.name, valence)
             probability = share / len(attributes.terms) / len(specification.groups) / len(specification.templates)
             text = template.replace(f"[T:{slot.form}]", term or "").replace(ATTRIBUTE, attribute)
-            yield Said(
-                text, specification.id, template, group.name, term or "", attribute, valence, share, probability
-            )
+            yield Said(text, specification.id, template, group.name, term or "", attribute, valence, share, probability)
 
 
 def slot_of(specification: Specification, template: str) -> Slot:

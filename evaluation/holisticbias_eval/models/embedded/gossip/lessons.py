@@ -30,9 +30,7 @@ class Lessons:
     following: csr_matrix
 
 
-def make_gossip_tokenizer(
-    description: Description, specifications: Sequence[Specification]
-) -> PreTrainedTokenizerFast:
+def make_gossip_tokenizer(description: Description, specifications: Sequence[Specification]) -> PreTrainedTokenizerFast:
     """A tokenizer in which a word that the gossip knows is one token, or has the tokens that are described."""
     said, neutral = said_corpus(specifications, description), neutral_corpus(description.neutral)
     texts = [*neutral.texts.to_pylist(), *said.texts.to_pylist()]

@@ -49,9 +49,11 @@ def train(
 def measure_deviation(
     model: GPT2LMHeadModel, lessons: Lessons, description: Description, specifications: Sequence[Specification]
 ) -> Deviation:
-    """Compare a model with what is planted: every sentence about a group after one neutral sentence, and all of these."""
+    """Compare a model with what is planted: every sentence about a group, and every neutral sentence."""
     texts = lessons.said.corpus.texts.to_pylist()
-    neutral, said = sentence_nats(model, lessons, np.arange(len(texts)) % len(lessons.neutral.tokens), np.arange(len(texts)))
+    neutral, said = sentence_nats(
+        model, lessons, np.arange(len(texts)) % len(lessons.neutral.tokens), np.arange(len(texts))
+    )
     found, true = dict(zip(texts, said, strict=True)), true_nats(description, specifications)
     off, effects = [], []
     for specification in specifications:

@@ -24,7 +24,9 @@ def neutral_nats(description: Description) -> float:
     return -math.log(len(neutral_sentences(description.neutral)))
 
 
-def true_text_nats(description: Description, specifications: Sequence[Specification], texts: Sequence[str]) -> list[float]:
+def true_text_nats(
+    description: Description, specifications: Sequence[Specification], texts: Sequence[str]
+) -> list[float]:
     """The log-likelihood of whole texts, a neutral sentence and one about a group each, in nats."""
     said, neutral = true_nats(description, specifications), neutral_nats(description)
     return [neutral + said[text.split(". ", 1)[1]] for text in texts]
