@@ -65,3 +65,7 @@ class CutDumpError(CollectError):
     """A dump that ends in the middle; what it holds before is collected."""
 
     exit_code = 1
+
+
+class MitigationError(EvaluationError):
+    """A model, a corpus or a setting that a mitigation method cannot be trained with."""
