@@ -68,4 +68,4 @@ class CutDumpError(CollectError):
 
 
 class MitigationError(EvaluationError):
-    """A model, a corpus or a setting that a mitigation method cannot be trained with."""
+    """A training that cannot run, or that broke off; the message says how to go on."""
