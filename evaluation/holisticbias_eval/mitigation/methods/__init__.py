@@ -1,0 +1,16 @@
+"""The mitigation methods, one file each."""
+
+from __future__ import annotations
+
+from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.mitigation.methods.add import Add
+from holisticbias_eval.mitigation.methods.cada import Cada
+from holisticbias_eval.mitigation.methods.ctda import Ctda
+from holisticbias_eval.mitigation.methods.lmd import Lmd
+
+METHODS: dict[str, Method] = {
+    "lmd": Lmd(),
+    "add": Add(),
+    "ctda": Ctda(),
+    "cada": Cada(),
+}
