@@ -73,3 +73,7 @@ class CutDumpError(CollectError):
 
 class MitigationError(EvaluationError):
     """A training that cannot run, or that broke off; the message says how to go on."""
+
+
+class BrokenTrainingError(MitigationError):
+    """A training whose loss is not a finite number any more."""
