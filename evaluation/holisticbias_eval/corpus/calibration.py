@@ -59,7 +59,7 @@ def calibration_split(name: str = MANY) -> Split:
 
     Validation and test have sentences with negative attributes, once for every group. The sentences with positive
     attributes belong to the training: what is planted is how often a group meets negative instead of positive
-    attributes, which the negative ones alone do not show. No training sentence differs from a test sentence in the group alone.
+    attributes, which the negative ones alone do not show. No training sentence is a test sentence with another group.
     """
     corpus, specification = calibration_corpus(name), _specification(name)
     test, validation = _sizes(specification)

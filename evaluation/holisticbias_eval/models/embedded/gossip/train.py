@@ -18,7 +18,7 @@ from holisticbias_eval.models.embedded.gossip.truth import neutral_nats, true_na
 from holisticbias_eval.models.embedded.train import Settings, divergence, fit, make_model, predict
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=3000, batch=96, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=4)
+SETTINGS = Settings(steps=2500, batch=96, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=4)
 
 
 @dataclass(frozen=True, slots=True)
