@@ -93,6 +93,6 @@ def _pairing(dimension: Dimension) -> Iterator[str]:
 
 
 def cut(text: str) -> str:
-    """The beginning of a text from the table, in one line."""
-    line = " ".join(text.split())
+    """The beginning of a text from the table, in one line and without control characters."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
