@@ -67,7 +67,7 @@ class _Sentence:
 
     @property
     def form(self) -> str:
-        """What sentences share that differ in the group alone."""
+        """The sentence about the first group: equal for sentences that differ in the group alone."""
         first = next(iter(self.versions.values())).text if self.versions else self.row["text"] or ""
         return first.casefold()
 

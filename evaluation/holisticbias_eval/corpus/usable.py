@@ -54,7 +54,7 @@ def _refusal(
     *,
     labelled: bool,
 ) -> str | None:
-    """Why an example is in no part, null if it is in one."""
+    """The reason for leaving out an example, null to keep it."""
     own = {specification.id, specification.published_as, specification.id.rpartition(".")[2]}
     if row["dimension"] not in own:
         return "other dimension"
