@@ -51,10 +51,14 @@ def command(
     group: the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training. Sentences about
     held-out groups are left out.
     """
+    from rich.console import Console
+
     from holisticbias_eval.corpus.split_folder import make_split
     from holisticbias_eval.corpus.splitting import SplitSettings
+    from holisticbias_eval.progress import Display
 
-    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart)), out)
+    display = Display(Console(stderr=True))
+    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart), display), out)
 
 
 def _print(split: Split, out: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -49,16 +49,19 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     depends on how it is read, or if the new text still mentions another group.
     Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
-    terms = _Terms.of(specification, group)
-    mentions = list(target_finder(specification).find(text))
-    targets = [terms.in_place_of(mention.of) for mention in mentions]
-    found = [target for target in targets if target is not None]
-    if not mentions or len(found) < len(mentions):
-        return None
-    new = _changed(text, _changes(mentions, found, terms))
-    if new is None or any(mention.of.term not in terms.own for mention in target_finder(specification).find(new)):
-        return None
-    return Swapped(new, found[0])
+    known = _terms(specification)
+    if group not in known:
+        names = ", ".join(known)
+        raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {names}")
+    finder = target_finder(specification)
+    return _swapped(text, list(finder.find(text)), finder, known[group])
+
+
+def swap_for_all_groups(text: str, specification: Specification) -> Mapping[str, Swapped | None]:
+    """The text for each group of the specification by its name, as ``swap_targets`` gives it."""
+    finder = target_finder(specification)
+    mentions = list(finder.find(text))
+    return {group: _swapped(text, mentions, finder, terms) for group, terms in _terms(specification).items()}
 
 
 def swap_attributes(text: str, specification: Specification) -> str | None:
@@ -82,30 +85,43 @@ class _Terms:
 
     own: frozenset[str]
     by_slot: Sequence[str | None]
-    slots: dict[tuple[str, str], tuple[int, ...]]
-
-    @staticmethod
-    @lru_cache(maxsize=256)
-    def of(specification: Specification, group: str) -> _Terms:
-        """The terms of a group of a specification."""
-        names = [one.name for one in specification.groups]
-        if group not in names:
-            raise SpecificationError(
-                f"{specification.id} has no group {group[:80]!r}: its groups are {', '.join(names)}"
-            )
-        by_slot = [slot.terms[names.index(group)] for slot in specification.slots]
-        slots: dict[tuple[str, str], tuple[int, ...]] = {}
-        for place, slot in enumerate(specification.slots):
-            for name, term in zip(names, slot.terms, strict=True):
-                if term is not None:
-                    slots[name, term] = (*slots.get((name, term), ()), place)
-        return _Terms(frozenset(term for term in by_slot if term), by_slot, slots)
+    slots: Mapping[tuple[str, str], tuple[int, ...]]
 
     def in_place_of(self, found: TargetTerm) -> str | None:
         """The group's term for a mention, null if no slot of the mentioned term has one."""
         if found.term in self.own:
             return found.term
         return next((term for slot in self.slots[found.group, found.term] if (term := self.by_slot[slot])), None)
+
+
+@lru_cache(maxsize=32)
+def _terms(specification: Specification) -> Mapping[str, _Terms]:
+    """The terms of each group by its name."""
+    names = [group.name for group in specification.groups]
+    slots: dict[tuple[str, str], tuple[int, ...]] = {}
+    for place, slot in enumerate(specification.slots):
+        for name, term in zip(names, slot.terms, strict=True):
+            if term is not None:
+                slots[name, term] = (*slots.get((name, term), ()), place)
+    found = {}
+    for i, name in enumerate(names):
+        by_slot = [slot.terms[i] for slot in specification.slots]
+        found[name] = _Terms(frozenset(term for term in by_slot if term), by_slot, slots)
+    return found
+
+
+def _swapped(
+    text: str, mentions: Sequence[Mention[TargetTerm]], finder: TermFinder[TargetTerm], terms: _Terms
+) -> Swapped | None:
+    targets = [terms.in_place_of(mention.of) for mention in mentions]
+    found = [target for target in targets if target is not None]
+    if not mentions or len(found) < len(mentions):
+        return None
+    changes = _changes(mentions, found, terms)
+    new = _changed(text, changes)
+    if new is None or (changes and any(mention.of.term not in terms.own for mention in finder.find(new))):
+        return None
+    return Swapped(new, found[0])
 
 
 def _changes(mentions: Iterable[Mention[TargetTerm]], terms: Iterable[str], group: _Terms) -> list[_Change]:

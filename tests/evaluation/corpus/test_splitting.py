@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Slot, Specification
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
 from holisticbias_eval.corpus.swapping import swap_targets
 from holisticbias_eval.errors import CorpusError
@@ -92,6 +92,14 @@ def test_what_is_left_out() -> None:
     assert found.kept_from_test == {"no term of a group": 1, "no version for stad": 1}
     assert found.labelled is True
     assert len(found.train) == 12 - 6 + 2
+
+
+def test_a_sentence_without_any_version() -> None:
+    """Two terms that no other group has, of two groups."""
+    slots = (*SPECIFICATION.slots, Slot(terms=(None, "stad elder", None, None)))
+    rows = [*examples(3), example(9, "stad", "the blicket elder met the stad elder")]
+    found = split(rows, SplitSettings(1, 1), SPECIFICATION.model_copy(update={"slots": slots}))
+    assert found.kept_from_test == {"no version for blicket": 1}
 
 
 def test_too_few_sentences() -> None:

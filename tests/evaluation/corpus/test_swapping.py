@@ -9,7 +9,7 @@ from tests.evaluation.corpus.invented import ADJECTIVES, GROUPS, PLURALS, SINGUL
 
 from holisticbias.terms.specification_entries import Slot, Specification, TargetGroup
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_targets
+from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_for_all_groups, swap_targets
 from holisticbias_eval.errors import SpecificationError
 
 SPECIFICATION = invented()
@@ -101,6 +101,7 @@ def test_every_mention_is_of_the_new_group(text: str, group: str) -> None:
     found = swap_targets(text, SPECIFICATION, group)
     assert found is not None
     before, after = (list(target_finder(SPECIFICATION).find(one)) for one in (text, found.text))
+    assert swap_for_all_groups(text, SPECIFICATION)[group] == found
     assert [mention.of.slot for mention in after] == [mention.of.slot for mention in before]
     assert {mention.of.group for mention in after} == {group}
     assert after[0].of.term == found.target
