@@ -9,7 +9,9 @@ from functools import lru_cache
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import in_case, with_article
+from holisticbias_eval.stereotypes.agreement import in_case, place, with_article
+
+_CONTEXT = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     """The text with each mention of a group replaced by the term of ``group`` in the same slot.
 
     A mention of ``group`` itself stays as it is. "a" and "an" follow the new term. The first letter keeps its case, but
-    the capitals of a name stay, except in a text without capitals. A term that stands in several slots
-    takes the first slot that has a term for ``group``.
+    the capitals of a name stay, except in a text without capitals. Of several slots with the mentioned term, the first
+    counts that has a term for ``group``; adjectives come first before a noun, and nouns elsewhere.
 
     Null if the text mentions no group, if a mention has no term for ``group``, if an article before an abbreviation
     depends on how it is read, or if the new text still mentions another group.
@@ -81,17 +83,27 @@ def swap_attributes(text: str, specification: Specification) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The terms of a group by slot, and for each term of any group the slots in which its group has it."""
+    """The terms of a group by slot, the slots' forms, and for each term of any group the slots that have it."""
 
     own: frozenset[str]
     by_slot: Sequence[str | None]
+    forms: Sequence[str]
     slots: Mapping[tuple[str, str], tuple[int, ...]]
 
-    def in_place_of(self, found: TargetTerm) -> str | None:
+    def in_place_of(self, mention: Mention[TargetTerm], text: str) -> str | None:
         """The group's term for a mention, null if no slot of the mentioned term has one."""
+        found = mention.of
         if found.term in self.own:
             return found.term
-        return next((term for slot in self.slots[found.group, found.term] if (term := self.by_slot[slot])), None)
+        slots = self.slots[found.group, found.term]
+        is_adjective = {self.forms[slot] == "adjective" for slot in slots}
+        if len(is_adjective) > 1:
+            where = place(text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT])
+            if where != "unclear":
+                slots = tuple(
+                    sorted(slots, key=lambda slot: (self.forms[slot] == "adjective") != (where == "determiner"))
+                )
+        return next((term for slot in slots if (term := self.by_slot[slot])), None)
 
 
 @lru_cache(maxsize=32)
@@ -99,21 +111,22 @@ def _terms(specification: Specification) -> Mapping[str, _Terms]:
     """The terms of each group by its name."""
     names = [group.name for group in specification.groups]
     slots: dict[tuple[str, str], tuple[int, ...]] = {}
-    for place, slot in enumerate(specification.slots):
+    for number, slot in enumerate(specification.slots):
         for name, term in zip(names, slot.terms, strict=True):
             if term is not None:
-                slots[name, term] = (*slots.get((name, term), ()), place)
+                slots[name, term] = (*slots.get((name, term), ()), number)
+    forms = [slot.form for slot in specification.slots]
     found = {}
     for i, name in enumerate(names):
         by_slot = [slot.terms[i] for slot in specification.slots]
-        found[name] = _Terms(frozenset(term for term in by_slot if term), by_slot, slots)
+        found[name] = _Terms(frozenset(term for term in by_slot if term), by_slot, forms, slots)
     return found
 
 
 def _swapped(
     text: str, mentions: Sequence[Mention[TargetTerm]], finder: TermFinder[TargetTerm], terms: _Terms
 ) -> Swapped | None:
-    targets = [terms.in_place_of(mention.of) for mention in mentions]
+    targets = [terms.in_place_of(mention, text) for mention in mentions]
     found = [target for target in targets if target is not None]
     if not mentions or len(found) < len(mentions):
         return None

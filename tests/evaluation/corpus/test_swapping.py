@@ -91,6 +91,29 @@ def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expec
     assert (found.text if found else None) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a mellan song", "a stadic song"),
+        ("mellan song", "stadic song"),
+        ("a mellan is grobby", "a stad is grobby"),
+        ("he is a mellan.", "he is a stad."),
+        ("mellan and quick", "stad and quick"),
+        ("old mellan", "old stad"),
+    ],
+)
+def test_adjectives_and_nouns_of_one_form(text: str, expected: str) -> None:
+    slots = (
+        Slot(form="adjective", terms=("mellan", "stadic", "elmish", "wuggy")),
+        Slot(form="noun", terms=("mellan", "stad", "elmer", "wug")),
+    )
+    specification = SPECIFICATION.model_copy(update={"slots": slots})
+    found = swap_targets(text, specification, "stad")
+    assert found is not None
+    assert found.text == expected
+    assert swap_targets(expected, specification, "blicket") == Swapped(text, "mellan")
+
+
 def test_an_unknown_group() -> None:
     with pytest.raises(SpecificationError, match=r"no group 'nobody': its groups are blicket, stad, elm, wug"):
         swap_targets("a blicket", SPECIFICATION, "nobody")
