@@ -34,10 +34,10 @@ def _print(specification: Specification, *, whole: bool) -> None:
         said = [f"stereotype: {titles.get(group.stereotype, '')}"] if group.stereotype else []
         said += ["held out"] if group.held_out else []
         terms = [slot.terms[i] for slot in specification.slots if i < len(slot.terms) and slot.terms[i]]
-        shown = _words(dict.fromkeys(terms) if whole else (), len(specification.slots))
+        shown = _words(terms if whole else (), len(specification.slots))
         _line(f"{group.label}{_in_brackets(said)}: {shown}")
     for attributes in specification.attributes:
-        shown = _words(dict.fromkeys(attributes.terms) if whole else (), len(attributes.terms))
+        shown = _words(attributes.terms if whole else (), len(attributes.terms))
         _line(f"{attributes.label}{_in_brackets([attributes.valence] if attributes.valence else [])}: {shown}")
     if specification.opposites:
         pairs = [" / ".join(pair) for pair in specification.opposites]

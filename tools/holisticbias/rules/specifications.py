@@ -114,7 +114,7 @@ def term_of_two_groups(repository: Repository) -> Problems:
 
 @rule(
     "attribute-twice",
-    asks="An attribute of a specification stands once in one set, except in a published edition, which keeps its words.",
+    asks="An attribute of a specification stands once in one set, unless it is published data, which keeps its words.",
     fix="remove one of the two",
     why="A pair with the attribute would count as stereotyped and as its opposite.",
 )
@@ -133,8 +133,8 @@ def attribute_twice(repository: Repository) -> Problems:
 
 @rule(
     "attribute-stem",
-    asks="An attribute that ends in *, and stands for all words that begin so, has at least two letters before it, in a "
-    "specification without templates.",
+    asks="An attribute that ends in *, and stands for all words that begin so, has at least two letters before it, in "
+    "a specification without templates.",
     fix="write the words themselves, or remove the templates",
     why="A stem is found in a text, and is not a word that can be put into a sentence.",
 )
@@ -151,8 +151,8 @@ def attribute_stem(repository: Repository) -> Problems:
 
 @rule(
     "attribute-opposites",
-    asks="Opposites are pairs of an attribute of a set of negative valence and an attribute of a set of positive valence; "
-    "a negative attribute has one opposite.",
+    asks="Opposites are pairs of an attribute of a set of negative valence and one of a set of positive valence; a "
+    "negative attribute has one opposite.",
     fix="write pairs of [negative, positive] attributes as they stand in sets with valence: negative and positive",
     why="Opposites replace each other in a sentence.",
 )
