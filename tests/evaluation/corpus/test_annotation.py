@@ -306,6 +306,18 @@ def test_exports_of_label_studio(tmp_path: Path, tasks: object, labels: list[tup
     assert {one.ids for one in found} <= {("stad-0",)}
 
 
+def test_halves_of_characters(tmp_path: Path) -> None:
+    """JSON can hold them, and files cannot."""
+    content = export(chosen("biased", completed_by="\ud800"), sentence="\ud800")
+    content += export(chosen("biased"), example_id="\ud800")
+    (tmp_path / "export.json").write_text(json.dumps(content), "utf-8")
+    path = written(tmp_path, [example(0, "stad", "x")])
+    join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
+    assert read_examples(tmp_path / "labelled.parquet")["label:?"].to_pylist() == [1]
+    record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
+    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ud800"], []]
+
+
 def test_tasks_for_label_studio(tmp_path: Path) -> None:
     path = written(tmp_path, [example(0, "stad", "<b>=1 a stad", target="stad")])
     make_annotation_files(path, tmp_path / "one", "label-studio", [])
