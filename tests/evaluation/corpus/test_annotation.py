@@ -188,7 +188,7 @@ def test_three_annotators_who_each_see_two_thirds() -> None:
     assert found.table["label"].to_pylist() == [1, None, 0]
     assert [one.absent for one in found.annotators] == [1, 1, 1]
     assert {one.name: one.n for one in found.agreement} == {
-        "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 0, "cohen_kappa": 1
+        "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 3, "cohen_kappa": 1
     }  # fmt: skip
 
 
