@@ -57,6 +57,10 @@ class PairsError(EvaluationError):
     """A table of sentences that pairs cannot be made of."""
 
 
+class CorpusError(EvaluationError):
+    """Examples, labels of annotators or a split that cannot be used."""
+
+
 class CollectError(EvaluationError):
     """A dump or a collection that prompts cannot be collected from."""
 
