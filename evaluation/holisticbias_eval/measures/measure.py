@@ -47,10 +47,10 @@ class Info:
         return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
+Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences"]
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; texts about groups with the values of a measure; or pairs of
-sentences with both scores."""
+probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
+sentences with both scores; or the same sentences about several groups with their likelihoods."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -59,9 +59,10 @@ _ANSWERS: Mapping[Answers, str] = {
     "responses": "responses",
     "texts": "texts about groups",
     "pairs": "pairs of sentences scored by",
+    "group_sentences": "sentences about several groups scored by",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs")
+_SCORED = ("likelihoods", "pairs", "group_sentences")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Needs:
             object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        of = "" if self.answers == "pairs" else "of "
+        of = "" if self.answers in ("pairs", "group_sentences") else "of "
         return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 

@@ -18,12 +18,14 @@ from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
+from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions, prepare_test_set
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.pairs import PairPrompts
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.prompts.test_sets import TEST_SETS, TextPrompts
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
@@ -61,12 +63,17 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
 
 def is_scored(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts)
+    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts | TextPrompts)
 
 
 def is_paired(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need pairs of sentences from a file."""
     return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
+
+
+def is_of_test_set(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run need sentences of a test set."""
+    return MEASURES[measures[0]].prompts is TEST_SETS
 
 
 def is_continued(measures: Sequence[str]) -> bool:
@@ -84,6 +91,7 @@ def evaluate(
     *,
     answering: AnsweringOptions | None = None,
     pairs: PairOptions | None = None,
+    test_set: TestSetOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
@@ -91,18 +99,22 @@ def evaluate(
 
     The default ``model`` is an embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, which need no release.
+    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs and ``test_set`` of measures
+    of sentences about groups, which need no release.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
     paired = [measures for measures, _ in runs if is_paired(measures)]
-    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in paired]
+    grouped = [measures for measures, _ in runs if is_of_test_set(measures)]
+    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in (*paired, *grouped)]
     continued = [measures for measures, _ in runs if is_continued(measures)]
     answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
     asking = answering or AnsweringOptions()
     made: list[Job] = []
     if paired:
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
+    if grouped:
+        made += prepare_test_set(model, grouped, test_set, options, store, display)
     if scored or answered:
         opened = _opened(release, display)
     if scored:
@@ -134,6 +146,7 @@ def dry_run(
     context: Context | None = None,
     *,
     pairs: PairOptions | None = None,
+    test_set: TestSetOptions | None = None,
     display: Display,
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
@@ -145,8 +158,11 @@ def dry_run(
         if not is_scored(names):
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
     paired = [names for names in measures if is_paired(names)]
-    scored = [names for names in measures if names not in paired]
+    grouped = [names for names in measures if is_of_test_set(names)]
+    scored = [names for names in measures if names not in (*paired, *grouped)]
     jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
+    if grouped:
+        jobs += prepare_test_set(model, grouped, test_set, options, store, display)
     if scored:
         jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
     for job in jobs:

@@ -136,9 +136,11 @@ def _check_model(model: ModelSignature) -> Iterator[str]:
 
 
 def _check_release(release: ReleaseSignature, measure: str, published: Published) -> Iterator[str]:
-    if measure in MEASURES and MEASURES[measure].needs.answers == "pairs":
-        if release.what != "pairs" or not release.prompts or not _DIGEST.fullmatch(release.digest):
-            yield "signature.release: needs the name of the pairs and the SHA-256 of their rows"
+    of_file = {"pairs": "pairs", "group_sentences": "test set"}
+    what = of_file.get(MEASURES[measure].needs.answers) if measure in MEASURES else None
+    if what is not None:
+        if release.what != what or not release.prompts or not _DIGEST.fullmatch(release.digest):
+            yield f"signature.release: needs the name of the {what} and the SHA-256 of the rows"
         return
     if published(release.version, None) is None:
         yield f"signature.release.version: {release.version} is not published"
