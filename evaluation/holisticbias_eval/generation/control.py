@@ -16,8 +16,16 @@ LONGEST = 200
 
 
 def with_control(frame: Frame, control: str) -> Frame:
-    """A frame with a text after the prompt, and a blank before it; the frame itself if the text is empty."""
-    return replace(frame, close=f" {control}{frame.close}") if control else frame
+    """A frame with a control after the prompt; see ``close_with``."""
+    return replace(frame, close=close_with(frame.close, control))
+
+
+def close_with(close: str, control: str) -> str:
+    """The text from the end of a prompt to the response: a blank, the control, and ``close``.
+
+    An empty control leaves ``close`` as it is.
+    """
+    return f" {control}{close}" if control else close
 
 
 def choose_control(name: str, asked: str | None, notice: Notice) -> str:
