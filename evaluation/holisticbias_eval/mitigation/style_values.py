@@ -22,8 +22,9 @@ def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: Alpha
         b = (p - m) . (m_d - m) / |m_d - m| ** alpha
 
     ``p`` is the style vector of a response; ``m_d`` the mean over templates of the mean of the descriptor's responses
-    in each; ``m`` the mean of ``m_d`` over descriptors. With ``alpha`` above 0 the value is not defined for a descriptor
-    whose mean is ``m``. Its mean over a descriptor's templates is ``|m_d - m| ** (2 - alpha)``. Smith et al. 2022, C.1.
+    in each; ``m`` the mean of ``m_d`` over descriptors. With ``alpha`` above 0 the value is not defined for a
+    descriptor whose mean is ``m``. Its mean over a descriptor's templates is ``|m_d - m| ** (2 - alpha)``. Smith et al.
+    2022, C.1.
     """
     judged = ~np.isnan(styles).any(axis=1)
     means = balanced_means(styles[judged], descriptors[judged], templates[judged])
