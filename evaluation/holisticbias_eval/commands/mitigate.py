@@ -79,19 +79,6 @@ _measuring = option_group(
         help="Further measures, separated by commas, besides group_perplexity; see `holisticbias measures`.",
     ),
     click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=f"For further measures. {RELEASE_HELP}"),
-    click.option(
-        "--retain",
-        multiple=True,
-        metavar="FILE|multiwoz:FOLDER",
-        help="Neutral text, one text per line, whose perplexity is compared; or a folder of MultiWOZ for dialogue "
-        "state tracking.",
-    ),
-    click.option(
-        "--retain-command",
-        metavar="COMMAND",
-        help="Any other evaluation, run without a shell: {model} becomes the model, {out} a path to write to. It must "
-        "report a JSON object of numbers, there or as its last line.",
-    ),
 )
 
 
@@ -176,14 +163,13 @@ def _options(given: dict[str, Any]) -> MitigationOptions:
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
     from holisticbias_eval.pipeline.mitigation_measuring import Measuring
-    from holisticbias_eval.pipeline.retention import read_retain
 
     further = _names(given["measure"])
     if given["no_measure"]:
-        if further or given["retain"] or given["retain_command"]:
-            raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
+        if further:
+            raise click.UsageError("--no-measure leaves out what --measure asks for")
         return None
-    return Measuring(further, given["release"], read_retain(given["retain"], given["retain_command"]), given["device"])
+    return Measuring(further, given["release"], given["device"])
 
 
 def _names(value: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from holisticbias.terms.specification_entries import Specification
 
 _APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
+_START = r"(?<!\w)(?<!\w['’-])"  # noqa: RUF001
 _BETWEEN = r"[\s-]+"
 _SHORTEST_STEM = 2
 T = TypeVar("T", bound=Hashable)
@@ -35,7 +36,7 @@ class AttributeTerm:
 
 @dataclass(frozen=True, slots=True)
 class Mention(Generic[T]):
-    """What the characters of a text from ``start`` to ``stop`` mention."""
+    """A mention in a text: its characters from ``start`` to ``stop``, and the term that they are."""
 
     start: int
     stop: int
@@ -56,7 +57,8 @@ class TermFinder(Generic[T]):
             (self._stems if _is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
         both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
         ordered = sorted(both, key=lambda one: (-len(one[0]), one))
-        self._pattern = re.compile("|".join(_pattern(*one) for one in ordered) or r"(?!)", re.IGNORECASE)
+        body = "|".join(_pattern(*one) for one in ordered) or r"(?!)"
+        self._pattern = re.compile(f"{_START}(?:{body})", re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
         """Yield the mentions in a text, in order; they do not overlap."""
@@ -100,4 +102,4 @@ def _normal(term: str) -> str:
 def _pattern(term: str, stem: bool) -> str:
     parts = [re.escape(part).replace("'", _APOSTROPHES) for part in term.split(" ")]
     end = r"\w*" if stem else rf"(?!\w|-\w|{_APOSTROPHES}t\b)"
-    return rf"(?<!\w)(?<!\w['’-]){_BETWEEN.join(parts)}{end}"  # noqa: RUF001
+    return f"{_BETWEEN.join(parts)}{end}"

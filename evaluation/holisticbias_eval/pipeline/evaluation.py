@@ -114,7 +114,7 @@ def evaluate(
     if paired:
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
     if grouped:
-        made += prepare_test_set(model, grouped, test_set, options, store, display)
+        made += prepare_test_set(model, grouped, test_set, options, store, context, display)
     if scored or answered:
         opened = _opened(release, display)
     if scored:
@@ -162,7 +162,7 @@ def dry_run(
     scored = [names for names in measures if names not in (*paired, *grouped)]
     jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
     if grouped:
-        jobs += prepare_test_set(model, grouped, test_set, options, store, display)
+        jobs += prepare_test_set(model, grouped, test_set, options, store, context, display)
     if scored:
         jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
     for job in jobs:
