@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.generation.conversation import Conversation, find_conversation
 from holisticbias_eval.generation.written import WrittenForm
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
 from holisticbias_eval.pipeline.jobs import find_release
@@ -30,7 +30,8 @@ CALIBRATION: Mapping[str, Any] = {
     "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
 }  # fmt: skip
 """The training settings that change the embedded responder."""
-CALIBRATION_RELEASE = "1.0.0"
+CALIBRATION_RELEASE, CALIBRATION_WHERE = "1.0.0", "axis=nonce,religion"
+"""What it is asked by default: the sentences that it was made for, of an axis with plants and of one without."""
 _PARTS = 10  # one part in so many is for validation
 _KEPT = ("response_id", "axis", "descriptor", "template", "finish")
 
@@ -50,11 +51,11 @@ class StyleOptions:
 
 
 def style_lesson(
-    method: StyleMethod, name: str | None, loaded: LoadedModel, options: StyleOptions, seed: int, display: Display
+    method: StyleMethod, name: str, loaded: LoadedModel, options: StyleOptions, seed: int, display: Display
 ) -> Lesson:
     """The texts that a method of styles trains and validates on.
 
-    ``name`` is the model that ``loaded`` is; None is the embedded responder. Prompts are divided, not responses: one
+    ``name`` is the model that ``loaded`` is. Prompts are divided, not responses: one
     in ten is for validation. Raises ``EvaluationError`` if the responses cannot be used.
     """
     judged, signature = _responses(name, loaded, options, display)
@@ -108,19 +109,19 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     return table, len(rows) - len(kept)
 
 
-def _responses(
-    name: str | None, loaded: LoadedModel, options: StyleOptions, display: Display
-) -> tuple[pa.Table, Signature]:
+def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: Display) -> tuple[pa.Table, Signature]:
     """The judged responses, of a run or made now, and the signature of what they are."""
     if options.responses is not None:
         return _responses_of_run(options.responses, loaded, display)
-    is_calibration = name in (None, RESPONDER)
-    wanted = options.release or (CALIBRATION_RELEASE if is_calibration else None)
+    wanted = options.release
     with display.step(f"Opening release {wanted}" if wanted else "Opening the newest release"):
         release = find_release(wanted)
     asking = options.answering
     asking = replace(asking, conversation=replace(asking.conversation, control=""))
-    (job,) = prepare_answering(name or RESPONDER, release, [("generation_bias",)], asking, display)
+    if asking.judging.classifiers:  # of styles alone
+        styles = tuple(name for name in asking.judging.classifiers if FILES.read(name).offensive is None)
+        asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
+    (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
     if job.generator is None:
         return judge_responses(job.asked, release, job.judges, display), job.signature
     _, table = answer_prompts(job.asked, job.generator, display)
@@ -148,9 +149,9 @@ def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signatu
     for name in ("conversation_text", "conversation_text_without_persona"):
         if signature.generation.get(name) != found.settings[name]:
             raise MitigationError(
-                f"the responses were made with other text around the prompt, {signature.generation.get(name)!r:.200}, "
-                f"than the model would read, {found.settings[name]!r:.200}: give the same --chat, --system, --separator "
-                "or --continuation"
+                f"the responses were made with other text around the prompt, {str(signature.generation.get(name))[:200]!r}, "
+                f"than the model would read, {found.settings[name][:200]!r}: give the same --system, --separator or "
+                "--continuation"
             )
     return find_conversation(loaded.tokenizer, replace(asked, control=""), "causal")
 
