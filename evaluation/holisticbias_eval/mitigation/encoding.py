@@ -66,6 +66,8 @@ class Encoder:
 
     def encode(self, texts: pa.Table) -> EncodedTexts:
         """Encode the columns ``context``, which may be absent or null, and ``text``."""
+        if not texts.num_rows:
+            return EncodedTexts((), 0, 0)
         contexts = texts["context"].to_pylist() if "context" in texts.column_names else [None] * texts.num_rows
         pairs = [(context or "", text) for context, text in zip(contexts, texts["text"].to_pylist(), strict=True)]
         whole = [context + text for context, text in pairs]
