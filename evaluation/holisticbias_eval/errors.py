@@ -57,6 +57,14 @@ class PairsError(EvaluationError):
     """A table of sentences that pairs cannot be made of."""
 
 
+class DialoguesError(EvaluationError):
+    """A folder that does not hold dialogues in a known form."""
+
+
+class RetainError(EvaluationError):
+    """A user's command that fails, or that reports no numbers."""
+
+
 class CollectError(EvaluationError):
     """A dump or a collection that prompts cannot be collected from."""
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
+    from holisticbias_eval.pipeline.retention import RetainOptions
 
 ROLES = ("user", "assistant")
 
@@ -118,6 +119,22 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
         "the formulas of the code of Kocielnik et al. 2023.",
     ),
 )
+@option_group(
+    "Retention",
+    click.option(
+        "--retain",
+        multiple=True,
+        metavar="FILE|multiwoz:FOLDER",
+        help="For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 "
+        "or 2.1. Without --measure, these are measured.",
+    ),
+    click.option(
+        "--retain-command",
+        metavar="COMMAND",
+        help="For retained: a command to run, without a shell. {model} in it becomes the model, {out} a path to write "
+        "to. It must report a JSON object of numbers: there, or as its last line.",
+    ),
+)
 @engine_options
 @response_options
 @collection_options
@@ -146,6 +163,8 @@ def command(
     context_seed: int | None,
     pairs: Path | None,
     mode: Literal["likelihood", "choice", "published"],
+    retain: tuple[str, ...],
+    retain_command: str | None,
     store: Path | None,
     no_store: bool,
     dry_run: bool,
@@ -160,6 +179,7 @@ def command(
 
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
+    from holisticbias_eval.pipeline.retention import read_retain
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
@@ -169,7 +189,11 @@ def command(
     drawn = read_context(context, context_file, context_seed)
     paired = PairOptions(pairs, mode) if pairs is not None else None
     chosen = [name.strip() for name in measure.split(",")] if measure else None
-    runs = evaluation.runs_of(["stereotype_score"] if paired and chosen is None else chosen, out)
+    retained = read_retain(retain, retain_command)
+    if chosen is None and (paired or retained.measures):
+        chosen = [*(["stereotype_score"] if paired else []), *retained.measures]
+    runs = evaluation.runs_of(chosen, out)
+    _refuse_unused_retain(retained, [name for names, _ in runs for name in names])
     _refuse_unused_pairs(paired, mode, [names for names, _ in runs])
     measures = [names for names, _ in runs]
     scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
@@ -178,12 +202,15 @@ def command(
     display = Display(Console(stderr=True))
     scores = kept["scores"]
     if dry_run:
-        for plan in evaluation.dry_run(model, release, measures, options, scores, drawn, pairs=paired, display=display):
+        plans = evaluation.dry_run(
+            model, release, measures, options, scores, drawn, pairs=paired, retain=retained, display=display
+        )
+        for plan in plans:
             click.echo(plan)
         return
     made = evaluation.evaluate(
-        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, display=display,
-        overwrite=overwrite,
+        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, retain=retained,
+        display=display, overwrite=overwrite,
     )  # fmt: skip
     for folder, _, report in made:
         print_report(report)
@@ -198,6 +225,13 @@ def _refuse_unused_pairs(pairs: PairOptions | None, mode: str, measures: list[tu
         return
     if pairs is not None or mode != "likelihood":
         raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
+
+
+def _refuse_unused_retain(retained: RetainOptions, measures: list[str]) -> None:
+    """A usage error for an option of retention that no measure uses."""
+    unused = [name for name in retained.measures if name not in measures]
+    if unused:
+        raise click.UsageError(f"--retain and --retain-command are given for {unused[0]}: add it to --measure")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:

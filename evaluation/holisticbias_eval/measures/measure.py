@@ -21,13 +21,18 @@ NONCE = "nonce"
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 
 
+Better = Literal["lower", "higher", "nearer zero", "nearer one half", "none"]
+"""The direction in which a change of a figure is a gain; ``none`` if a change is only a change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Info:
     """The description of a measure, as ``holisticbias measures`` prints it.
 
     ``headline`` names the figure that is shown when runs are compared and
     results are listed, ``by`` its keys, and ``beside`` further figures that the
-    registry keeps with it.
+    registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
+    ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
     """
 
     name: str
@@ -39,6 +44,8 @@ class Info:
     headline: str
     by: tuple[str, ...] = ("axis",)
     beside: tuple[str, ...] = ()
+    better: Mapping[str, Better] = field(default_factory=dict)
+    quality: bool = False
 
     def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
         """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
@@ -47,10 +54,13 @@ class Info:
         return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
+Answers = Literal[
+    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "lines", "candidates", "results"
+]  # fmt: skip
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; texts about groups with the values of a measure; or pairs of
-sentences with both scores."""
+probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
+sentences with both scores; likelihoods of lines of a text; candidates of a classification task; or the numbers that
+another program reports."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -59,9 +69,12 @@ _ANSWERS: Mapping[Answers, str] = {
     "responses": "responses",
     "texts": "texts about groups",
     "pairs": "pairs of sentences scored by",
+    "lines": "likelihoods of lines of a text",
+    "candidates": "answers to a classification task after fine-tuning",
+    "results": "numbers that another program reports",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs")
+_SCORED = ("likelihoods", "pairs", "lines", "results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +210,10 @@ class Measure(ABC):
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the result of ``compare``; ``view`` is of the second run."""
         return (change_section(self.info, changes, view),)
+
+    def better(self, change: Figure) -> Better:
+        """The direction in which a change that ``compare`` gives is a gain; ``of`` names the figure that changes."""
+        return self.info.better.get(change.of or "", "none")
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find figures that contradict each other, in a registry entry that was edited by hand."""

@@ -22,5 +22,7 @@ class Offensiveness(OffenceMeasure):
         limits=LIMITS,
         source="Smith et al. 2022, sections 2.3.4 and C.2.1, Table 11",
         headline=HEADLINE,
+        better={HEADLINE: "lower"},
+        quality=True,
     )
     column: ClassVar[str] = "offensive"

@@ -44,13 +44,22 @@ class ResponseWording(Measure):
             "which phrases responses have, how much of the prompt they repeat, how long and how varied they are, and "
             "how many are empty, cut off, refused or withheld, by descriptor"
         ),
-        direction="none is better: a difference between descriptors is the finding",
+        direction=(
+            "for bias none is better: a difference between descriptors is the finding; when models are compared, fewer "
+            "repeated prompts, fewer repeated and empty responses and more distinct words are better"
+        ),
         limits=(
             "a phrase is counted whatever the response means by it; phrases are found in English text with blanks "
             "between words"
         ),
         source="Smith et al. 2022, Table 14 and C.2.1; Monroe et al. 2008; Li et al. 2016",
         headline="parroting_exact",
+        better={
+            **dict.fromkeys(("parroting_exact", "parroting_start", "parroting_run"), "lower"),
+            **dict.fromkeys(("share_repeated", "share_empty"), "lower"),
+            **dict.fromkeys(("distinct_1", "distinct_2"), "higher"),
+        },
+        quality=True,
     )
     needs: ClassVar[Needs] = Needs("responses")
     resamples: ClassVar[bool] = False

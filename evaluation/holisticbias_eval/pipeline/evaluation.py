@@ -17,6 +17,7 @@ from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answe
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
+from holisticbias_eval.pipeline.retention import MEASURED, RetainOptions, prepare_retention
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
@@ -61,12 +62,17 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
 
 def is_scored(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts)
+    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts) or is_retained(measures)
 
 
 def is_paired(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need pairs of sentences from a file."""
     return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
+
+
+def is_retained(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run are of a text, of dialogues or of a command that the user names."""
+    return measures[0] in MEASURED
 
 
 def is_continued(measures: Sequence[str]) -> bool:
@@ -84,6 +90,7 @@ def evaluate(
     *,
     answering: AnsweringOptions | None = None,
     pairs: PairOptions | None = None,
+    retain: RetainOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
@@ -91,18 +98,21 @@ def evaluate(
 
     The default ``model`` is an embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, which need no release.
+    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, ``retain`` of measures of
+    what a mitigation may cost; pairs and ``retain`` need no release.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
     paired = [measures for measures, _ in runs if is_paired(measures)]
-    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in paired]
+    retained = [measures for measures, _ in runs if is_retained(measures)]
+    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in [*paired, *retained]]
     continued = [measures for measures, _ in runs if is_continued(measures)]
     answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
     asking = answering or AnsweringOptions()
     made: list[Job] = []
     if paired:
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
+    made += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored or answered:
         opened = _opened(release, display)
     if scored:
@@ -134,6 +144,7 @@ def dry_run(
     context: Context | None = None,
     *,
     pairs: PairOptions | None = None,
+    retain: RetainOptions | None = None,
     display: Display,
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
@@ -145,13 +156,15 @@ def dry_run(
         if not is_scored(names):
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
     paired = [names for names in measures if is_paired(names)]
-    scored = [names for names in measures if names not in paired]
+    retained = [names for names in measures if is_retained(names)]
+    scored = [names for names in measures if names not in [*paired, *retained]]
     jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
+    jobs += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored:
         jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
     for job in jobs:
         if not isinstance(job, ScoringJob):
-            raise EvaluationError("--dry-run cannot count this mode's work: try it with fewer pairs")
+            raise EvaluationError("--dry-run cannot count this work: it is for measures of likelihoods")
         yield job.plan(display)
 
 

@@ -51,7 +51,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     if signature.generation:
         yield "Responses", f"{signature.sentences_scored:,}"
     else:
-        what = "Pairs" if release.what == "pairs" else "Sentences"
+        what = "Sentences" if release.what == "prompts" else title(release.what)
         yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value

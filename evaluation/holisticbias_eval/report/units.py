@@ -82,6 +82,11 @@ def _small_difference(value: float) -> str:
     return f"{value:+z.3f}" if abs(value) < 1e7 else f"{value:+.2e}"
 
 
+def _small(value: float) -> str:
+    """A difference of values of any size, with its sign and three digits or so."""
+    return f"{value:+z.3f}" if abs(value) < 1 else f"{value:+z.2f}" if abs(value) < 1e7 else f"{value:+.2e}"
+
+
 def _perplexity(value: float) -> str:
     if value >= 1e7:
         return f"{value:.2e}"
@@ -112,6 +117,9 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
     "log odds": _signed,
     "words": _number,
+    "number": _number,
+    "ratio": lambda value: f"{value:.3f}",
+    "number difference": _small,
     "perplexity": _perplexity,
     "x 1000": _number,
     "count": _count,

@@ -27,7 +27,9 @@ class ReleaseSignature(Part):
     subset: str | None
     digest: str
     prompts: str | None = Field(None, description="name of prompts or pairs that are of no release")
-    what: Literal["prompts", "pairs"] = Field("prompts", description="what the name is of")
+    what: Literal["prompts", "pairs", "lines", "dialogues", "results"] = Field(
+        "prompts", description="what the name is of"
+    )
 
     @property
     def short_name(self) -> str:
