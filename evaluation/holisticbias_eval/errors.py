@@ -73,3 +73,7 @@ class CutDumpError(CollectError):
     """A dump that ends in the middle; what it holds before is collected."""
 
     exit_code = 1
+
+
+class MitigationError(EvaluationError):
+    """A training that cannot run, or that broke off; the message says how to go on."""

@@ -74,6 +74,8 @@ class Method(ABC):
     info: ClassVar[MethodInfo]
     control: ClassVar[str] = ""
     """The text at the end of the context when the trained model generates; empty if there is none."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """The values of ``TrainingSettings`` that differ for this method unless the user gives them."""
 
     @abstractmethod
     def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:

@@ -18,7 +18,8 @@ from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.models.embedded.writer.description import read_calibration
+from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
+from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -43,7 +44,8 @@ def read_specification(name: str, version: str | None = None) -> Specification:
 def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
     """The specifications of names and files, in order, or all of a version of the dataset; see above.
 
-    The names ``calibration`` and ``calibration-control`` are those of the embedded writer.
+    The names ``calibration`` and ``calibration-control`` are those of the embedded writer, ``calibration-many`` and
+    ``calibration-many-untouched`` those of the embedded gossip.
     """
     catalog = None
     known: tuple[Specification, ...] = ()
@@ -70,14 +72,19 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
     return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
 
 
+def read_calibration() -> tuple[Specification, ...]:
+    """The specifications of the calibration models: of the embedded writer, then of the embedded gossip."""
+    return (*writer_specifications(), *gossip_specifications())
+
+
 def known_specifications() -> tuple[Specification, ...]:
-    """The specifications of the dataset and of the embedded writer."""
+    """The specifications of the dataset and of the calibration models."""
     return (*list_specifications(), *read_calibration())
 
 
 def is_calibration(names: Iterable[str]) -> bool:
     """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
-    ids = {specification.id for specification in read_calibration()}
+    ids = {specification.id for specification in writer_specifications()}
     known = ids | {name.partition(".")[2] for name in ids}
     names = set(names)
     return bool(names) and names <= known
