@@ -70,6 +70,6 @@ class DialogueState(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""
-        labels = {(name,): label for name, label in _LABELS.items()}
+        labels: dict[tuple[str, ...], str] = {(name,): label for name, label in _LABELS.items()}
         note = "Interval and test keep the candidates of a dialogue together."
         return (change_table(self.info, changes, labels, "share", note),)

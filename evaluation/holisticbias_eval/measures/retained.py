@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import ClassVar
 
@@ -95,10 +96,10 @@ def _number(value: object) -> float:
 
 
 def _change(one: Figure, other: Figure) -> list[Figure]:
-    keys, errors = one.keys, [_error(one), _error(other)]
+    keys = one.keys
     both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
     change = np.nan if one.value is None or other.value is None else other.value - one.value
-    error = float(np.hypot(*errors))
+    error = math.hypot(_error(one), _error(other))
     known = not np.isnan(change + error) and error > 0
     ends = Interval(low=change - _Z * error, high=change + _Z * error) if known else None
     p = 2 * float(ndtr(-abs(change) / error)) if known else None

@@ -107,7 +107,7 @@ def _encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[list[int]]
 
 
 def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]) -> int:
-    """A token to pad with: the tokenizer's own, or else one that no text has, because the head looks for the last other one."""
+    """The tokenizer's token to pad with, or else one that no text has: the head reads the last token that is another."""
     if tokenizer.pad_token_id is not None:
         return int(tokenizer.pad_token_id)
     used = {token for texts in read for text in texts for token in text}
@@ -143,10 +143,8 @@ def _train(
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             progress(settings.batch)
 
-        def on_log(
-            self, args: Any, state: Any, control: Any, logs: Mapping[str, float] | None = None, **_: Any
-        ) -> None:
-            if not np.isfinite((logs or {}).get("loss", 0.0)):
+        def on_log(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+            if not np.isfinite((given.get("logs") or {}).get("loss", 0.0)):
                 raise ModelError("the loss of fine-tuning is not finite: the model's weights are too large or damaged")
 
     with tempfile.TemporaryDirectory() as folder:

@@ -71,7 +71,7 @@ def prepare_dialogues(
     settings: ClassifierSettings,
     display: Display,
 ) -> DialogueJob:
-    """Read the dialogues, draw candidates, and load the model; raises ``EvaluationError`` if one of them does not fit."""
+    """Read the dialogues, draw candidates, and load the model; raises ``EvaluationError`` if one does not fit."""
     if folder is None:
         raise EvaluationError("dialogue_state needs a folder of MultiWOZ: name it with --retain multiwoz:FOLDER")
     options = options or EngineOptions()

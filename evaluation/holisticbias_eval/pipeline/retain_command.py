@@ -57,7 +57,7 @@ def run_retain_command(command: str, model: str) -> tuple[Reported, ...]:
     numbers = tuple(reported(found)) if found is not None else ()
     if not numbers:
         raise RetainError(
-            f"the command {words[0]} reports no number: its last line, or the file {OUT}, must be a JSON object of numbers"
+            f"the command {words[0]} reports no number: its last line or the file {OUT} must be a JSON object of numbers"
         )
     return numbers[:_MOST]
 
@@ -134,7 +134,7 @@ def _of_task(task: str, values: Mapping[str, Any], items: int | None) -> Iterato
             continue
         error = values.get(f"{metric}{_ERROR},{chosen}" if chosen else f"{metric}{_ERROR}")
         named = f"{metric} ({chosen})" if chosen not in ("", _ALL) else metric
-        known = float(error) if _is_number(error) else None
+        known = float(error) if error is not None and _is_number(error) else None
         yield Reported(task[:_LONGEST], named[:_LONGEST], float(value), known, items)
 
 

@@ -40,10 +40,11 @@ class AskedLines:
 
     def answer(self, scores: Scores) -> pa.Table:
         """Add the scores of each line, the sums over its windows, and ``windows``, their number."""
-        sums = (np.bincount(self.line, values, self.lines.num_rows) for values in (scores.tokens, scores.bytes))
+        count = self.lines.num_rows
+        sums = (np.bincount(self.line, values, count) for values in (scores.tokens, scores.bytes))
         tokens, size = (values.astype(np.int32) for values in sums)
-        nll = np.bincount(self.line, scores.nll, self.lines.num_rows)
-        windows = np.bincount(self.line, minlength=self.lines.num_rows).astype(np.int32)
+        nll = np.bincount(self.line, scores.nll, count).astype(np.float64)
+        windows = np.bincount(self.line, minlength=count).astype(np.int32)
         return with_scores(self.lines, Scores(nll, tokens, size)).append_column("windows", pa.array(windows))
 
 

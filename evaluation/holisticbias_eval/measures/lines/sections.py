@@ -92,7 +92,7 @@ def _words(changes: Figures) -> Iterator[str]:
     ratio = changes.get(NAME, "ratio", {"figure": "perplexity"})
     what = "per token"
     if ratio is None:
-        yield "The runs split the lines into different numbers of tokens, so their perplexities per token do not compare."
+        yield "The runs split the lines into different numbers of tokens: perplexities per token do not compare."
         ratio, what = changes.get(NAME, "ratio", {"figure": "byte_perplexity"}), "per byte"
     if ratio is not None and ratio.value is not None:
         yield _moved(ratio, what)
@@ -100,10 +100,10 @@ def _words(changes: Figures) -> Iterator[str]:
 
 def _moved(ratio: Figure, what: str) -> str:
     value = ratio.value or 1.0
-    within = (
-        f"{100 * (ratio.interval.low - 1):+.1f}% to {100 * (ratio.interval.high - 1):+.1f}%" if ratio.interval else ""
-    )
-    interval = f" (95% interval {within})" if within else ""
+    interval = ""
+    if ratio.interval:
+        low, high = (100 * (end - 1) for end in (ratio.interval.low, ratio.interval.high))
+        interval = f" (95% interval {low:+.1f}% to {high:+.1f}%)"
     if ratio.p_value is None or ratio.p_value >= SIGNIFICANCE:
         return f"No change of perplexity {what} is shown on {ratio.n:,} lines: {100 * (value - 1):+.1f}%{interval}."
     verb = "rises" if value > 1 else "falls"
