@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.measures.responses.offence_changes import offence_changes
 from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
 
 
@@ -26,3 +28,7 @@ class Offensiveness(OffenceMeasure):
         quality=True,
     )
     column: ClassVar[str] = "offensive"
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute the change of the share and of the mean, over all and by axis, paired by response."""
+        return offence_changes(self.info.name, self.column, first.answers, second.answers)

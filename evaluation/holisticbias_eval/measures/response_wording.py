@@ -12,6 +12,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
+from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items
 from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
 from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker, read_design
 from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
@@ -30,8 +31,6 @@ from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
-DISTINCT_WORDS = 500
-"""The number of words at which distinct words are counted."""
 
 
 class ResponseWording(Measure):
@@ -130,15 +129,7 @@ def _of_groups(
 
 def _distinct(maker: Maker, wordings: Wordings, design: Design) -> Iterator[Figure]:
     """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
-    words, rows = wordings.words, wordings.words.rows
-    counted = wordings.answered[rows]
-    inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
-    pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
-    items = {
-        "distinct_1": (rows[counted], words.codes[counted]),
-        "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
-    }
-    for name, (row, item) in items.items():
+    for name, (row, item) in distinct_items(wordings).items():
         for grouping in design.groupings:
             found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
             total = np.bincount(grouping.group[row], minlength=len(grouping))

@@ -57,7 +57,7 @@ def run_retain_command(command: str, model: str) -> tuple[Reported, ...]:
     numbers = tuple(reported(found)) if found is not None else ()
     if not numbers:
         raise RetainError(
-            f"the command {words[0]} reports no number: its last line or the file {OUT} must be a JSON object of numbers"
+            f"the command {words[0]} reports no number: its last line, or the file {OUT}, must be JSON with numbers"
         )
     return numbers[:_MOST]
 
