@@ -30,5 +30,7 @@ class Offensiveness(OffenceMeasure):
     column: ClassVar[str] = "offensive"
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
-        """Compute the change of the share and of the mean, over all and by axis, paired by response."""
+        """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis."""
+        if not all("response_id" in view.answers.column_names for view in (first, second)):
+            return super().compare(first, second)
         return offence_changes(self.info.name, self.column, first.answers, second.answers)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
@@ -58,8 +59,9 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     """The figures of both runs on the lines that both have, their change, and their ratio.
 
     Figures are named as in ``CHANGE_NAMES``, and ``ratio``; the key ``figure`` names the value. The bootstrap draws a
-    line with its scores in both runs. The change of a figure per token is null if the runs split the lines into
-    different numbers of tokens. Raises ``SelectionError`` without a common line.
+    line with its scores in both runs; intervals are Student's t on logarithms, and that of a change of perplexity
+    multiplies the first run's. The change of a figure per token is null if the runs split the lines into different
+    numbers of tokens. Raises ``SelectionError`` without a common line.
     """
     one, other = _common(first, second)
     sums = np.concatenate([_sums(one), _sums(other)], axis=1)
@@ -69,11 +71,12 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     same_tokens = bool((sums[known, 1] == sums[known, 4]).all())
     total, drawn = items.group_sums()[0], _drawn(items, seed)
     before, after = Means.of(total[:3]).values, Means.of(total[3:]).values
-    drawn_before, drawn_after = Means.of(drawn[:, :3]).values, Means.of(drawn[:, 3:]).values
+    moved = _logs(Means.of(drawn[:, 3:]).values) - _logs(Means.of(drawn[:, :3]).values)
     size = np.full(3, n)
-    changes = summarise(after - before, drawn_after - drawn_before, size)
-    logs = summarise(_logs(after) - _logs(before), _logs(drawn_after) - _logs(drawn_before), size)
+    logs = summarise(_logs(after) - _logs(before), moved, size)
     p = paired_p(logs, size)
+    reach = stdtrit(max(n - 1, 1), 0.975) * np.sqrt(logs.variance)
+    low, high = logs.value - reach, logs.value + reach
     for i, (name, unit) in enumerate(UNITS.items()):
         keys = {"figure": name}
         yield make_figure(NAME, "first", keys, before[i], unit, n, missing, of=name)
@@ -81,12 +84,14 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
         if name in PER_TOKEN and not same_tokens:
             yield make_figure(NAME, "change", keys, None, f"{unit} difference", 0, n + missing, of=name)
             continue
+        is_log = name == "nats_per_token"
+        ends = interval(low[i], high[i]) if is_log else interval(*(before[i] * np.expm1([low[i], high[i]])))
         yield make_figure(
-            NAME, "change", keys, changes.value[i], f"{unit} difference", n, missing,
-            interval=interval(changes.low[i], changes.high[i]), p_value=p[i], of=name,
+            NAME, "change", keys, after[i] - before[i], f"{unit} difference", n, missing, interval=ends, p_value=p[i],
+            of=name,
         )  # fmt: skip
-        if name != "nats_per_token":
-            ends = interval(np.exp(logs.low[i]), np.exp(logs.high[i]))
+        if not is_log:
+            ends = interval(np.exp(low[i]), np.exp(high[i]))
             ratio = float(np.exp(logs.value[i]))
             yield make_figure(NAME, "ratio", keys, ratio, "ratio", n, missing, interval=ends, p_value=p[i], of=name)
 
