@@ -14,7 +14,7 @@ from pydantic import Field
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
@@ -240,20 +240,23 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
-    rows, bars = [], []
+    rows: list[tuple[Cell, ...]] = []
+    bars: list[Bar] = []
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
     for figure in info.headlines(changes, "change"):
         label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
         first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
-        rows.append((label, first, second, figure.value))
+        rows.append((label, first, second, figure.value, ends(figure.interval), figure.p_value))
         bars.append(Bar(label, second, before=first))
     columns = (
         Column(info.by[-1], title(info.by[-1])),
         Column("first", CHANGE_NAMES["first"], unit),
         Column("second", CHANGE_NAMES["second"], unit),
         Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
+        Column("interval", "95% interval", f"{unit} difference", interval=True),
+        Column("p_value", "p", "p_value"),
     )
-    table = Table("changes", f"{info.title} of A and B", columns, tuple(rows))
+    table = without_empty(Table("changes", f"{info.title} of A and B", columns, tuple(rows)))
     chart = Bars("changes", f"{info.title} of A and B", unit, tuple(bars), "bar: B, mark: A")
     return Section(f"{info.name}-changes", info.title, (chart, table))
 

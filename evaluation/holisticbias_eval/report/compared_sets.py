@@ -37,7 +37,7 @@ def sets_report(
                 opened.append((found.name, name, MEASURES[name].compared_sections(changes, view)))
 
     compared = compare_sets(sets, aims, step, use)
-    gains = gains_chapter({model.name: model.gains for model in compared.models}, labels)
+    gains = gains_chapter({model.name: model.gains for model in compared.models}, labels, compared.aims)
     names = (compared.before, *(model.name for model in compared.models))
     return compared, Report(
         title="Models side by side" if len(sets) > 2 else "Two models side by side",

@@ -9,7 +9,7 @@ from holisticbias_eval.figures import SIGNIFICANCE, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, title
 from holisticbias_eval.report.report import Chapter
-from holisticbias_eval.results.gains import KINDS, Gain, Kind
+from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
 from holisticbias_eval.sections import (
     Block,
     Cell,
@@ -68,11 +68,20 @@ class Labels:
         return ": ".join(part for part in (info.title, ", ".join([*named, *keys])) if part)
 
 
-def gains_chapter(models: Models, labels: Labels) -> Chapter:
-    """Gains and costs of one model by kind of figure, or of several in one table."""
+def gains_chapter(models: Models, labels: Labels, aims: Sequence[Aim] = ()) -> Chapter:
+    """Gains and costs of one model by kind of figure, or of several in one table; an aim without a figure is named."""
     shown = _with_runs(models)
-    sections = _several(shown, labels) if len(models) > 1 else tuple(_one(*next(iter(shown.items())), labels))
-    return Chapter(GAINS, sections)
+    first, *rest = _several(shown, labels) if len(models) > 1 else _one(*next(iter(shown.items())), labels)
+    missed = tuple(_missed(models, aims))
+    return Chapter(GAINS, (replace(first, blocks=(*missed, *first.blocks)), *rest))
+
+
+def _missed(models: Models, aims: Sequence[Aim]) -> Iterator[Paragraph]:
+    for model, gains in models.items():
+        for aim in aims:
+            if not any(aim.covers(g.measure, g.keys) for g in gains):
+                keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
+                yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
 
 
 def _with_runs(models: Models) -> dict[str, list[tuple[Gain, str]]]:

@@ -51,7 +51,7 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
     if "model" in compared.differs and gains:
         labels = Labels()
         labels.add(view.labels)
-        chapters.insert(0, gains_chapter({"B": gains}, labels))
+        chapters.insert(0, gains_chapter({"B": gains}, labels, aims))
     return Report(
         title="Two runs side by side",
         chapters=tuple(chapters),

@@ -27,9 +27,9 @@ class Aim(Part):
     measure: str
     keys: dict[str, str] = Field(default_factory=dict)
 
-    def covers(self, figure: Figure) -> bool:
-        """Whether a figure is aimed at."""
-        return figure.measure == self.measure and self.keys.items() <= figure.keys.items()
+    def covers(self, measure: str, keys: Mapping[str, str]) -> bool:
+        """Whether a figure with these keys is aimed at."""
+        return measure == self.measure and self.keys.items() <= keys.items()
 
 
 class Gain(Part):
@@ -71,8 +71,10 @@ def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "") -> Iterator
     """Every change of a headline figure, or of another figure over everything, in the order of the figures."""
     whole = {(f.measure, f.of) for f in changes if f.name == "change" and not _parts(f)}
     for change in changes:
-        if change.name == "change" and change.measure in MEASURES and _is_shown(change):
-            is_whole = not _parts(change) or (change.measure, change.of) not in whole
+        if change.name != "change" or change.measure not in MEASURES:
+            continue
+        is_whole = not _parts(change) or (change.measure, change.of) not in whole
+        if _is_shown(change, is_whole=is_whole):
             yield _gain(change, changes, aims, run, is_whole=is_whole)
 
 
@@ -86,19 +88,19 @@ def _parts(change: Figure) -> frozenset[str]:
     return frozenset(change.keys) - _BESIDE
 
 
-def _is_shown(change: Figure) -> bool:
+def _is_shown(change: Figure, *, is_whole: bool) -> bool:
     info = MEASURES[change.measure].info
     parts = _parts(change)
     if parts & _DETAIL or not parts <= set(info.by):
         return False
-    return not parts or change.of == info.headline or change.of in info.better
+    return not parts or change.of == info.headline or (is_whole and change.of in info.better)
 
 
 def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is_whole: bool) -> Gain:
     measure = MEASURES[change.measure]
     before, after = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
     better = measure.better(change)
-    aimed = any(aim.covers(change) for aim in aims)
+    aimed = any(aim.covers(change.measure, change.keys) for aim in aims)
     return Gain(
         measure=change.measure,
         figure=change.of or change.name,
