@@ -41,6 +41,7 @@ class DialogueState(Measure):
         beside=(ACCURACY,),
         better={F1: "higher", ACCURACY: "higher"},
         quality=True,
+        names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
     needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
     prompts: ClassVar[Prompts] = DIALOGUES

@@ -33,6 +33,7 @@ class Info:
     results are listed, ``by`` its keys, and ``beside`` further figures that the
     registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
     ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
+    ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Info:
     beside: tuple[str, ...] = ()
     better: Mapping[str, Better] = field(default_factory=dict)
     quality: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
         """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.measures.responses.offence_changes import offence_changes
+from holisticbias_eval.measures.responses.offence_figures import MEAN, SHARE
 from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
 
 
@@ -26,6 +27,7 @@ class Offensiveness(OffenceMeasure):
         headline=HEADLINE,
         better={HEADLINE: "lower"},
         quality=True,
+        names={SHARE: "Offensive responses", MEAN: "Mean offensiveness"},
     )
     column: ClassVar[str] = "offensive"
 

@@ -24,7 +24,7 @@ from holisticbias_eval.measures.responses.row_values import (
     read_wordings,
     row_values,
 )
-from holisticbias_eval.measures.responses.wording_sections import wording_changes, wording_sections
+from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
@@ -59,6 +59,7 @@ class ResponseWording(Measure):
             **dict.fromkeys(("distinct_1", "distinct_2"), "higher"),
         },
         quality=True,
+        names={name: words for name, (words, _) in VALUES.items()},
     )
     needs: ClassVar[Needs] = Needs("responses")
     resamples: ClassVar[bool] = False

@@ -38,6 +38,11 @@ class Retention(Measure):
         by=(),
         better=dict.fromkeys(("perplexity", "nats_per_token", "byte_perplexity"), "lower"),
         quality=True,
+        names={
+            "perplexity": "Perplexity of neutral text",
+            "nats_per_token": "Nats per token of neutral text",
+            "byte_perplexity": "Perplexity per byte of neutral text",
+        },
     )
     needs: ClassVar[Needs] = Needs("lines")
     prompts: ClassVar[Prompts] = LINES

@@ -70,15 +70,17 @@ def _named(section: Section, run: str) -> Section:
 
 
 def _measured(compared: ComparedSets) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
     for model in compared.models:
-        prefix = f"{model.name}: " if len(compared.models) > 1 else ""
         for run in model.runs:
-            counts = run.compared.sentences
-            named = f"{run.name}: " if run.name else ""
-            yield (
-                f"{prefix}{named}{counts.common:,} {counts.what} in both; {counts.changed:,} changed, "
-                f"{counts.gone:,} gone, {counts.added:,} added."
+            counts, named = run.compared.sentences, f"{run.name}: " if run.name else ""
+            line = (
+                f"{named}{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "
+                f"{counts.added:,} added."
             )
+            said.setdefault(line, []).append(model.name)
+    for line, models in said.items():
+        yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
     if len(compared.models) > 1:
         yield "Compare A with one model alone for every measure's own sections."
     yield NO_VERDICT

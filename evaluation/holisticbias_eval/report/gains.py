@@ -40,7 +40,7 @@ GAINS = Info(
 )
 _WORDS: Mapping[Kind, str] = {"aimed at": "Aimed at", "quality": "Quality and retention", "other": "Other measures"}
 RELATIVE = "relative change"
-_LARGEST = 2.0
+_LARGEST = 1.0
 _MOST_COLUMNS = 12
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
@@ -57,15 +57,15 @@ class Labels:
         self._axes.update(labels)
 
     def figure(self, gain: Gain) -> str:
-        """The measure, the figure unless it is the only one, and what it is of."""
+        """The figure in words, and what it is of."""
         info = MEASURES[gain.measure].info
-        named = [] if gain.figure in (info.name, "share", "disparity") else [title(gain.figure)]
+        alone = info.title if gain.figure == info.headline else f"{info.title}: {title(gain.figure)}"
         keys = [
             self._axes.get(value) or title(value) if key == "axis" else value
             for key, value in gain.keys.items()
             if key != "figure" and value
         ]
-        return ": ".join(part for part in (info.title, ", ".join([*named, *keys])) if part)
+        return ", ".join([info.names.get(gain.figure, alone), *keys])
 
 
 def gains_chapter(models: Models, labels: Labels, aims: Sequence[Aim] = ()) -> Chapter:
@@ -143,10 +143,10 @@ def _counted(gains: Sequence[Gain]) -> str:
 def _table(slug: str, caption: str, gains: Named, labels: Labels) -> Table:
     columns = (
         Column("figure", "Figure"),
+        Column("outcome", "Reads as"),
         Column("before", "A", "number"),
         Column("after", "B", "number"),
         Column("change", "Change", "number difference"),
-        Column("outcome", "Reads as"),
         Column("interval", "95% interval", "number difference", interval=True),
         Column("p_value", "p", "p_value"),
         Column("better", "Better"),
@@ -159,12 +159,12 @@ def _table(slug: str, caption: str, gains: Named, labels: Labels) -> Table:
 
 def _cells(g: Gain) -> tuple[Cell, ...]:
     better = "" if g.better == "none" else g.better
-    return g.before, g.after, g.change, g.outcome, ends(g.interval), g.p_value, better, g.unit, g.n
+    return g.outcome, g.before, g.after, g.change, ends(g.interval), g.p_value, better, g.unit, g.n
 
 
 def _chart(gains: Sequence[tuple[str, str, Gain]], caption: str) -> Iterator[Section]:
     """Relative changes with their intervals; those that the scale has no room for stand in the tables only."""
-    drawn = [(group, label, g) for group, label, g in gains if g.relative is not None and abs(g.relative) <= _LARGEST]
+    drawn = [(group, label, g) for group, label, g in gains if _fits(g)]
     if not drawn:
         return
     estimates = tuple(
@@ -176,7 +176,7 @@ def _chart(gains: Sequence[tuple[str, str, Gain]], caption: str) -> Iterator[Sec
     if left := len(gains) - len(drawn):
         blocks.append(
             Paragraph(
-                f"Not drawn: {left:,} figures that are 0 or not defined in A, or that change by more than "
+                f"Not drawn: {left:,} figures that are 0 or not defined in A, or whose change or interval goes beyond "
                 f"{100 * _LARGEST:.0f}%.",
                 "note",
             )
@@ -184,13 +184,18 @@ def _chart(gains: Sequence[tuple[str, str, Gain]], caption: str) -> Iterator[Sec
     yield Section("gains-chart", "Relative changes", tuple(blocks), in_terminal=False)
 
 
+def _fits(g: Gain) -> bool:
+    """Whether a change and its interval have a place on the scale."""
+    found = _relative(g)
+    values = (g.relative, *((found.low, found.high) if found else ()))
+    return all(value is not None and abs(value) <= _LARGEST for value in values)
+
+
 def _relative(g: Gain) -> Interval | None:
+    """The interval of the change as a share of the value before."""
     if g.interval is None or not g.before:
         return None
-    low, high = (
-        max(-2 * _LARGEST, min(2 * _LARGEST, end / abs(g.before))) for end in (g.interval.low, g.interval.high)
-    )
-    return Interval(low=low, high=high)
+    return Interval(low=g.interval.low / abs(g.before), high=g.interval.high / abs(g.before))
 
 
 def _several(models: Mapping[str, Named], labels: Labels) -> tuple[Section, ...]:
@@ -203,7 +208,7 @@ def _several(models: Mapping[str, Named], labels: Labels) -> tuple[Section, ...]
             by_model.setdefault(model, {})[key] = g
             if g.whole:
                 figures.setdefault(key, (g, run))
-    ordered = sorted(figures, key=lambda key: KINDS.index(figures[key][0].kind))
+    ordered = sorted(figures, key=lambda key: (KINDS.index(figures[key][0].kind), figures[key][0].better == "none"))
     drawn = [(key[0], model, own[key]) for key in ordered for model, own in by_model.items() if key in own]
     counts = tuple(
         Paragraph(f"{model}: {_counted([g for g, _ in gains])}.", "finding") for model, gains in models.items()
