@@ -9,6 +9,7 @@ import click
 
 from holisticbias_eval.commands.engine_options import RELEASE_HELP
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.mitigation import MitigationOptions
@@ -110,6 +111,7 @@ _measuring = option_group(
     "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
 )
 @click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
+@style_options
 @_training
 @_choosing
 @_measuring
@@ -123,13 +125,19 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     from rich.console import Console
 
     from holisticbias_eval.pipeline.mitigation import mitigate
+    from holisticbias_eval.pipeline.style_mitigation import are_style_methods, mitigate_styles
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    made = mitigate(
-        names, _options(given), _measure(given), out, display=Display(Console(stderr=True)), overwrite=overwrite
-    )
+    display = Display(Console(stderr=True))
+    if are_style_methods(names):
+        wanted = None if given["no_measure"] else _names(given["measure"])
+        made = mitigate_styles(
+            names, _options(given), read_style(given), wanted, out, display=display, overwrite=overwrite
+        )
+    else:
+        made = mitigate(names, _options(given), _measure(given), out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
         click.echo(f"Model: {one.folder}")

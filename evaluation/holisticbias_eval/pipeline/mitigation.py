@@ -121,15 +121,21 @@ def _measure(
     out: Path,
     display: Display,
 ) -> None:
-    test_set = corpus.test_set(out / MEASURED / "split")
-    measure_model(options.model or GOSSIP, test_set, measuring, out / MEASURED / BEFORE, display)
+    place = _shared(models, out)
+    test_set = corpus.test_set(place / "split")
+    measure_model(options.model or GOSSIP, test_set, measuring, place / BEFORE, display)
     for model in models:
         measure_model(str(model.folder), test_set, measuring, model.folder / MEASURED / AFTER, display)
 
 
+def _shared(models: Sequence[MitigatedModel], out: Path) -> Path:
+    """The folder of what all models share: within that of a single model, beside those of several."""
+    return out if len(models) > 1 else out / MEASURED
+
+
 def _finished(models: Sequence[MitigatedModel], out: Path, *, measured: bool) -> Mitigated:
     """Write the model cards and the page."""
-    before = out / MEASURED / BEFORE if measured else None
+    before = _shared(models, out) / BEFORE if measured else None
     for model in models:
         after = model.folder / MEASURED / AFTER if measured else None
         write_file(model.folder / CARD, model_card(model.record, before, after).encode())
