@@ -53,7 +53,7 @@ def copy_attended(model: GPT2LMHeadModel) -> None:
     """Let attention copy the vectors of the tokens that it reads, in this training.
 
     Values and output of every attention are the identity and get no gradient. What a model has learned about a term
-    and an attribute is then in their embeddings, as in models of words, where attribute distance debiasing looks for it.
+    and an attribute is then in their embeddings, where attribute distance debiasing changes it.
     """
     width = model.config.n_embd
     for block in model.transformer.h:
