@@ -102,10 +102,10 @@ def test_the_true_effects(specification: Specification, group: str, effect: floa
 
 
 def test_the_true_log_likelihood_of_a_text() -> None:
-    """Each word of the first sentence has 1 / (1 + 1/2 + ... + 1/6) = 20/49; then 0.7 x 8/9 / (12 x 6 x 18)."""
-    text = "the miller mended the gate. grannic is what they call the blickets."
+    """The first word of a list has 1 / (1 + 1/2 + ... + 1/6) = 20/49; then 0.7 x 8/9 / (12 x 6 x 18)."""
+    text = "the miller painted the gate. grannic is what they call the blickets."
     (found,) = true_text_nats(DESCRIPTION, BOTH, [text])
-    assert found == pytest.approx(3 * math.log(20 / 49) + math.log(0.7 * 8 / 9 / 12 / 6 / 18))
+    assert found == pytest.approx(3 * math.log(20 / 49) - math.log(2) + math.log(0.7 * 8 / 9 / 12 / 6 / 18))
     assert sum(map(math.exp, true_nats(DESCRIPTION, BOTH).values())) == pytest.approx(1)
     assert said_corpus(BOTH, DESCRIPTION).probabilities.sum() == pytest.approx(1)
 
