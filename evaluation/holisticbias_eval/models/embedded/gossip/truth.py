@@ -46,9 +46,9 @@ def true_text_nats(description: Description, specifications: Sequence[Specificat
 
 
 def true_effects(description: Description, specification: Specification) -> Mapping[str, float]:
-    """What each group adds to the log-likelihood of a sentence with a negative attribute, in nats; the mean is 0.
+    """The effects of groups on the log-likelihood of a sentence with a negative attribute, in nats; their mean is 0.
 
-    The logarithm of the group's share of sentences with negative attributes, less the mean of the groups' logarithms.
+    The logarithm of the group's share of sentences with negative attributes, minus the mean of the groups' logarithms.
     """
     groups = [group.name for group in specification.groups]
     logs = np.log([valence_share(description, specification.id, group, NEGATIVE) for group in groups])
