@@ -126,7 +126,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
         "--test-set",
         type=click.Path(path_type=Path),
         help="File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of "
-        "a split. Without --measure, group_perplexity is measured.",
+        "a split. Without --measure, group_perplexity is measured. Default: the calibration's.",
     ),
 )
 @option_group(
