@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Choice(["csv", "label-studio"]),
     default="csv",
     show_default=True,
-    help="CSV with the columns ID, Target, Attribute, Sentence and Label, or tasks and a configuration for Label Studio.",
+    help="CSV with the columns ID, Target, Attribute, Sentence and Label, or tasks for Label Studio.",
 )
 @click.option(
     "--annotators", metavar="NAME,NAME...", help="A file for each. Optional for Label Studio, which knows its users."

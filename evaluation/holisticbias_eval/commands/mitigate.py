@@ -9,6 +9,7 @@ import click
 
 from holisticbias_eval.commands.engine_options import RELEASE_HELP
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.mitigation import MitigationOptions
@@ -79,19 +80,6 @@ _measuring = option_group(
         help="Further measures, separated by commas, besides group_perplexity; see `holisticbias measures`.",
     ),
     click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=f"For further measures. {RELEASE_HELP}"),
-    click.option(
-        "--retain",
-        multiple=True,
-        metavar="FILE|multiwoz:FOLDER",
-        help="Neutral text, one text per line, whose perplexity is compared; or a folder of MultiWOZ for dialogue "
-        "state tracking.",
-    ),
-    click.option(
-        "--retain-command",
-        metavar="COMMAND",
-        help="Any other evaluation, run without a shell: {model} becomes the model, {out} a path to write to. It must "
-        "report a JSON object of numbers, there or as its last line.",
-    ),
 )
 
 
@@ -123,6 +111,7 @@ _measuring = option_group(
     "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
 )
 @click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
+@style_options
 @_training
 @_choosing
 @_measuring
@@ -136,13 +125,19 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     from rich.console import Console
 
     from holisticbias_eval.pipeline.mitigation import mitigate
+    from holisticbias_eval.pipeline.style_mitigation import are_style_methods, mitigate_styles
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
-    made = mitigate(
-        names, _options(given), _measure(given), out, display=Display(Console(stderr=True)), overwrite=overwrite
-    )
+    display = Display(Console(stderr=True))
+    if are_style_methods(names):
+        wanted = None if given["no_measure"] else _names(given["measure"])
+        made = mitigate_styles(
+            names, _options(given), read_style(given), wanted, out, display=display, overwrite=overwrite
+        )
+    else:
+        made = mitigate(names, _options(given), _measure(given), out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
         click.echo(f"Model: {one.folder}")
@@ -176,14 +171,13 @@ def _options(given: dict[str, Any]) -> MitigationOptions:
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
     from holisticbias_eval.pipeline.mitigation_measuring import Measuring
-    from holisticbias_eval.pipeline.retention import read_retain
 
     further = _names(given["measure"])
     if given["no_measure"]:
-        if further or given["retain"] or given["retain_command"]:
-            raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
+        if further:
+            raise click.UsageError("--no-measure leaves out what --measure asks for")
         return None
-    return Measuring(further, given["release"], read_retain(given["retain"], given["retain_command"]), given["device"])
+    return Measuring(further, given["release"], given["device"])
 
 
 def _names(value: str | None) -> tuple[str, ...]:

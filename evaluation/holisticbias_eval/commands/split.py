@@ -47,14 +47,18 @@ def command(
     """Write train.parquet, validation.parquet, test.parquet and split.json.
 
     EXAMPLES is a table with dimension, group and text, and label if people have annotated it; only biased sentences
-    count. Validation and test draw equal numbers of sentences from each group and have each of them once for every group:
-    the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training. Groups that are held out
-    have no sentences of their own in any part.
+    count. Validation and test draw equal numbers of sentences from each group, and have each sentence once for every
+    group: the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training. Sentences about
+    held-out groups are left out.
     """
+    from rich.console import Console
+
     from holisticbias_eval.corpus.split_folder import make_split
     from holisticbias_eval.corpus.splitting import SplitSettings
+    from holisticbias_eval.progress import Display
 
-    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart)), out)
+    display = Display(Console(stderr=True))
+    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart), display), out)
 
 
 def _print(split: Split, out: Path) -> None:
@@ -73,8 +77,8 @@ def _print(split: Split, out: Path) -> None:
         click.echo(f"Training only: {count:,} sentences: {printable(reason)}")
     if split.repeated_forms:
         click.echo(
-            f"{split.repeated_forms:,} sentences of the test or validation differ from another of them in the group alone, "
-            "because there are too few different ones"
+            f"{split.repeated_forms:,} sentences of the test or validation differ from another sentence there in the "
+            "group alone, because there are too few different sentences"
         )
     if split.shared_forms:
         click.echo(

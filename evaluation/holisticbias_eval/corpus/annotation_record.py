@@ -1,4 +1,4 @@
-"""What is reported about labels of annotators."""
+"""The report about labels of annotators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorCounts:
-    """What an annotator's files hold.
+    """Counts of an annotator's files.
 
     ``empty`` rows have no label, ``absent`` examples have no row, ``conflicting`` ids have two labels and so count as
     not labelled, ``other_sentence`` rows have another sentence than the example with their id.
@@ -49,7 +49,7 @@ class GroupCounts:
     """Counts as in Zhao et al. 2024, table 9, for a group, or for a whole dimension if ``group`` is null.
 
     ``candidates`` have enough labels; of these, ``removed`` are those on which annotators disagree. ``incomplete``
-    examples have too few labels and are no candidates.
+    examples have too few labels, and do not count as candidates.
     """
 
     dimension: str

@@ -87,10 +87,12 @@ def _checked(path: Path, table: pa.Table) -> pa.Table:
         if missing:
             raise CorpusError(f"{path}: column {name} is missing in {missing:,} rows: every example needs a value")
     columns = {"id": _ids(path, table, columns), **columns}
-    kept = [name for name in table.column_names if name == LABEL or name.startswith(LABEL_OF)]
-    columns |= {name: _labels(path, table[name], name) for name in kept}
+    if LABEL in table.column_names:
+        columns[LABEL] = _labels(path, table[LABEL], LABEL)
     if STATE in table.column_names:
         columns[STATE] = _text(path, table, STATE)
+    given = [name for name in table.column_names if name.startswith(LABEL_OF)]
+    columns |= {name: _labels(path, table[name], name) for name in given}
     read = pa.table(columns)
     return _with_cells(read, cell_text) if path.suffix.lower() == ".csv" else read
 

@@ -31,12 +31,12 @@ class PublishedFile:
 
     @property
     def series(self) -> tuple[str, str]:
-        """What the files of all groups with the same sentences share."""
+        """The dimension and part, which the files of all groups with the same sentences share."""
         return self.dimension, self.part
 
 
 def published_file(path: Path) -> PublishedFile | None:
-    """What the name of a file says, null if it is not a name of a published file."""
+    """The file's dimension, group and part by its name, null if it is not a name of a published file."""
     for name in _NAMES:
         if path.suffix.lower() == ".csv" and (found := name.fullmatch(path.stem)):
             return PublishedFile(path, found["dimension"], found["group"], found["part"])

@@ -14,6 +14,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.splitting import SCHEMA, Split, SplitSettings, split_examples
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD = "split.json"
@@ -25,14 +26,17 @@ def is_split(path: Path) -> bool:
     return (path / RECORD).is_file()
 
 
-def make_split(examples: Path, name: str, out: Path, settings: SplitSettings) -> Split:
+def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, display: Display) -> Split:
     """Split the examples of a file for the specification with this name, and write the folder.
 
     Raises ``CorpusError``, ``SpecificationError`` and ``OutputError``.
     """
     refuse_target(out, is_split)
     specification = read_specification(name)
-    split = split_examples(read_examples(examples, specification), specification, settings)
+    with display.step("Reading examples"):
+        table = read_examples(examples, specification)
+    with display.step(f"Rewriting {len(table):,} examples for {len(specification.groups)} groups"):
+        split = split_examples(table, specification, settings)
     write_split(split, out, specification, settings, examples.name)
     return split
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.corpus.swapping import Swapped, swap_targets
+from holisticbias_eval.corpus.swapping import Swapped, swap_for_all_groups
 from holisticbias_eval.corpus.usable import Row, usable_examples
 from holisticbias_eval.errors import CorpusError
 
@@ -59,17 +59,15 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """An example, and its versions for all groups; without versions it cannot be tested."""
+    """An example, and its versions for all groups; without versions it cannot be tested, and ``reason`` says why.
+
+    ``form`` is equal for sentences that differ in the group alone: the version for the first group.
+    """
 
     row: Row
-    versions: Mapping[str, Swapped] | None
-    reason: str | None
-
-    @property
-    def form(self) -> str:
-        """What sentences share that differ in the group alone."""
-        first = next(iter(self.versions.values())).text if self.versions else self.row["text"] or ""
-        return first.casefold()
+    form: str
+    versions: Mapping[str, Swapped] | None = None
+    reason: str | None = None
 
 
 def split_examples(examples: pa.Table, specification: Specification, settings: SplitSettings) -> Split:
@@ -117,15 +115,13 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
 def _rewritten(row: Row, specification: Specification) -> _Sentence:
     """The sentence with its versions, or the reason why it has none."""
     text = row["text"] or ""
-    if not any(True for _ in target_finder(specification).find(text)):
-        return _Sentence(row, None, "no term of a group")
-    versions: dict[str, Swapped] = {}
-    for group in specification.groups:
-        swapped = swap_targets(text, specification, group.name)
-        if swapped is None:
-            return _Sentence(row, None, f"no version for {group.name}")
-        versions[group.name] = swapped
-    return _Sentence(row, versions, None)
+    found = swap_for_all_groups(text, specification)
+    versions = {group: version for group, version in found.items() if version is not None}
+    if len(versions) == len(found):
+        return _Sentence(row, next(iter(versions.values())).text.casefold(), versions)
+    without = next(group for group in found if group not in versions)
+    mentions = any(True for _ in target_finder(specification).find(text))
+    return _Sentence(row, text.casefold(), None, f"no version for {without}" if mentions else "no term of a group")
 
 
 def _draw(

@@ -13,6 +13,7 @@ from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import CorpusError
 
 Row = Mapping[str, str | None]
+_UNLABELLED = {"disagreed": "annotators disagree", "incomplete": "too few labels"}
 
 
 def usable_examples(examples: pa.Table, specification: Specification) -> tuple[list[Row], Counter[str], bool]:
@@ -54,14 +55,14 @@ def _refusal(
     *,
     labelled: bool,
 ) -> str | None:
-    """Why an example is in no part, null if it is in one."""
+    """The reason for leaving out an example, null to keep it."""
     own = {specification.id, specification.published_as, specification.id.rpartition(".")[2]}
     if row["dimension"] not in own:
         return "other dimension"
     if row["group"] not in names:
         return "group that the specification does not have"
     if labelled and row[LABEL] is None:
-        return "annotators disagree" if row.get(STATE) == "disagreed" else "too few labels"
+        return _UNLABELLED.get(str(row.get(STATE)), "no agreed label")
     if labelled and row[LABEL] == 0:
         return "not biased"
     if row["group"] in held_out:

@@ -14,8 +14,8 @@ from holisticbias_eval.measures.perplexities.changes import change_figures
 from holisticbias_eval.measures.perplexities.compared import compared_section
 from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
 from holisticbias_eval.measures.perplexities.figures import dimension_figures
-from holisticbias_eval.measures.perplexities.sections import perplexity_sections
 from holisticbias_eval.measures.perplexities.remarks import describe_table
+from holisticbias_eval.measures.perplexities.sections import perplexity_sections
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 from holisticbias_eval.sections import Section
@@ -42,7 +42,7 @@ class GroupPerplexity(Measure):
             "perplexities one sentence can decide; F between groups ignores that sentences are shared (f_within does "
             "not); a small F can also come from few or very different sentences"
         ),
-        source="Zhao et al. 2024, section 3; Barikeri et al. 2021, section 4",
+        source="Zhao et al. 2024, section 3; Barikeri et al. 2021",
         headline="f",
         by=("dimension", "scale"),
         beside=("eta_squared", "f_within"),
@@ -56,7 +56,7 @@ class GroupPerplexity(Measure):
             "seed": str(settings.seed),
             "intervals": f"bootstrap of sentences with their values in all groups, {DRAWS:,} draws",
             "floors": f"groups permuted within sentences, up to {PERMUTATIONS:,} times",
-            "tests": "one-way F; F with sentences as blocks; Student's t with equal variances, and paired; Holm over pairs",
+            "tests": "one-way F; F with sentences as blocks; Student's t, unpaired and paired; Holm over pairs",
             "missing": "perplexities that are not above 0 or not finite",
         }
 

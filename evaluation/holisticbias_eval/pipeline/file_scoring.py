@@ -19,6 +19,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
 
@@ -27,11 +28,13 @@ from holisticbias_eval.results.signature import ReleaseSignature, Settings, Sign
 class FileTexts:
     """Texts of a file: the column ``text`` of ``table`` is scored, one row each.
 
-    ``file`` is the name of the file, ``what`` its texts are in words, and ``about`` goes into the signature.
+    Rows with the same value of the column ``drawn_by`` are given the same context, if contexts are drawn. ``file`` is
+    the name of the file, ``what`` its texts are in words, and ``about`` goes into the signature.
     """
 
     table: pa.Table
     text: str
+    drawn_by: str
     file: str
     what: Literal["test set"]
     prompts: TextPrompts
@@ -56,6 +59,7 @@ def prepare_texts(
     texts: FileTexts,
     options: EngineOptions | None,
     store: Path | None,
+    context: Context | None,
     display: Display,
 ) -> list[Job]:
     """Start the engine, once for all runs, and prepare the run of each entry of ``measures``.
@@ -66,12 +70,20 @@ def prepare_texts(
         engine = start_engine(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
-    return [_job(texts, engine, names, store, display) for names in measures]
+    return [_job(texts, engine, names, store, context or Context(), display) for names in measures]
 
 
-def _job(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], store: Path | None, display: Display) -> FileJob:
-    asked = AskedTexts(texts.table, whole(texts.table[texts.text].to_pylist()))
-    signature = _sign(texts, engine, measures)
+def _job(
+    texts: FileTexts,
+    engine: Scorer,
+    measures: tuple[str, ...],
+    store: Path | None,
+    context: Context,
+    display: Display,
+) -> FileJob:
+    contexts = context.draw(texts.table[texts.drawn_by].to_pylist(), joined=engine.context_in_text)
+    asked = AskedTexts(texts.table, whole(texts.table[texts.text].to_pylist(), contexts))
+    signature = _sign(texts, engine, measures, context)
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
@@ -79,13 +91,13 @@ def _job(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], store: Pat
     return FileJob(None, engine, stored, asked, distinct, rows, texts.prompts, signature, texts.file)
 
 
-def _sign(texts: FileTexts, engine: Scorer, measures: tuple[str, ...]) -> Signature:
+def _sign(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], context: Context) -> Signature:
     """The signature of a run: the digest of the file's rows in place of a release's."""
     digest = table_digest(texts.table)
     return sign(
         ReleaseSignature(version="none", subset=None, digest=digest, prompts=texts.file, what=texts.what),
         engine.identity,
-        Settings(scoring={**engine.settings, texts.prompts.name: texts.file, **texts.about}),
+        Settings(scoring={**engine.settings, **context.settings, texts.prompts.name: texts.file, **texts.about}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
         scored=texts.table.num_rows,
     )

@@ -25,10 +25,11 @@ _TEXT = ("dimension", *NAMES, *IDS, *FURTHER)
 
 
 def read_group_scores(path: Path) -> pa.Table:
-    """Read ``dimension, group, sentence, perplexity`` from .csv, .jsonl or .parquet; ``ScoresError`` says what is wrong.
+    """Read ``dimension, group, sentence, perplexity`` from .csv, .jsonl or .parquet.
 
     ``sentence`` is an id that groups share, or the text of the sentence; ``sentence_id`` or ``item`` then say which
     sentences of the groups belong together. Without ``dimension`` all rows are of one. A perplexity may be missing.
+    Raises ``ScoresError``.
     """
     table = _read(path, (*NAMES, "perplexity"), "perplexities")
     columns = _texts(path, table)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,9 +14,11 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.grid import FILES, grid_points
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY
 from holisticbias_eval.models.kinds import find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.source import find_source
+from holisticbias_eval.pipeline.mitigation_card import CARD, model_card
 from holisticbias_eval.pipeline.mitigation_corpus import (
     SplitCorpus,
     corpus_lesson,
@@ -24,10 +27,14 @@ from holisticbias_eval.pipeline.mitigation_corpus import (
     unknown_terms,
     with_held_out,
 )
-from holisticbias_eval.pipeline.mitigation_measuring import Measuring, measure_model
+from holisticbias_eval.pipeline.mitigation_measuring import Measuring, check_measuring, measure_model
 from holisticbias_eval.pipeline.mitigation_training import Search, train_lesson
 from holisticbias_eval.progress import Display
+from holisticbias_eval.report.mitigation import training_report
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.mitigation import AFTER, BEFORE, MEASURED, Mitigation
+from holisticbias_eval.results.run import REPORT
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 OWN_GRID = "default"
@@ -54,11 +61,20 @@ class MitigationOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Mitigated:
+class MitigatedModel:
     """The folder of a trained model, and its record."""
 
     folder: Path
     record: Mitigation
+
+
+@dataclass(frozen=True, slots=True)
+class Mitigated:
+    """The trained models, one for each method, and the page that compares them, as data and as a file."""
+
+    models: Sequence[MitigatedModel]
+    report: Report
+    page: Path
 
 
 def mitigate(
@@ -69,23 +85,71 @@ def mitigate(
     *,
     display: Display,
     overwrite: bool = False,
-) -> Sequence[Mitigated]:
+) -> Mitigated:
     """Train a model with each method, measure it before and after, and write a page that compares both.
 
     One method writes its folder at ``out``, several write a folder each in it. An interrupted call continues when it
     is made again. ``measuring`` is null if nothing is to be measured. Raises ``EvaluationError``.
     """
     methods = find_methods(names)
-    folders = [out] if len(methods) == 1 else [out / method.info.name for method in methods]
-    loaded = load_trainable(options.model, options.device, display)
+    if measuring is not None:
+        check_measuring(measuring)
+    loaded = load_trainable(options.model or GOSSIP, options.device, display)
     corpus, groups = _open(options, loaded, display)
-    made = []
-    for method, folder in zip(methods, folders, strict=True):
+    models = []
+    for method, folder in _placed(methods, out):
         lesson = corpus_lesson(method, corpus, corpus.specification, groups, loaded.tokenizer)
         display.notice(f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on")
         record = train_lesson(lesson, loaded, search(method, options), folder, display, overwrite=overwrite)
-        made.append(Mitigated(folder, record))
-    return made
+        models.append(MitigatedModel(folder, record))
+    if measuring is not None:
+        with continued_if_interrupted("the trained models are kept"):
+            _measure(models, options, corpus, measuring, out, display)
+    return _finished(models, out, measured=measuring is not None)
+
+
+def _placed(methods: Sequence[Method], out: Path) -> Sequence[tuple[Method, Path]]:
+    """The folder of each method."""
+    return [(method, out if len(methods) == 1 else out / method.info.name) for method in methods]
+
+
+def _measure(
+    models: Sequence[MitigatedModel],
+    options: MitigationOptions,
+    corpus: SplitCorpus,
+    measuring: Measuring,
+    out: Path,
+    display: Display,
+) -> None:
+    place = _shared(models, out)
+    test_set = corpus.test_set(place / "split")
+    measure_model(options.model or GOSSIP, test_set, measuring, place / BEFORE, display)
+    for model in models:
+        measure_model(str(model.folder), test_set, measuring, model.folder / MEASURED / AFTER, display)
+
+
+def _shared(models: Sequence[MitigatedModel], out: Path) -> Path:
+    """The folder of what all models share: within that of a single model, beside those of several."""
+    return out if len(models) > 1 else out / MEASURED
+
+
+def _finished(models: Sequence[MitigatedModel], out: Path, *, measured: bool) -> Mitigated:
+    """Write the model cards and the page."""
+    before = _shared(models, out) / BEFORE if measured else None
+    for model in models:
+        after = model.folder / MEASURED / AFTER if measured else None
+        write_file(model.folder / CARD, model_card(model.record, before, after).encode())
+    report = training_report([model.record for model in models])
+    return Mitigated(models, report, write_report(report, "html", None, out / REPORT))
+
+
+@contextmanager
+def continued_if_interrupted(kept: str) -> Iterator[None]:
+    """Add to an interruption what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"{kept}; run the same command again to continue") from error
 
 
 def find_methods(names: Sequence[str]) -> Sequence[Method]:
@@ -125,7 +189,7 @@ def search(method: Method, options: MitigationOptions) -> Search:
 
 def _open(options: MitigationOptions, loaded: LoadedModel, display: Display) -> tuple[SplitCorpus, tuple[str, ...]]:
     """The corpus, and the groups that take part in the training."""
-    specification = with_held_out(read_specification(options.specification), options.hold_out)
+    specification = with_held_out(read_specification(options.specification or MANY), options.hold_out)
     groups = training_groups(specification, options.groups)
     if unknown := unknown_terms(specification, loaded.tokenizer):
         display.notice(
@@ -133,5 +197,5 @@ def _open(options: MitigationOptions, loaded: LoadedModel, display: Display) -> 
             "what is measured for them says little"
         )
     seed = int(options.settings.get("seed", 0))
-    with display.step(f"Reading {options.corpus}"):
+    with display.step(f"Reading {options.corpus or 'the invented sentences'}"):
         return open_corpus(options.corpus, specification, seed, display.notice), groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.calibration import calibration_split, calibration_test_set
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
@@ -19,6 +20,7 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.corpus_texts import counts_of
 from holisticbias_eval.mitigation.method import Method, Task
 from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Notice
 from holisticbias_eval.results.mitigation import sign_specification
@@ -73,16 +75,28 @@ def training_groups(specification: Specification, chosen: Sequence[str]) -> tupl
     return found
 
 
-def open_corpus(path: Path, specification: Specification, seed: int, notice: Notice) -> SplitCorpus:
-    """Read a folder that ``holisticbias split`` wrote, or split a table of examples.
+def open_corpus(path: Path | None, specification: Specification, seed: int, notice: Notice) -> SplitCorpus:
+    """Read a folder that ``holisticbias split`` wrote, or split a table of examples; null is the calibration's corpus.
 
     Raises ``CorpusError``, and ``MitigationError`` if a split is of other specifications.
     """
     settings = SplitSettings(seed=seed)
+    if path is None:
+        return _calibration(specification, settings)
     if is_split(path):
         train, validation = (_of(read_part(path, name), specification, path) for name in ("train", "validation"))
         return SplitCorpus(path.name, train, validation, specification, settings, folder=path)
     return split_corpus(path.name, read_examples(path, specification), specification, settings, notice)
+
+
+def _calibration(specification: Specification, settings: SplitSettings) -> SplitCorpus:
+    """The invented sentences, with the test sentences of both of their specifications."""
+    if specification.id not in (MANY, UNTOUCHED):
+        raise MitigationError(
+            f"name sentences about {specification.id} with --corpus: holisticbias retrieve finds some"
+        )
+    made = replace(calibration_split(specification.id), test=calibration_test_set())
+    return SplitCorpus(GOSSIP, made.train, made.validation, specification, settings, split=made)
 
 
 def split_corpus(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
-from holisticbias_eval.pipeline.retention import RetainOptions
+from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run
 
@@ -19,17 +19,16 @@ AIM = "group_perplexity"
 
 @dataclass(frozen=True)
 class Measuring:
-    """What to measure besides ``AIM``: ``further`` measures, on a release, and what is to be retained."""
+    """What to measure besides ``AIM``: ``further`` measures, on a release."""
 
     further: Sequence[str] = ()
     release: str | None = None
-    retain: RetainOptions = field(default_factory=RetainOptions)
     device: str = "auto"
 
     @property
     def names(self) -> tuple[str, ...]:
         """All measures, the aimed-at one first."""
-        return tuple(dict.fromkeys((AIM, *self.retain.measures, *self.further)))
+        return tuple(dict.fromkeys((AIM, *self.further)))
 
 
 def check_measuring(measuring: Measuring) -> None:
@@ -50,8 +49,7 @@ def measure_model(model: str | None, test_set: Path, measuring: Measuring, folde
         wanted,
         options,
         answering=AnsweringOptions(),
-        test_set=test_set,
-        retain=measuring.retain,
+        test_set=TestSetOptions(test_set),
         display=display,
     )
     for _ in made:

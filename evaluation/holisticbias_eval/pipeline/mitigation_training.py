@@ -121,14 +121,9 @@ def train_lesson(
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
         for path in sorted((work / _MODEL).iterdir()):
             path.replace(part / path.name)
-        write_record(record, part)
+        (part / RECORD).write_text(record.model_dump_json(indent=2) + "\n", "utf-8")
         shutil.rmtree(work)
     return record
-
-
-def write_record(record: Mitigation, folder: Path) -> None:
-    """Write ``mitigation.json``."""
-    write_file(folder / RECORD, (record.model_dump_json(indent=2) + "\n").encode())
 
 
 def _say_if_other(out: Path, plan: str, display: Display) -> None:

@@ -11,13 +11,14 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.measures.perplexities.dimensions import read_dimensions
+from holisticbias_eval.measures.perplexities.dimensions import IDS, read_dimensions
 from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.pipeline.file_scoring import FileTexts, prepare_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 
 
@@ -36,6 +37,7 @@ def prepare_test_set(
     given: TestSetOptions | None,
     options: EngineOptions | None,
     store: Path | None,
+    context: Context | None,
     display: Display,
 ) -> list[Job]:
     """Read the test set and prepare the runs; the default model of the gossip's dimensions is the gossip.
@@ -55,8 +57,9 @@ def prepare_test_set(
         model = GOSSIP
     file = given.path.resolve().name
     dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
-    texts = FileTexts(table, "sentence", file, "test set", TEST_SETS, {"dimensions": dimensions})
-    return prepare_texts(model, measures, texts, options, store, display)
+    drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
+    texts = FileTexts(table, "sentence", drawn_by, file, "test set", TEST_SETS, {"dimensions": dimensions})
+    return prepare_texts(model, measures, texts, options, store, context, display)
 
 
 def is_gossip(table: pa.Table) -> bool:

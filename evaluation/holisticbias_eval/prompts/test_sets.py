@@ -32,5 +32,11 @@ class AskedTexts:
         return self.spans
 
     def answer(self, scores: Scores) -> pa.Table:
-        """Add ``nll`` (nats), ``tokens`` and ``perplexity``, null for a text without a scored token."""
-        return with_scores(self.rows, scores)
+        """Add ``nll`` (nats), ``tokens`` and ``perplexity``, null for a text without a scored token.
+
+        The column ``context`` is added if any context was given.
+        """
+        table = with_scores(self.rows, scores)
+        if any(self.spans.context):
+            table = table.append_column("context", pa.array(list(self.spans.context), pa.string()))
+        return table

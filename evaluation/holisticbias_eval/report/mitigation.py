@@ -80,8 +80,8 @@ def _overview(records: Sequence[Mitigation]) -> Section:
         Column("method", "Method"),
         Column("texts", "Texts", "count"),
         Column("kept", "Steps kept", "count"),
-        Column("f_before", f"{_F}, before", "statistic"),
-        Column("f", "After", "statistic"),
+        Column("f_before", f"{_F}, before", ""),
+        Column("f", "After", ""),
         Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
         Column("perplexity", "After", "perplexity"),
         Column("settings", "Settings"),
@@ -113,7 +113,7 @@ def _grid(record: Mitigation) -> Section:
     columns = (
         Column("point", "Point"),
         *(Column(name, _heading(name)) for name in varied),
-        Column("f", _F, "statistic"),
+        Column("f", _F, ""),
         Column("perplexity", _PERPLEXITY, "perplexity"),
         Column("kept", "Steps kept", "count"),
         Column("note", "Note"),
@@ -139,8 +139,8 @@ def _course(record: Mitigation) -> Section:
     columns = (
         Column("step", "Step"),
         Column("perplexity", _PERPLEXITY, "perplexity"),
-        Column("auxiliary", "Auxiliary loss", "statistic"),
-        Column("loss", "Whole loss", "statistic"),
+        Column("auxiliary", "Auxiliary loss", ""),
+        Column("loss", "Whole loss", ""),
         Column("note", "Note"),
     )
     rows = tuple(

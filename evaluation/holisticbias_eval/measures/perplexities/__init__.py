@@ -1,1 +1,1 @@
-"""What group_perplexity is made of: tables of groups, figures, changes, and sections."""
+"""The parts of group_perplexity: tables of groups, figures, changes, and sections."""

@@ -79,9 +79,9 @@ class Dimension:
 def read_dimensions(answers: pa.Table) -> tuple[Dimension, ...]:
     """Read ``dimension``, ``group``, ``sentence`` and ``perplexity``, in the order of first occurrence.
 
-    Rows of several groups are paired by ``sentence_id`` or ``item`` if the groups share them, else by ``sentence``, else
-    by their order within a group if all groups have as many. Perplexities that are missing, not above 0 or not finite
-    are missing. Raises ``SelectionError`` for a dimension with one group, or a sentence that a group has twice.
+    Rows of several groups are paired by ``sentence_id`` or ``item`` if the groups share them, else by ``sentence``,
+    else by their order within a group if all groups have as many. Perplexities that are missing, not above 0 or not
+    finite are missing. Raises ``SelectionError`` for a dimension with one group, or a sentence that a group has twice.
     """
     found = []
     for name in pc.unique(answers["dimension"]).to_pylist():

@@ -1,4 +1,4 @@
-"""What a reader of F and t must know of the table: single sentences, missing values, and pairing."""
+"""Remarks on the table for a reader of F and t: single sentences, missing values, and pairing."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, SHOWN, Dimension, Scale
 from holisticbias_eval.statistics.group_variance import MOST_GROUPS
 
+WARNING = "WARNING"
 HALF = 0.5
 """The share of the sum of squares above which one sentence is named in a warning."""
 _VALUES, _FAR = 6, 10
@@ -34,7 +35,7 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             place = dimension.largest(scale)
             row = dimension.row(place)
             yield (
-                f"WARNING: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
+                f"{WARNING}: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
                 f"{cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
             )
 
@@ -47,7 +48,7 @@ def _perplexities(row: Mapping[str, float]) -> str:
 
 
 def _consequence(row: Mapping[str, float], scale: Scale) -> str:
-    """What the sentence does to F and t: one value far above all others brings them to 1."""
+    """The effect of the sentence on F and t: one value far above all others brings them to 1."""
     ordered = sorted(row.values())
     alone = scale == "perplexity" and (len(ordered) == 1 or ordered[-1] > _FAR * ordered[-2])
     brought = "One perplexity far above all others brings F to 1 and t to 1 or -1. " if alone else ""
@@ -93,6 +94,6 @@ def _pairing(dimension: Dimension) -> Iterator[str]:
 
 
 def cut(text: str) -> str:
-    """The beginning of a text from the table, in one line."""
-    line = " ".join(text.split())
+    """The beginning of a text from the table, in one line and without control characters."""
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
