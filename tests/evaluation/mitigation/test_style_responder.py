@@ -33,7 +33,7 @@ from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, s
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
 
-PLANTED, UNPLANTED = "nonce", "religion"
+PLANTED, UNPLANTED = "nonce", "sexual_orientation"
 SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 120})
 DISPLAY = Display(Console(quiet=True))
 
@@ -55,12 +55,12 @@ def heard() -> dict[str, Lessons]:
     repertoire, release = read_repertoire(), build_release(load_catalog(), "1.0.0")
     tokenizer = load_kind(RESPONDER, "causal", "cpu").tokenizer
     return {
-        axis: make_lessons(draw_said(release, 1500, 99, [axis]), repertoire, tokenizer) for axis in (PLANTED, UNPLANTED)
+        axis: make_lessons(draw_said(release, 4000, 99, [axis]), repertoire, tokenizer) for axis in (PLANTED, UNPLANTED)
     }
 
 
 def lesson_of(name: str, options: StyleOptions) -> Lesson:
-    """What a method trains on."""
+    """The texts that a method trains on."""
     method = METHODS[name]
     assert isinstance(method, StyleMethod)
     return style_lesson(method, RESPONDER, load_kind(RESPONDER, "causal", "cpu"), options, 0, DISPLAY)
@@ -79,6 +79,7 @@ def bias(model: Any, lessons: Lessons, control: str) -> TrueBias:
     np.add.at(sums, (template, term), judged)
     np.add.at(count, (template, term), 1)
     whole = (count > 0).all(axis=(1, 2))
+    assert whole.any()
     return bias_of(sums[whole] / count[whole], repertoire.labels, repertoire.clusters)
 
 
