@@ -61,6 +61,14 @@ class CorpusError(EvaluationError):
     """Examples, labels of annotators or a split that cannot be used."""
 
 
+class DialoguesError(EvaluationError):
+    """A folder that does not hold dialogues in a known form."""
+
+
+class RetainError(EvaluationError):
+    """A user's command that fails, or that reports no numbers."""
+
+
 class CollectError(EvaluationError):
     """A dump or a collection that prompts cannot be collected from."""
 

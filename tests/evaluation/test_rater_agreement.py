@@ -49,7 +49,14 @@ def test_missing_labels() -> None:
     """By hand: coincidences 11: 2, 00: 3, 01 and 10: 1 each; 4 of 5 pairs are equal."""
     assert krippendorffs_alpha(PARTLY) == near(1 - 6 * 1 / (4 * 3), 3)
     assert raw_agreement(PARTLY) == near(4 / 5, 3)
-    assert fleiss_kappa(PARTLY) == (None, 1)  # one example with all labels, which are equal
+    assert fleiss_kappa(PARTLY) == near(-1 / 3, 2)  # of two labels: agreement 1 and 0, expected 5/8
+
+
+def test_fleiss_of_raters_in_turns() -> None:
+    """Two of three raters label each example: as if they were the same two."""
+    turns = np.array([[1, 1, NAN], [NAN, 0, 0], [1, NAN, 0], [0, 0, NAN]])
+    pairs = np.array([[1, 1], [0, 0], [1, 0], [0, 0]])
+    assert fleiss_kappa(turns) == fleiss_kappa(pairs.astype(float)) == near((3 / 4 - 34 / 64) / (30 / 64), 4)
 
 
 @pytest.mark.parametrize("labels", [np.ones((4, 2)), np.zeros((4, 2)), np.full((4, 2), NAN), np.ones((0, 2))])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
+    from holisticbias_eval.pipeline.retention import RetainOptions
     from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 
 ROLES = ("user", "assistant")
@@ -128,6 +129,22 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
         "a split. Without --measure, group_perplexity is measured.",
     ),
 )
+@option_group(
+    "Retention",
+    click.option(
+        "--retain",
+        multiple=True,
+        metavar="FILE|multiwoz:FOLDER",
+        help="For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 "
+        "or 2.1. Without --measure, these are measured.",
+    ),
+    click.option(
+        "--retain-command",
+        metavar="COMMAND",
+        help="For retained: a command to run, without a shell. {model} in it becomes the model, {out} a path to write "
+        "to. It must report a JSON object of numbers: there, or as its last line.",
+    ),
+)
 @engine_options
 @response_options
 @collection_options
@@ -157,6 +174,8 @@ def command(
     pairs: Path | None,
     mode: Literal["likelihood", "choice", "published"],
     test_set: Path | None,
+    retain: tuple[str, ...],
+    retain_command: str | None,
     store: Path | None,
     no_store: bool,
     dry_run: bool,
@@ -171,6 +190,7 @@ def command(
 
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
+    from holisticbias_eval.pipeline.retention import read_retain
     from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
@@ -182,9 +202,11 @@ def command(
     paired = PairOptions(pairs, mode) if pairs is not None else None
     chosen = [name.strip() for name in measure.split(",")] if measure else None
     tested = TestSetOptions(test_set) if test_set is not None else None
+    retained = read_retain(retain, retain_command)
     of_files = {"stereotype_score": paired, "group_perplexity": tested}
-    implied = [name for name, file in of_files.items() if file is not None]
+    implied = [*(name for name, file in of_files.items() if file is not None), *retained.measures]
     runs = evaluation.runs_of(implied or None if chosen is None else chosen, out)
+    _refuse_unused_retain(retained, [name for names, _ in runs for name in names])
     _refuse_unused_files(paired, mode, tested, [names for names, _ in runs])
     measures = [names for names, _ in runs]
     scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
@@ -193,14 +215,16 @@ def command(
     display = Display(Console(stderr=True))
     scores = kept["scores"]
     if dry_run:
-        for plan in evaluation.dry_run(
-            model, release, measures, options, scores, drawn, pairs=paired, test_set=tested, display=display
-        ):
+        plans = evaluation.dry_run(
+            model, release, measures, options, scores, drawn, pairs=paired, test_set=tested, retain=retained,
+            display=display,
+        )  # fmt: skip
+        for plan in plans:
             click.echo(plan)
         return
     made = evaluation.evaluate(
         model, release, runs, options, scores, drawn, answering=answering, pairs=paired, test_set=tested,
-        display=display, overwrite=overwrite,
+        retain=retained, display=display, overwrite=overwrite,
     )  # fmt: skip
     for folder, _, report in made:
         print_report(report)
@@ -217,6 +241,13 @@ def _refuse_unused_files(
         raise click.UsageError("--test-set is for group_perplexity: add it to --measure, or leave it out")
     if not any(map(is_paired, measures)) and (pairs is not None or mode != "likelihood"):
         raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
+
+
+def _refuse_unused_retain(retained: RetainOptions, measures: list[str]) -> None:
+    """A usage error for an option of retention that no measure uses."""
+    unused = [name for name in retained.measures if name not in measures]
+    if unused:
+        raise click.UsageError(f"--retain and --retain-command are given for {unused[0]}: add it to --measure")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:

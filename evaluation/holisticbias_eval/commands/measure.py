@@ -71,6 +71,8 @@ def command(
     A table of scores has the columns axis, template and descriptor. For measures of likelihoods it has noun and
     perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
     offensiveness probability; for response_wording response, and may have prompt and finish.
+    For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
+    sentence_id; for stereotype_score see docs/measures.md.
 
     A table of texts, for sentiment, toxicity, regard, norms and gender_polarity, has the columns text and group, and
     may have domain, subject (the name that is replaced before measuring), item (prompt or page) and source (model or

@@ -46,7 +46,7 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
     refuse_suffix(out)
     annotated = annotate(read_examples(examples), read_label_files(labels))
     write_examples(annotated.table, out)
-    record = json.dumps(annotated.record(), indent=2, ensure_ascii=False)
+    record = json.dumps(annotated.record(), indent=2)
     write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{record}\n".encode())
     return annotated
 

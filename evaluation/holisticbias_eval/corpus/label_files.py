@@ -104,7 +104,7 @@ def _studio_label(path: Path, place: int, data: Mapping[str, Any], annotation: o
     named = data.get(ANNOTATOR)
     annotator = named if isinstance(named, str) and named else _user(annotation.get("completed_by"))
     sentence = data.get("sentence")
-    return GivenLabel(annotator, (data[EXAMPLE_ID],), label, sentence if isinstance(sentence, str) else None)
+    return GivenLabel(_writable(annotator), (data[EXAMPLE_ID],), label, sentence if isinstance(sentence, str) else None)
 
 
 def _choice(path: Path, place: int, result: object) -> int | None:
@@ -121,9 +121,14 @@ def _choice(path: Path, place: int, result: object) -> int | None:
     return None
 
 
+def _writable(name: str) -> str:
+    """A name as the name of a column: JSON may hold halves of characters, which no file can."""
+    return name[:_SHOWN].encode("utf-8", "replace").decode()
+
+
 def _user(completed_by: object) -> str:
     """The name of who completed an annotation, by email if the export has it, else by number."""
     if isinstance(completed_by, dict):
         found = completed_by.get("email") or completed_by.get("id")
-        return str(found)[:_SHOWN] if found is not None else "unknown"
-    return "unknown" if completed_by is None else str(completed_by)[:_SHOWN]
+        return str(found) if found is not None else "unknown"
+    return "unknown" if completed_by is None else str(completed_by)

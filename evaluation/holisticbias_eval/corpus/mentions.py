@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, is_stem
 
 _APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
 _START = r"(?<!\w)(?<!\w['’-])"  # noqa: RUF001
 _BETWEEN = r"[\s-]+"
-_SHORTEST_STEM = 2
 T = TypeVar("T", bound=Hashable)
 
 
@@ -54,7 +53,7 @@ class TermFinder(Generic[T]):
         self._exact: dict[str, T] = {}
         self._stems: dict[str, T] = {}
         for term, of in terms:
-            (self._stems if _is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
+            (self._stems if is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
         both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
         ordered = sorted(both, key=lambda one: (-len(one[0]), one))
         body = "|".join(_pattern(*one) for one in ordered) or r"(?!)"
@@ -89,10 +88,6 @@ def attribute_finder(specification: Specification) -> TermFinder[AttributeTerm]:
     return TermFinder(
         (term, AttributeTerm(chosen.name, term)) for chosen in specification.attributes for term in chosen.terms
     )
-
-
-def _is_stem(term: str) -> bool:
-    return term.endswith("*") and len(term) > _SHORTEST_STEM
 
 
 def _normal(term: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.group_perplexity import GroupPerplexity
@@ -15,6 +16,8 @@ from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
 from holisticbias_eval.measures.regard import Regard
 from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.retained import Retained
+from holisticbias_eval.measures.retention import Retention
 from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
@@ -37,4 +40,7 @@ MEASURES: dict[str, Measure] = {
     "gender_polarity": GenderPolarity(),
     "stereotype_score": StereotypeScore(),
     "group_perplexity": GroupPerplexity(),
+    "retention": Retention(),
+    "dialogue_state": DialogueState(),
+    "retained": Retained(),
 }

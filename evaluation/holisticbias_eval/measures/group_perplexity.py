@@ -42,7 +42,7 @@ class GroupPerplexity(Measure):
             "perplexities one sentence can decide; F between groups ignores that sentences are shared (f_within does "
             "not); a small F can also come from few or very different sentences"
         ),
-        source="Zhao et al. 2024, section 3; Barikeri et al. 2021, section 4",
+        source="Zhao et al. 2024, section 3; Barikeri et al. 2021",
         headline="f",
         by=("dimension", "scale"),
         beside=("eta_squared", "f_within"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,9 @@ from holisticbias_eval.mitigation.term_tokens import TextTokens, align, encode
 
 if TYPE_CHECKING:
     import torch
+
+CUT = "cut off with the end of its text"
+"""The reason of a mention for which a batch has no tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class TermReader:
     def __init__(self, task: Task, tokenizer: Any) -> None:
         self._task = task
         self._tokenizer = tokenizer
+        self._special = frozenset(tokenizer.all_special_ids)
         self.compared = 0
         self.skipped: Counter[str] = Counter()
 
@@ -76,17 +80,17 @@ class TermReader:
     def _read(self, choice: _Choice, encoded: list[TextTokens], row: _Row, readings: TermReadings) -> str | None:
         """Add the tokens of a mention's alternatives, or return the reason for which it cannot be compared."""
         aligned = align(encoded, [(offer.start, offer.stop) for offer in choice.offered])
-        lead = _lead(row.ids, encoded[choice.own].ids, self._tokenizer.all_special_ids)
+        lead = _lead(row.ids, encoded[choice.own].ids, self._special)
         if lead is None:
             return "its text has other tokens in the batch"
         first = lead + aligned.head
         if first == 0:
             return "no token before the term"
         if first + len(aligned.terms[choice.own]) > len(row.ids):
-            return "cut off with the end of its text"
+            return CUT
         if first + max(map(len, aligned.terms)) - 1 > self._tokenizer.model_max_length:
             return "another term is too long for the model's window"
-        if any(self._tokenizer.unk_token_id in term for term in aligned.terms if term != aligned.terms[choice.own]):
+        if any(self._tokenizer.unk_token_id in term for term in aligned.terms):
             return "a term is unknown to the tokenizer"
         readings.add(row.index, row.ids, row.positions, first, aligned.terms, choice.own)
         return None
@@ -97,7 +101,7 @@ def _row(index: int, ids: torch.Tensor, mask: torch.Tensor) -> _Row:
     return _Row(index, ids[mask > 0].tolist(), positions)
 
 
-def _lead(ids: Sequence[int], text: Sequence[int], special: Sequence[int]) -> int | None:
+def _lead(ids: Sequence[int], text: Sequence[int], special: Collection[int]) -> int | None:
     """The number of special tokens before a text's tokens in a row; null if the row has other tokens."""
     for lead, before in enumerate([None, *ids]):
         if before is not None and before not in special:

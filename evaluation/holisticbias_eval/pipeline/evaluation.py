@@ -17,6 +17,7 @@ from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answe
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
+from holisticbias_eval.pipeline.retention import MEASURED, RetainOptions, prepare_retention
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions, prepare_test_set
 from holisticbias_eval.progress import Display
@@ -63,7 +64,8 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
 
 def is_scored(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts | TextPrompts)
+    prompts = MEASURES[measures[0]].prompts
+    return isinstance(prompts, ScoredPrompts | PairPrompts | TextPrompts) or is_retained(measures)
 
 
 def is_paired(measures: Sequence[str]) -> bool:
@@ -74,6 +76,11 @@ def is_paired(measures: Sequence[str]) -> bool:
 def is_of_test_set(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need sentences of a test set."""
     return MEASURES[measures[0]].prompts is TEST_SETS
+
+
+def is_retained(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run are of a text, of dialogues or of a command that the user names."""
+    return measures[0] in MEASURED
 
 
 def is_continued(measures: Sequence[str]) -> bool:
@@ -92,6 +99,7 @@ def evaluate(
     answering: AnsweringOptions | None = None,
     pairs: PairOptions | None = None,
     test_set: TestSetOptions | None = None,
+    retain: RetainOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
@@ -99,14 +107,16 @@ def evaluate(
 
     The default ``model`` is an embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs and ``test_set`` of measures
-    of sentences about groups, which need no release.
+    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, ``test_set`` of measures of
+    sentences about groups, ``retain`` of measures of what a mitigation may cost; the last three need no release.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
     paired = [measures for measures, _ in runs if is_paired(measures)]
     grouped = [measures for measures, _ in runs if is_of_test_set(measures)]
-    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in (*paired, *grouped)]
+    retained = [measures for measures, _ in runs if is_retained(measures)]
+    files = (*paired, *grouped, *retained)
+    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in files]
     continued = [measures for measures, _ in runs if is_continued(measures)]
     answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
     asking = answering or AnsweringOptions()
@@ -115,6 +125,7 @@ def evaluate(
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
     if grouped:
         made += prepare_test_set(model, grouped, test_set, options, store, context, display)
+    made += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored or answered:
         opened = _opened(release, display)
     if scored:
@@ -147,6 +158,7 @@ def dry_run(
     *,
     pairs: PairOptions | None = None,
     test_set: TestSetOptions | None = None,
+    retain: RetainOptions | None = None,
     display: Display,
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
@@ -159,15 +171,17 @@ def dry_run(
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
     paired = [names for names in measures if is_paired(names)]
     grouped = [names for names in measures if is_of_test_set(names)]
-    scored = [names for names in measures if names not in (*paired, *grouped)]
+    retained = [names for names in measures if is_retained(names)]
+    scored = [names for names in measures if names not in (*paired, *grouped, *retained)]
     jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
     if grouped:
         jobs += prepare_test_set(model, grouped, test_set, options, store, context, display)
+    jobs += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored:
         jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
     for job in jobs:
         if not isinstance(job, ScoringJob):
-            raise EvaluationError("--dry-run cannot count this mode's work: try it with fewer pairs")
+            raise EvaluationError("--dry-run cannot count this work: it is for measures of likelihoods")
         yield job.plan(display)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.plain_text import model_title
@@ -51,7 +51,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     if signature.generation:
         yield "Responses", f"{signature.sentences_scored:,}"
     else:
-        what = "Pairs" if release.what == "pairs" else "Sentences"
+        what = "Sentences" if release.what == "prompts" else title(release.what)
         yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
@@ -64,6 +64,30 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
+
+
+def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tuple[tuple[str, ...], ...]:
+    """The signatures of several runs side by side, each with the name of the run and a signature for every model.
+
+    A property that every run has with the same values stands once.
+    """
+    rows: dict[str, dict[str, tuple[str, ...]]] = {}
+    for run, signatures in runs:
+        found = [dict(signature_rows(signature)) if signature else {} for signature in signatures]
+        for name in dict.fromkeys(name for own in found for name in own):
+            rows.setdefault(name, {})[run] = tuple(own.get(name, "none") for own in found)
+    made: list[tuple[str, ...]] = []
+    for name, by_run in rows.items():
+        if _everywhere(by_run, len(runs)):
+            made.append((name, *next(iter(by_run.values()))))
+        else:
+            made += [(f"{name} of {run}", *values) for run, values in by_run.items()]
+    return tuple(made)
+
+
+def _everywhere(by_run: Mapping[str, tuple[str, ...]], runs: int) -> bool:
+    """Whether every run has the same values."""
+    return len(by_run) == runs and len(set(by_run.values())) == 1
 
 
 def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:

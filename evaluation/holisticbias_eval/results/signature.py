@@ -27,7 +27,9 @@ class ReleaseSignature(Part):
     subset: str | None
     digest: str
     prompts: str | None = Field(None, description="name of prompts, pairs or a test set that are of no release")
-    what: Literal["prompts", "pairs", "test set"] = Field("prompts", description="what the name is of")
+    what: Literal["prompts", "pairs", "test set", "lines", "dialogues", "results"] = Field(
+        "prompts", description="what the name is of"
+    )
 
     @property
     def short_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,8 @@ from holisticbias_eval.figures import Part
 
 GROUPED = ("dimension", "group", "sentence")
 """Columns of a table of sentences about several groups."""
+What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"]
+"""What two runs share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Aligned:
 class SharedSentences(Part):
     """Counts of the common, changed, gone and added sentences, prompts, or pairs of two runs."""
 
-    what: Literal["sentences", "prompts", "pairs"] = "sentences"
+    what: What = "sentences"
 
     common: int = Field(description="sentences with the same text and a perplexity in both runs")
     changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")
@@ -65,12 +68,15 @@ def align(first: pa.Table, second: pa.Table) -> Aligned:
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
-    """Count the sentences that two runs share, and by how much their likelihoods differ; or the prompts, or the pairs.
+    """Count the sentences that two runs share, and by how much their likelihoods differ; or whatever else they share.
 
     Raises ``SelectionError`` if they have nothing in common.
     """
     if "pair_id" in first.column_names and "pair_id" in second.column_names:
         return _count_pairs(first, second)
+    for name, what in _COUNTED.items():
+        if name in first.column_names and name in second.column_names:
+            return _count_by(first, second, name, what)
     if "response_id" in first.column_names and "response_id" in second.column_names:
         return _count_prompts(first, second)
     if all(name in table.column_names for table in (first, second) for name in GROUPED):
@@ -84,6 +90,19 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
         added=second.num_rows - aligned.second.num_rows,
         nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py(),
     )
+
+
+_COUNTED: Mapping[str, What] = {"line_id": "lines", "candidate_id": "candidates", "result_id": "results"}
+"""Tables whose ids depend on the content of a row, by the name of the id."""
+
+
+def _count_by(first: pa.Table, second: pa.Table, name: str, what: What) -> SharedSentences:
+    """Count by an id that depends on the content, so that nothing can have changed."""
+    common = pc.sum(pc.is_in(first[name], second[name].combine_chunks())).as_py() or 0
+    if not common:
+        raise SelectionError(f"the two runs have no {what} in common: there is nothing to compare")
+    gone, added = first.num_rows - common, second.num_rows - common
+    return SharedSentences(what=what, common=common, changed=0, gone=gone, added=added)
 
 
 def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:

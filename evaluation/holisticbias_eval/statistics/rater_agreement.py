@@ -37,10 +37,16 @@ def cohens_kappa(first: Floats, second: Floats) -> Agreement:
 
 
 def fleiss_kappa(labels: Floats) -> Agreement:
-    """Fleiss' kappa of all raters, over the examples that all have labelled (Fleiss 1971)."""
+    """Fleiss' kappa, over the examples with equally many labels, of whichever raters (Fleiss 1971).
+
+    The number of labels is the commonest above one, and the larger of two equally common.
+    """
     from statsmodels.stats.inter_rater import fleiss_kappa as kappa
 
-    rated = _complete(labels)
+    rated = _rated_twice(labels)
+    given = (~np.isnan(rated)).sum(axis=1)
+    sizes = np.bincount(given) if len(given) else np.zeros(1)
+    rated = rated[given == len(sizes) - 1 - int(np.argmax(sizes[::-1]))]
     counts = np.column_stack([(rated == label).sum(axis=1) for label in _LABELS])
     return _value(lambda: kappa(counts, method="fleiss"), rated), len(rated)
 

@@ -188,7 +188,7 @@ def test_three_annotators_who_each_see_two_thirds() -> None:
     assert found.table["label"].to_pylist() == [1, None, 0]
     assert [one.absent for one in found.annotators] == [1, 1, 1]
     assert {one.name: one.n for one in found.agreement} == {
-        "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 0, "cohen_kappa": 1
+        "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 3, "cohen_kappa": 1
     }  # fmt: skip
 
 
@@ -304,6 +304,18 @@ def test_exports_of_label_studio(tmp_path: Path, tasks: object, labels: list[tup
     found = read_label_files([tmp_path / "export.json"])
     assert [(one.annotator, one.label) for one in found] == labels
     assert {one.ids for one in found} <= {("stad-0",)}
+
+
+def test_halves_of_characters(tmp_path: Path) -> None:
+    """JSON can hold them, and files cannot."""
+    content = export(chosen("biased", completed_by="\ud800"), sentence="\ud800")
+    content += export(chosen("biased"), example_id="\ud800")
+    (tmp_path / "export.json").write_text(json.dumps(content), "utf-8")
+    path = written(tmp_path, [example(0, "stad", "x")])
+    join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
+    assert read_examples(tmp_path / "labelled.parquet")["label:?"].to_pylist() == [1]
+    record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
+    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ud800"], []]
 
 
 def test_tasks_for_label_studio(tmp_path: Path) -> None:

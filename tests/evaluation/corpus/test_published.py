@@ -115,8 +115,9 @@ def test_perplexities(tmp_path: Path) -> None:
     """The rows of the groups' files are pairs; a perplexity of 0 stays what it is."""
     own = reddit(tmp_path, "race", "blicket", "biased_test_reduced", OWN)
     reddit(tmp_path, "race", "stad", "biased_test_reduced", OTHER)
-    reddit(tmp_path, "race", "blicket", "biased_valid_reduced", OWN)
-    reddit(tmp_path, "race", "stad", "biased_valid_reduced", OTHER)
+    for part in ("biased_valid_reduced", "processed_phrase_biased_testset"):
+        reddit(tmp_path, "race", "blicket", part, OWN.replace("159.7", "1"))
+        reddit(tmp_path, "race", "stad", part, OTHER.replace("196.6", "1"))
     for path in (own, tmp_path):
         assert read_group_perplexities(path).to_pylist() == [
             row("0", "blicket", "blickets are grobby", 159.7),

@@ -85,8 +85,8 @@ def read_batch(model: Any, batch: TokenBatch) -> torch.Tensor:
 def plain_scores(model: Any, tokenizer: Any, text: str, *, opened: bool = True) -> list[list[float]]:
     """The log-probability of each term in the place of each mention: a pass for every token of every text.
 
-    Of the texts with each group's term, the tokens that all share at the beginning are given and those that all share
-    at the end are left out; if a tokenizer joins nothing to the terms, the rest are the tokens of the terms.
+    The tokens that the texts with each group's term share at the beginning are given, and shared tokens at the end are
+    left out; if a tokenizer joins nothing to the terms, the rest are the tokens of the terms.
     """
     found = []
     for mention in target_finder(SPECIFICATION).find(text):

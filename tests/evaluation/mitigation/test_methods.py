@@ -131,21 +131,55 @@ def test_lmd_is_the_mean_over_mentions() -> None:
     assert losses("lmd", model, TEXTS).item() == pytest.approx(lmd_loss(scores, prepared["present"]).item())
 
 
-def test_add_compares_mean_embeddings() -> None:
-    """Terms as between other words, attributes as they stand in the text, in a slow loop."""
-    model, tokenizer = tiny_model("gpt2").double(), make_tokenizer("bytes")
-    weights = model.get_input_embeddings().weight
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_add_compares_states_with_output_embeddings(name: str) -> None:
+    """Attributes as they stand in their text, terms as between other words, in a slow loop."""
+    model, tokenizer = tiny_model(name).double(), make_tokenizer("bytes")
+    weights = model.get_output_embeddings().weight.detach()
 
-    def vector(text: str) -> torch.Tensor:
-        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
-        mean: torch.Tensor = weights[[i for i in ids if tokenizer.decode([i]).strip()]].mean(0)  # no blank
+    def state(text: str) -> torch.Tensor:
+        ids = [tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]
+        found: torch.Tensor = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0, -1].detach()
+        return found
+
+    def vector(term: str) -> torch.Tensor:
+        ids = tokenizer(f" {term}", add_special_tokens=False)["input_ids"]
+        mean: torch.Tensor = weights[[i for i in ids if tokenizer.decode([i]).strip()]].mean(0)  # without blanks
         return mean
 
     differences = []
-    for attribute in (" grobby", " flernest", "ugsome"):
+    for text in ("a grobby", "a grobby hat and flernest", "ugsome"):  # each up to an attribute
         for slot in SPECIFICATION.slots[:3]:
-            vectors = [vector(f" {term}") for term in slot.terms[:3]]
-            cosines = [float(torch.cosine_similarity(v, vector(attribute), dim=0)) for v in vectors]
+            vectors = [vector(term or "") for term in slot.terms[:3]]
+            cosines = [torch.cosine_similarity(v, state(text), dim=0).item() for v in vectors]
             differences += [abs(cosines[i] - cosines[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-    found = losses("add", model, ("a grobby hat and flernest", "arble", "ugsome trindle"))
-    assert float(found) == pytest.approx(sum(differences) / len(differences), abs=1e-9)
+    texts = ("a grobby hat and flernest stads", "arble", "ugsome trindle")
+    assert losses("add", model, texts).item() == pytest.approx(sum(differences) / len(differences), abs=1e-9)
+
+
+def test_add_gradient_reaches_the_output_embeddings_and_the_layers() -> None:
+    model = tiny_model("llama")
+    losses("add", model, ("a grobby hat",)).backward()  # type: ignore[no-untyped-call]
+    for name in ("lm_head.weight", "model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"):
+        gradient = model.get_parameter(name).grad
+        assert gradient is not None
+        assert gradient.abs().sum() > 0, name
+
+
+def test_add_counts_attributes_that_were_cut_off() -> None:
+    tokenizer = make_tokenizer("bytes")
+    auxiliary = METHODS["add"].auxiliary_loss(TASK, tokenizer)
+    assert auxiliary is not None
+    batch = make_batch(tokenizer, ("a grobby hat and mizzic",))
+    cut = replace(batch, input_ids=batch.input_ids[:, :-1], offsets=batch.offsets[:, :-1])
+    assert len(auxiliary.prepare(cut)["row"]) == 1
+    assert auxiliary.counts == {"compared": 1, "cut off with the end of its text": 1}
+
+
+def test_lmd_counts_mentions() -> None:
+    tokenizer = make_tokenizer("bytes")
+    auxiliary = METHODS["lmd"].auxiliary_loss(TASK, tokenizer)
+    assert auxiliary is not None
+    for text in TEXTS:
+        auxiliary.prepare(make_batch(tokenizer, (text, "wugs")))
+    assert auxiliary.counts == {"compared": 6, "of a group that takes no part": 5}

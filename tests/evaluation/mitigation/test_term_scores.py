@@ -61,8 +61,8 @@ def test_terms_are_read_after_the_text_before_them(model: Any) -> None:
     for i, term in enumerate(terms):
         row = [tokenizer.bos_token_id, *before, *term]
         logits = model(torch.tensor([row])).logits[0].log_softmax(-1)
-        expected = sum(logits[len(row) - len(term) + j - 1, token] for j, token in enumerate(term))
-        assert float(found[i]) == pytest.approx(float(expected), abs=1e-9)
+        expected = torch.stack([logits[len(row) - len(term) + j - 1, token] for j, token in enumerate(term)]).sum()
+        assert found[i].item() == pytest.approx(expected.item(), abs=1e-9)
 
 
 def test_padding_and_batch_make_no_difference(model: Any, tokenizer: Any) -> None:

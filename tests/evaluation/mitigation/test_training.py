@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 import torch
 from rich.console import Console
-from tiny_models import TEXTS, tiny_loaded
 
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation import checkpoints, loop
@@ -22,6 +21,7 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.progress import Display
+from tiny_models import TEXTS, tiny_loaded
 
 LEARNED = pa.table({"text": [f"{text} {word}" for text in TEXTS[:4] for word in ("a", "bit", "more")]})
 VALIDATED = pa.table({"text": list(TEXTS[4:])})

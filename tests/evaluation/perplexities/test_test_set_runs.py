@@ -18,6 +18,9 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.likelihood.local import load_scorer
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.pipeline.group_files import TEST_FILE
+from holisticbias_eval.report.leaderboard import render_leaderboard
+from holisticbias_eval.results.entry import make_entries
+from holisticbias_eval.results.registry import add_entries, read_registry
 from holisticbias_eval.results.run import read_run
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -129,6 +132,23 @@ def test_the_same_run_has_not_changed(run: Run, invoke: Invoke, tmp_path: Path) 
     changes = [figure for figure in found["figures"] if figure["name"] == "change"]
     assert {figure["of"] for figure in changes} == {"f", "eta_squared", "mean_abs_t", "mean"}
     assert all(figure["value"] == 0 for figure in changes)
+
+
+def published(version: str, subset: str | None) -> str | None:
+    """No version of the dataset is published."""
+
+
+def test_a_run_is_registered_by_dimension(run: Run, tmp_path: Path) -> None:
+    (entry,) = make_entries(read_run(run()), "Ada", "2026-11-22", "some/model")
+    assert {f.name for f in entry.figures} == {"f", "eta_squared", "f_within"}
+    registry = tmp_path / "registry"
+    registry.mkdir()
+    add_entries([entry], registry, published)
+    entries, problems = read_registry(registry, published)
+    assert not problems
+    shown = render_leaderboard(entries)
+    assert "Perplexity by group on the test set" in shown
+    assert "| Dimension |" in shown
 
 
 @pytest.mark.parametrize(

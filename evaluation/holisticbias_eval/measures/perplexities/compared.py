@@ -45,8 +45,11 @@ def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
             yield f"{name}: {said}."
             continue
         low, high = change.interval.low, change.interval.high
-        held = "the change includes 0" if low <= 0 <= high else "the change does not include 0"
-        yield f"{name}: {said} (95% interval of {held}: {low:+.2f} to {high:+.2f})."
+        yield f"{name}: {said} (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
+        if cost is not None and cost.value is not None and cost.interval is not None:
+            low, high = cost.interval.low, cost.interval.high
+            yield f"Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
 
 
 def _chart(found: list[Figure]) -> Forest:

@@ -166,6 +166,8 @@ class ScaleFigures(Maker):
             value = float(known.mean()) if len(known) else np.nan
             missing = int(self.dimension.asked[:, g].sum()) - len(known)
             ends = None if self.drawn is None else interval_of(value, self.drawn.mean[:, g], len(known))
+            if ends is not None and self.scale == "perplexity":
+                ends = max(ends[0], 0.0), ends[1]
             yield self.figure("mean", keys, value, unit, len(known), missing=missing, ends=ends)
             value = float(np.nanmean(apart[:, g])) if complete else np.nan
             ends = None if self.drawn is None else interval_of(value, self.drawn.deviation[:, g], complete)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE
 from holisticbias_eval.measures.perplexities.dimensions import Dimension
-from holisticbias_eval.measures.perplexities.remarks import cut, describe_table
+from holisticbias_eval.measures.perplexities.remarks import WARNING, cut, describe_table
 from holisticbias_eval.measures.perplexities.shown import Shown, pair_label
-from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.sections import Paragraph, Role
 
 MOST = 8
 """Dimensions that are described in words; the table has all."""
@@ -30,7 +30,8 @@ LIMITS = Paragraph(
 def describe_finding(shown: Shown) -> Iterator[Paragraph]:
     """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
     for text in describe_table(shown.dimensions, shown.figures):
-        yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", "caveat")
+        role: Role = "text" if text.startswith(WARNING) else "caveat"
+        yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", role)
     for dimension in shown.dimensions[:MOST]:
         yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
     if len(shown.dimensions) > MOST:

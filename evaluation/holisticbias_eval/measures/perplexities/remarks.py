@@ -10,6 +10,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, SHOWN, Dimension, Scale
 from holisticbias_eval.statistics.group_variance import MOST_GROUPS
 
+WARNING = "WARNING"
 HALF = 0.5
 """The share of the sum of squares above which one sentence is named in a warning."""
 _VALUES, _FAR = 6, 10
@@ -34,7 +35,7 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             place = dimension.largest(scale)
             row = dimension.row(place)
             yield (
-                f"WARNING: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
+                f"{WARNING}: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
                 f"{cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
             )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -13,13 +12,14 @@ from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
+from holisticbias_eval.mitigation.term_reader import CUT
 from holisticbias_eval.mitigation.term_tokens import encode
 
 if TYPE_CHECKING:
     import torch
 
 _BEFORE, _AFTER = "the ", " are"
-"""A term's tokens are those that it has between other words."""
+"""A term is tokenized between other words, with a blank before it."""
 
 
 class Add(Method):
@@ -28,9 +28,10 @@ class Add(Method):
     info = MethodInfo(
         "add",
         "Attribute Distance Debiasing (ADD)",
-        "Add a loss that makes the embeddings of the groups' terms equally similar to those of negative attributes.",
+        "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
         "Zhao et al. 2024, section 4.1",
     )
+    defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
 
     def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
         """The sentences of the corpus; raises ``MitigationError`` if none has a negative attribute."""
@@ -51,10 +52,11 @@ class Add(Method):
 
 
 class AddLoss(AuxiliaryLoss):
-    """The loss of ADD over the negative attributes in a batch, on the model's input embeddings.
+    """The loss of ADD over the negative attributes in a batch, in the space in which the model predicts words.
 
-    The vector of a term is the mean of the embeddings of its tokens. ``compared`` counts attributes, ``skipped`` the
-    mentions of attributes that were cut off with the end of their text.
+    The vector of an attribute is the model's last hidden state at its last token, in its text. The vector of a group's
+    term is the mean of the output embeddings of its tokens. A logit is the inner product of such vectors, so that equal
+    cosines make no group's term likelier after the attribute.
     """
 
     def __init__(self, task: Task, tokenizer: Any) -> None:
@@ -62,45 +64,66 @@ class AddLoss(AuxiliaryLoss):
         self._negative = _negative_sets(task.specification)
         self._tokenizer = tokenizer
         self._targets = _target_tokens(task, tokenizer)
-        self.compared = 0
-        self.skipped: Counter[str] = Counter()
+        self._compared = self._cut = 0
 
     def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
-        """The tokens of the attributes in the batch, where they stand, and those of every group's terms.
+        """The attributes in the batch, where they stand, and the tokens of every group's terms.
 
-        ``attributes``, shape ``[attributes, tokens]``; ``targets``, shape ``[groups, slots, tokens]``; -1 is padding.
+        ``row`` and ``position``, shape ``[attributes]``: of the last token of each in ``input_ids`` and
+        ``attention_mask``, which are those of the batch; ``targets``, shape ``[groups, slots, tokens]``, -1 is padding.
         """
-        found = list[list[int]]()
-        for i, text in enumerate(batch.texts):
-            places = list(zip(batch.input_ids[i].tolist(), batch.offsets[i].tolist(), strict=True))
+        import torch
+
+        found = list[tuple[int, int]]()
+        for row, text in enumerate(batch.texts):
+            places = batch.offsets[row].tolist()
             for mention in attribute_finder(self._specification).find(text):
-                if mention.of.attribute_set not in self._negative:
-                    continue
-                tokens = [token for token, (start, stop) in places if start < mention.stop and stop > mention.start]
-                whole = any(stop >= mention.stop for _, (_, stop) in places)
-                if whole and tokens:
-                    found.append(tokens)
-                else:
-                    self.skipped["cut off with the end of its text"] += 1
-        self.compared += len(found)
-        return {"attributes": _padded(found), "targets": self._targets}
+                if mention.of.attribute_set in self._negative:
+                    last = [i for i, (start, stop) in enumerate(places) if start < mention.stop <= stop][-1:]
+                    self._cut += not last
+                    found += [(row, i) for i in last]
+        self._compared += len(found)
+        return {
+            "row": torch.tensor([row for row, _ in found], dtype=torch.long),
+            "position": torch.tensor([position for _, position in found], dtype=torch.long),
+            "input_ids": batch.input_ids,
+            "attention_mask": batch.attention_mask,
+            "targets": self._targets,
+        }
 
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The mean difference of cosines; see ``objectives.add``."""
         from holisticbias_eval.mitigation.objectives.add import add_loss
 
-        attributes, targets = (prepared[key].to(logits.device) for key in ("attributes", "targets"))
-        if not len(attributes):
+        if not len(prepared["row"]):
             return logits[:0].sum()
-        embeddings = model.get_input_embeddings()
-        return add_loss(_mean(embeddings, targets), (targets >= 0).any(-1), _mean(embeddings, attributes))
+        placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
+        targets = placed["targets"]
+        terms = _mean(model.get_output_embeddings().weight, targets)
+        return add_loss(terms, (targets >= 0).any(-1), _attribute_vectors(model, placed).to(terms.dtype))
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of negative attributes compared, and of attributes cut off with the end of their text."""
+        return {"compared": self._compared, **({CUT: self._cut} if self._cut else {})}
 
 
-def _mean(embeddings: Any, tokens: torch.Tensor) -> torch.Tensor:
-    """The mean embedding of tokens over the last axis, in float32 at least; 0 if there is no token."""
+def _attribute_vectors(model: Any, placed: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The last hidden states at the attributes; texts without one, and what follows the last, are not read."""
     import torch
 
-    vectors = embeddings(tokens.clamp(min=0))
+    rows, row = torch.unique(placed["row"], return_inverse=True)
+    length = int(placed["position"].max()) + 1
+    ids, mask = (placed[name][rows, :length] for name in ("input_ids", "attention_mask"))
+    states: torch.Tensor = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    return states[row, placed["position"]]
+
+
+def _mean(weights: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The mean vector of tokens over the last axis, in float32 at least; 0 if there is no token."""
+    import torch
+
+    vectors = weights[tokens.clamp(min=0)]
     vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
     real = (tokens >= 0)[..., None]
     mean: torch.Tensor = (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)

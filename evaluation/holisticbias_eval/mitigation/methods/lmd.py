@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -24,6 +24,7 @@ class Lmd(Method):
         "Add a loss that makes the groups' terms equally probable after the text before a mention.",
         "Zhao et al. 2024, section 4.1",
     )
+    defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}
 
     def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
         """The sentences of the corpus."""
@@ -36,14 +37,14 @@ class Lmd(Method):
 
 
 class LmdLoss(AuxiliaryLoss):
-    """The loss of LMD over the mentions in a batch; ``terms`` counts compared and skipped mentions."""
+    """The loss of LMD over the mentions in a batch."""
 
     def __init__(self, task: Task, tokenizer: Any) -> None:
-        self.terms = TermReader(task, tokenizer)
+        self._terms = TermReader(task, tokenizer)
 
     def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
         """The tokens of each group's term in the place of each mention."""
-        return self.terms.prepare(batch)
+        return self._terms.prepare(batch)
 
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The mean Jensen-Shannon divergence of the batch's mentions, in nats; see ``objectives.lmd``."""
@@ -54,3 +55,8 @@ class LmdLoss(AuxiliaryLoss):
         if not len(placed["present"]):
             return logits[:0].sum()
         return lmd_loss(term_log_probabilities(model, logits, placed), placed["present"])
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of mentions of groups compared, and of the others by reason."""
+        return {"compared": self._terms.compared, **self._terms.skipped}

@@ -18,7 +18,9 @@ from holisticbias_eval.models.embedded.gossip.truth import neutral_nats, true_na
 from holisticbias_eval.models.embedded.train import Settings, divergence, fit, make_model, predict
 from holisticbias_eval.progress import Progress
 
-SETTINGS = Settings(steps=2500, batch=96, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=4)
+SETTINGS = Settings(steps=1500, batch=96, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=4)
+INNER = 32
+"""The width between the layers of a block: little room to learn what embeddings can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,30 @@ def train(
     lessons: Lessons, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings, progress: Progress
 ) -> GPT2LMHeadModel:
     """Fit a model to the lessons."""
-    model = make_model(tokenizer, CONTEXT, seed, settings)
+    model = make_model(tokenizer, CONTEXT, seed, settings, INNER)
+    copy_attended(model)
     rng = np.random.default_rng(seed)
     fit(model, lambda _: divergence(model, draw_step(lessons, settings.batch, rng)), settings, progress)
-    return model
+    return model.requires_grad_(True)
+
+
+def copy_attended(model: GPT2LMHeadModel) -> None:
+    """Let attention copy the vectors of the tokens that it reads, in this training.
+
+    Values and output of every attention are the identity and get no gradient. What a model has learned about a term
+    and an attribute is then in their embeddings, as in models of words, where attribute distance debiasing looks for it.
+    """
+    width = model.config.n_embd
+    for block in model.transformer.h:
+        with torch.no_grad():
+            block.attn.c_attn.weight[:, 2 * width :] = torch.eye(width)
+            block.attn.c_proj.weight.copy_(torch.eye(width))
+        learned = torch.ones(3 * width)
+        learned[2 * width :] = 0
+        for parameter in (block.attn.c_attn.weight, block.attn.c_attn.bias):
+            parameter.register_hook(lambda gradient, learned=learned: gradient * learned)
+        for parameter in (block.attn.c_proj.weight, block.attn.c_proj.bias):
+            parameter.requires_grad_(False)
 
 
 def measure_deviation(

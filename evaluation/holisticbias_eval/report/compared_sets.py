@@ -1,0 +1,116 @@
+"""The report of models side by side, each with several runs: gains and costs, then every measure's own sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.report.gains import Labels, gains_chapter
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.runs import NO_VERDICT
+from holisticbias_eval.report.signature import set_signatures
+from holisticbias_eval.results.compare_sets import ComparedModel, ComparedSets, Opened, compare_sets
+from holisticbias_eval.results.gains import Aim
+from holisticbias_eval.results.run_sets import RunSet
+from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.sections import Block, Paragraph, Section
+
+
+def sets_report(
+    sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None]
+) -> tuple[ComparedSets, Report]:
+    """Compare the first set of runs with every other, and report it; see ``compare_sets``.
+
+    With one other model every measure's own sections follow; with several, only gains and costs are shown.
+    """
+    labels, opened = Labels(), list[tuple[str, str, tuple[Section, ...]]]()
+
+    def use(found: Opened) -> None:
+        view = View(Figures(found.second.result.figures), found.second.answers)
+        labels.add(view.labels)
+        if len(sets) == 2:
+            changes = Figures(found.compared.figures)
+            for name in dict.fromkeys(figure.measure for figure in changes):
+                opened.append((found.name, name, MEASURES[name].compared_sections(changes, view)))
+
+    compared = compare_sets(sets, aims, step, use)
+    gains = gains_chapter({model.name: model.gains for model in compared.models}, labels, compared.aims)
+    names = (compared.before, *(model.name for model in compared.models))
+    return compared, Report(
+        title="Models side by side" if len(sets) > 2 else "Two models side by side",
+        chapters=(gains, *_chapters(opened)),
+        signature=set_signatures(_signatures(compared)),
+        measured=tuple(_measured(compared)),
+        notes=tuple(_notes(compared)),
+        runs=names,
+    )
+
+
+def _chapters(opened: Sequence[tuple[str, str, tuple[Section, ...]]]) -> Iterator[Chapter]:
+    """One chapter for each measure, in the order of ``MEASURES``; sections of several runs have the run's name."""
+    for name, measure in MEASURES.items():
+        own = [(run, sections) for run, found, sections in opened if found == name]
+        several = len(own) > 1
+        made = [_named(section, run) if several else section for run, sections in own for section in sections]
+        if made:
+            yield Chapter(measure.info, tuple(made))
+
+
+def _named(section: Section, run: str) -> Section:
+    """A section and its parts under names that no other run has."""
+
+    def block(one: Block) -> Block:
+        return one if isinstance(one, Paragraph) else replace(one, name=f"{one.name}-{run}")
+
+    blocks = tuple(map(block, section.blocks))
+    return replace(section, name=f"{section.name}-{run}", title=f"{section.title}: {run}", blocks=blocks)
+
+
+def _measured(compared: ComparedSets) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for model in compared.models:
+        for run in model.runs:
+            counts, named = run.compared.sentences, f"{run.name}: " if run.name else ""
+            line = (
+                f"{named}{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "
+                f"{counts.added:,} added."
+            )
+            said.setdefault(line, []).append(model.name)
+    for line, models in said.items():
+        yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
+    if len(compared.models) > 1:
+        yield "Compare A with one model alone for every measure's own sections."
+    yield NO_VERDICT
+
+
+def _notes(compared: ComparedSets) -> Iterator[str]:
+    for model in compared.models:
+        if model.unmatched:
+            yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
+        yield from (f"Not compared: {reason}." for reason in model.failed)
+        for run in model.runs:
+            settings = [*run.compared.settings_that_differ]
+            differs = ["release" if "release" in run.compared.differs else "", *settings]
+            named = ", ".join(name.replace("_", " ") for name in differs if name)
+            if named:
+                yield f"{model.name}, {run.name or 'the run'}: besides the model, {named} differs."
+    yield from _model_notes(compared.models)
+
+
+def _model_notes(models: Sequence[ComparedModel]) -> Iterator[str]:
+    """The notes of all models, each once."""
+    signatures = (s for model in models for run in model.runs for s in (run.compared.first, run.compared.second))
+    yield from dict.fromkeys(signature.model.note for signature in signatures if signature.model.note)
+
+
+def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None]]]:
+    """For each run by name, the signature of the first model and of every other."""
+    found: dict[str, list[Signature | None]] = {}
+    for place, model in enumerate(compared.models, 1):
+        for run in model.runs:
+            own = found.setdefault(run.name or "the run", [None] * (1 + len(compared.models)))
+            own[0], own[place] = run.compared.first, run.compared.second
+    return list(found.items())
