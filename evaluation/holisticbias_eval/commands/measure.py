@@ -72,6 +72,9 @@ def command(
     perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
     offensiveness probability; for response_wording response, and may have prompt and finish.
 
+    For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
+    probability; for retained task, metric and value.
+
     A table of texts, for sentiment, toxicity, regard, norms and gender_polarity, has the columns text and group, and
     may have domain, subject (the name that is replaced before measuring), item (prompt or page) and source (model or
     human).
