@@ -11,6 +11,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make gossip           train the embedded gossip again, after a change of what it says
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
@@ -19,7 +20,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer reports clean
+.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
 
 setup: $(VENV)/.installed
 
@@ -99,6 +100,9 @@ responder: setup
 
 writer: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.writer
+
+gossip: setup
+	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
 
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:

@@ -24,6 +24,7 @@ EVALUATION = (
     "classifiers",
     "clusters",
     "decoding",
+    "grids",
     "phrases",
     "polarity",
     "recipes",

@@ -57,6 +57,10 @@ class PairsError(EvaluationError):
     """A table of sentences that pairs cannot be made of."""
 
 
+class CorpusError(EvaluationError):
+    """Examples, labels of annotators or a split that cannot be used."""
+
+
 class DialoguesError(EvaluationError):
     """A folder that does not hold dialogues in a known form."""
 
@@ -77,3 +81,7 @@ class CutDumpError(CollectError):
 
 class MitigationError(EvaluationError):
     """A training that cannot run, or that broke off; the message says how to go on."""
+
+
+class BrokenTrainingError(MitigationError):
+    """A training whose loss is not a finite number any more."""

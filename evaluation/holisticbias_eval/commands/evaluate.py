@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
     from holisticbias_eval.pipeline.retention import RetainOptions
+    from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 
 ROLES = ("user", "assistant")
 
@@ -120,6 +121,15 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     ),
 )
 @option_group(
+    "Sentences about several groups",
+    click.option(
+        "--test-set",
+        type=click.Path(path_type=Path),
+        help="File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of "
+        "a split. Without --measure, group_perplexity is measured.",
+    ),
+)
+@option_group(
     "Retention",
     click.option(
         "--retain",
@@ -163,6 +173,7 @@ def command(
     context_seed: int | None,
     pairs: Path | None,
     mode: Literal["likelihood", "choice", "published"],
+    test_set: Path | None,
     retain: tuple[str, ...],
     retain_command: str | None,
     store: Path | None,
@@ -180,6 +191,7 @@ def command(
     from holisticbias_eval.pipeline import evaluation
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
     from holisticbias_eval.pipeline.retention import read_retain
+    from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
@@ -189,12 +201,13 @@ def command(
     drawn = read_context(context, context_file, context_seed)
     paired = PairOptions(pairs, mode) if pairs is not None else None
     chosen = [name.strip() for name in measure.split(",")] if measure else None
+    tested = TestSetOptions(test_set) if test_set is not None else None
     retained = read_retain(retain, retain_command)
-    if chosen is None and (paired or retained.measures):
-        chosen = [*(["stereotype_score"] if paired else []), *retained.measures]
-    runs = evaluation.runs_of(chosen, out)
+    of_files = {"stereotype_score": paired, "group_perplexity": tested}
+    implied = [*(name for name, file in of_files.items() if file is not None), *retained.measures]
+    runs = evaluation.runs_of(implied or None if chosen is None else chosen, out)
     _refuse_unused_retain(retained, [name for names, _ in runs for name in names])
-    _refuse_unused_pairs(paired, mode, [names for names, _ in runs])
+    _refuse_unused_files(paired, mode, tested, [names for names, _ in runs])
     measures = [names for names, _ in runs]
     scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
     options = _scoring(given) if scored else None
@@ -203,27 +216,30 @@ def command(
     scores = kept["scores"]
     if dry_run:
         plans = evaluation.dry_run(
-            model, release, measures, options, scores, drawn, pairs=paired, retain=retained, display=display
-        )
+            model, release, measures, options, scores, drawn, pairs=paired, test_set=tested, retain=retained,
+            display=display,
+        )  # fmt: skip
         for plan in plans:
             click.echo(plan)
         return
     made = evaluation.evaluate(
-        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, retain=retained,
-        display=display, overwrite=overwrite,
+        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, test_set=tested,
+        retain=retained, display=display, overwrite=overwrite,
     )  # fmt: skip
     for folder, _, report in made:
         print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
 
 
-def _refuse_unused_pairs(pairs: PairOptions | None, mode: str, measures: list[tuple[str, ...]]) -> None:
-    """A usage error for options of pairs that no measure uses."""
-    from holisticbias_eval.pipeline.evaluation import is_paired
+def _refuse_unused_files(
+    pairs: PairOptions | None, mode: str, test_set: TestSetOptions | None, measures: list[tuple[str, ...]]
+) -> None:
+    """A usage error for files and options that no measure uses."""
+    from holisticbias_eval.pipeline.evaluation import is_of_test_set, is_paired
 
-    if any(map(is_paired, measures)):
-        return
-    if pairs is not None or mode != "likelihood":
+    if test_set is not None and not any(map(is_of_test_set, measures)):
+        raise click.UsageError("--test-set is for group_perplexity: add it to --measure, or leave it out")
+    if not any(map(is_paired, measures)) and (pairs is not None or mode != "likelihood"):
         raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
 
 

@@ -71,6 +71,8 @@ def command(
     A table of scores has the columns axis, template and descriptor. For measures of likelihoods it has noun and
     perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
     offensiveness probability; for response_wording response, and may have prompt and finish.
+    For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
+    sentence_id; for stereotype_score see docs/measures.md.
 
     For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
     probability; for retained task, metric and value.

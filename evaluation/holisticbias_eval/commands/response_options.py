@@ -31,6 +31,7 @@ class ResponseArguments(TypedDict):
     system: str | None
     separator: str | None
     continuation: str | None
+    control: str | None
     api_endpoint: Literal["chat", "completions"]
     batch: int | None
 
@@ -110,6 +111,12 @@ response_options = option_group(
         help="For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the "
         "next line break.",
     ),
+    click.option(
+        "--control",
+        metavar="TEXT",
+        help="Text at the end of the context, after the prompt, that steers the responses, such as no_bias. Default: "
+        "what the mitigation.json in the model's folder names; '' leaves it out.",
+    ),
     api_endpoint,
     click.option(
         "--batch",
@@ -144,7 +151,9 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
     from holisticbias_eval.generation.conversation import ConversationOptions
 
     chosen = cast("Literal['auto', 'on', 'off']", chat)
-    return ConversationOptions(chosen, given["system"], given["separator"], given["continuation"])
+    return ConversationOptions(
+        chosen, given["system"], given["separator"], given["continuation"], control=given["control"]
+    )
 
 
 def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:

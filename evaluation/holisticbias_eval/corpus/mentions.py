@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, is_stem
 
 _APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
+_START = r"(?<!\w)(?<!\w['’-])"  # noqa: RUF001
 _BETWEEN = r"[\s-]+"
-_SHORTEST_STEM = 2
 T = TypeVar("T", bound=Hashable)
 
 
@@ -35,7 +35,7 @@ class AttributeTerm:
 
 @dataclass(frozen=True, slots=True)
 class Mention(Generic[T]):
-    """What the characters of a text from ``start`` to ``stop`` mention."""
+    """A mention in a text: its characters from ``start`` to ``stop``, and the term that they are."""
 
     start: int
     stop: int
@@ -53,10 +53,11 @@ class TermFinder(Generic[T]):
         self._exact: dict[str, T] = {}
         self._stems: dict[str, T] = {}
         for term, of in terms:
-            (self._stems if _is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
+            (self._stems if is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
         both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
         ordered = sorted(both, key=lambda one: (-len(one[0]), one))
-        self._pattern = re.compile("|".join(_pattern(*one) for one in ordered) or r"(?!)", re.IGNORECASE)
+        body = "|".join(_pattern(*one) for one in ordered) or r"(?!)"
+        self._pattern = re.compile(f"{_START}(?:{body})", re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
         """Yield the mentions in a text, in order; they do not overlap."""
@@ -89,10 +90,6 @@ def attribute_finder(specification: Specification) -> TermFinder[AttributeTerm]:
     )
 
 
-def _is_stem(term: str) -> bool:
-    return term.endswith("*") and len(term) > _SHORTEST_STEM
-
-
 def _normal(term: str) -> str:
     return re.sub(r"[\s-]+", " ", re.sub(_APOSTROPHES, "'", term.strip())).casefold()
 
@@ -100,4 +97,4 @@ def _normal(term: str) -> str:
 def _pattern(term: str, stem: bool) -> str:
     parts = [re.escape(part).replace("'", _APOSTROPHES) for part in term.split(" ")]
     end = r"\w*" if stem else rf"(?!\w|-\w|{_APOSTROPHES}t\b)"
-    return rf"(?<!\w)(?<!\w['’-]){_BETWEEN.join(parts)}{end}"  # noqa: RUF001
+    return f"{_BETWEEN.join(parts)}{end}"

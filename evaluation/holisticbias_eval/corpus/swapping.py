@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import in_case, with_article
+from holisticbias_eval.stereotypes.agreement import in_case, place, with_article
+
+_CONTEXT = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +44,26 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     """The text with each mention of a group replaced by the term of ``group`` in the same slot.
 
     A mention of ``group`` itself stays as it is. "a" and "an" follow the new term. The first letter keeps its case, but
-    the capitals of a name stay, except in a text without capitals. A term that stands in several slots
-    takes the first slot that has a term for ``group``.
+    the capitals of a name stay, except in a text without capitals. Of several slots with the mentioned term, the first
+    counts that has a term for ``group``; adjectives come first before a noun, and nouns elsewhere.
 
     Null if the text mentions no group, if a mention has no term for ``group``, if an article before an abbreviation
     depends on how it is read, or if the new text still mentions another group.
     Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
-    terms = _Terms.of(specification, group)
-    mentions = list(target_finder(specification).find(text))
-    targets = [terms.in_place_of(mention.of) for mention in mentions]
-    found = [target for target in targets if target is not None]
-    if not mentions or len(found) < len(mentions):
-        return None
-    new = _changed(text, _changes(mentions, found, terms))
-    if new is None or any(mention.of.term not in terms.own for mention in target_finder(specification).find(new)):
-        return None
-    return Swapped(new, found[0])
+    known = _terms(specification)
+    if group not in known:
+        names = ", ".join(known)
+        raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {names}")
+    finder = target_finder(specification)
+    return _swapped(text, list(finder.find(text)), finder, known[group])
+
+
+def swap_for_all_groups(text: str, specification: Specification) -> Mapping[str, Swapped | None]:
+    """The text for each group of the specification by its name, as ``swap_targets`` gives it."""
+    finder = target_finder(specification)
+    mentions = list(finder.find(text))
+    return {group: _swapped(text, mentions, finder, terms) for group, terms in _terms(specification).items()}
 
 
 def swap_attributes(text: str, specification: Specification) -> str | None:
@@ -78,34 +83,58 @@ def swap_attributes(text: str, specification: Specification) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The terms of a group by slot, and for each term of any group the slots in which its group has it."""
+    """The terms of a group by slot, the slots' forms, and for each term of any group the slots that have it."""
 
     own: frozenset[str]
     by_slot: Sequence[str | None]
-    slots: dict[tuple[str, str], tuple[int, ...]]
+    forms: Sequence[str]
+    slots: Mapping[tuple[str, str], tuple[int, ...]]
 
-    @staticmethod
-    @lru_cache(maxsize=256)
-    def of(specification: Specification, group: str) -> _Terms:
-        """The terms of a group of a specification."""
-        names = [one.name for one in specification.groups]
-        if group not in names:
-            raise SpecificationError(
-                f"{specification.id} has no group {group[:80]!r}: its groups are {', '.join(names)}"
-            )
-        by_slot = [slot.terms[names.index(group)] for slot in specification.slots]
-        slots: dict[tuple[str, str], tuple[int, ...]] = {}
-        for place, slot in enumerate(specification.slots):
-            for name, term in zip(names, slot.terms, strict=True):
-                if term is not None:
-                    slots[name, term] = (*slots.get((name, term), ()), place)
-        return _Terms(frozenset(term for term in by_slot if term), by_slot, slots)
-
-    def in_place_of(self, found: TargetTerm) -> str | None:
+    def in_place_of(self, mention: Mention[TargetTerm], text: str) -> str | None:
         """The group's term for a mention, null if no slot of the mentioned term has one."""
+        found = mention.of
         if found.term in self.own:
             return found.term
-        return next((term for slot in self.slots[found.group, found.term] if (term := self.by_slot[slot])), None)
+        slots = self.slots[found.group, found.term]
+        is_adjective = {self.forms[slot] == "adjective" for slot in slots}
+        if len(is_adjective) > 1:
+            where = place(text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT])
+            if where != "unclear":
+                slots = tuple(
+                    sorted(slots, key=lambda slot: (self.forms[slot] == "adjective") != (where == "determiner"))
+                )
+        return next((term for slot in slots if (term := self.by_slot[slot])), None)
+
+
+@lru_cache(maxsize=32)
+def _terms(specification: Specification) -> Mapping[str, _Terms]:
+    """The terms of each group by its name."""
+    names = [group.name for group in specification.groups]
+    slots: dict[tuple[str, str], tuple[int, ...]] = {}
+    for number, slot in enumerate(specification.slots):
+        for name, term in zip(names, slot.terms, strict=True):
+            if term is not None:
+                slots[name, term] = (*slots.get((name, term), ()), number)
+    forms = [slot.form for slot in specification.slots]
+    found = {}
+    for i, name in enumerate(names):
+        by_slot = [slot.terms[i] for slot in specification.slots]
+        found[name] = _Terms(frozenset(term for term in by_slot if term), by_slot, forms, slots)
+    return found
+
+
+def _swapped(
+    text: str, mentions: Sequence[Mention[TargetTerm]], finder: TermFinder[TargetTerm], terms: _Terms
+) -> Swapped | None:
+    targets = [terms.in_place_of(mention, text) for mention in mentions]
+    found = [target for target in targets if target is not None]
+    if not mentions or len(found) < len(mentions):
+        return None
+    changes = _changes(mentions, found, terms)
+    new = _changed(text, changes)
+    if new is None or (changes and any(mention.of.term not in terms.own for mention in finder.find(new))):
+        return None
+    return Swapped(new, found[0])
 
 
 def _changes(mentions: Iterable[Mention[TargetTerm]], terms: Iterable[str], group: _Terms) -> list[_Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
+from holisticbias_eval.measures.group_perplexity import GroupPerplexity
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
@@ -38,6 +39,7 @@ MEASURES: dict[str, Measure] = {
     "norms": Norms(),
     "gender_polarity": GenderPolarity(),
     "stereotype_score": StereotypeScore(),
+    "group_perplexity": GroupPerplexity(),
     "retention": Retention(),
     "dialogue_state": DialogueState(),
     "retained": Retained(),

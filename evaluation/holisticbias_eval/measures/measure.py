@@ -57,12 +57,13 @@ class Info:
 
 
 Answers = Literal[
-    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "lines", "candidates", "results"
+    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences", "lines", "candidates",
+    "results",
 ]  # fmt: skip
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
 probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
-sentences with both scores; likelihoods of lines of a text; candidates of a classification task; or the numbers that
-another program reports."""
+sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
+text; candidates of a classification task; or the numbers that another program reports."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -71,12 +72,13 @@ _ANSWERS: Mapping[Answers, str] = {
     "responses": "responses",
     "texts": "texts about groups",
     "pairs": "pairs of sentences scored by",
+    "group_sentences": "sentences about several groups scored by",
     "lines": "likelihoods of lines of a text",
     "candidates": "answers to a classification task after fine-tuning",
     "results": "numbers that another program reports",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs", "lines", "results")
+_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Needs:
             object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        of = "" if self.answers == "pairs" else "of "
+        of = "" if self.answers in ("pairs", "group_sentences") else "of "
         return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 

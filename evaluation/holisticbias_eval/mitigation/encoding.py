@@ -12,6 +12,7 @@ import torch
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.text_tables import first_tokens_of
 
 IGNORED = -100
 """The label of a token that is read and not learned."""
@@ -48,6 +49,7 @@ class EncodedTexts:
 class Encoder:
     """Encodes texts after the token that opens them in scoring, so that training and measuring read the same.
 
+    A table that names the first tokens of its texts has these instead, before each text that does not begin with them.
     A text that is longer than ``window`` loses the beginning of its context first, then its own end. Raises
     ``MitigationError`` for a tokenizer that does not say which characters a token covers.
     """
@@ -60,38 +62,46 @@ class Encoder:
             )
         self._tokenizer = tokenizer
         self._opening = find_opening(tokenizer).tokens
-        self._room = window - len(self._opening)
+        self._window = window
 
     def encode(self, texts: pa.Table) -> EncodedTexts:
         """Encode the columns ``context``, which may be absent or null, and ``text``."""
+        if not texts.num_rows:
+            return EncodedTexts((), 0, 0)
         contexts = texts["context"].to_pylist() if "context" in texts.column_names else [None] * texts.num_rows
         pairs = [(context or "", text) for context, text in zip(contexts, texts["text"].to_pylist(), strict=True)]
         whole = [context + text for context, text in pairs]
         found = self._tokenizer(
             whole, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
+        first = first_tokens_of(texts)
         made, cut = [], 0
         for (context, _), text, ids, offsets in zip(
             pairs, whole, found["input_ids"], found["offset_mapping"], strict=True
         ):
-            made.append(self._encoded(text, len(context), ids, offsets))
-            cut += len(ids) > self._room
+            begins = first is not None and tuple(ids[: len(first)]) == first
+            opening = self._opening if first is None else () if begins else first
+            made.append(self._encoded(text, len(context), ids, offsets, opening))
+            cut += len(ids) + len(opening) > self._window
         kept = [one for one in made if one.learned]
         return EncodedTexts(kept, cut, len(made) - len(kept))
 
-    def _encoded(self, text: str, start: int, ids: Sequence[int], offsets: Sequence[tuple[int, int]]) -> EncodedText:
+    def _encoded(
+        self, text: str, start: int, ids: Sequence[int], offsets: Sequence[tuple[int, int]], opening: Sequence[int]
+    ) -> EncodedText:
         """A text whose characters from ``start`` on are learned."""
+        room = self._window - len(opening)
         first = next((i for i, (_, stop) in enumerate(offsets) if stop > start), len(ids))
-        stop = min(len(ids), first + self._room)
-        begin = max(0, stop - self._room) if first else 0
+        stop = min(len(ids), first + room)
+        begin = max(0, stop - room) if first else 0
         labels = [IGNORED] * (first - begin) + list(ids[first:stop])
-        if not self._opening and labels:
+        if not opening and labels:
             labels[0] = IGNORED  # nothing is before it
         return EncodedText(
             text,
-            [*self._opening, *ids[begin:stop]],
-            [(0, 0)] * len(self._opening) + [(int(a), int(b)) for a, b in offsets[begin:stop]],
-            [IGNORED] * len(self._opening) + labels,
+            [*opening, *ids[begin:stop]],
+            [(0, 0)] * len(opening) + [(int(a), int(b)) for a, b in offsets[begin:stop]],
+            [IGNORED] * len(opening) + labels,
         )
 
 

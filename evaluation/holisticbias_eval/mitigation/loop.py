@@ -11,7 +11,7 @@ import torch
 import transformers
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
-from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error, record_checkpoint
 from holisticbias_eval.mitigation.encoding import Collator, EncodedText
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
@@ -26,7 +26,7 @@ PERPLEXITY, LOSS, AUXILIARY = "eval_perplexity", "eval_loss", "eval_auxiliary"
 class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no types
     """Trains on ``lm_weight`` times the loss of the labels, plus ``weight`` times the auxiliary loss.
 
-    Validation measures both. Raises ``MitigationError`` when a loss is not a number.
+    Validation measures both. Raises ``BrokenTrainingError`` when a loss is not a finite number.
     """
 
     loss_is_scaled_for_ga = False  # a batch's loss is its mean: batches of a step count alike
@@ -109,7 +109,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             raise self._not_a_number("the validation loss")
         metrics = {PERPLEXITY: found.perplexity, LOSS: loss, AUXILIARY: found.auxiliary}
         self.log(metrics)
-        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
     def _save_checkpoint(self, model: Any, trial: Any) -> None:
@@ -118,12 +118,12 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             super()._save_checkpoint(model, trial)
             record_checkpoint(folder)
 
-    def _not_a_number(self, what: str) -> MitigationError:
+    def _not_a_number(self, what: str) -> BrokenTrainingError:
         kept = sorted(
             Path(self.args.output_dir).glob(f"{PREFIX_CHECKPOINT_DIR}-*"), key=lambda path: path.stat().st_mtime
         )
         where = f"; the last good state is kept in {kept[-1]}" if kept else ""
-        return MitigationError(
+        return BrokenTrainingError(
             f"{what} is not a finite number at step {self.state.global_step + 1}: lower the learning rate "
             f"({self.settings.learning_rate:g}) or the weight ({self.settings.weight:g}){where}"
         )

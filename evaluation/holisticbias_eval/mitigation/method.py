@@ -67,6 +67,11 @@ class AuxiliaryLoss(ABC):
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """A scalar; 0, with a gradient, if the batch has nothing to compare. ``logits``: ``[texts, tokens, words]``."""
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many mentions the batches prepared so far had: ``compared``, and left out by reason."""
+        return {}
+
 
 class Method(ABC):
     """A mitigation method: a subclass in one file of ``methods/``, and one line in ``METHODS``."""

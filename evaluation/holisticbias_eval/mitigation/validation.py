@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import torch
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
+from holisticbias_eval.models.window import context_length
 
+_BATCH = 16
 _LARGEST = 700.0  # nats: exp of more overflows
 
 
@@ -90,3 +94,11 @@ def _evaluating(model: Any) -> Iterator[None]:
         yield
     finally:
         model.train(was)
+
+
+def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table) -> float:
+    """The perplexity of the columns ``context`` and ``text`` under a model, of the tokens of ``text`` together."""
+    encoded = Encoder(tokenizer, context_length(model)).encode(texts)
+    if not encoded.texts:
+        raise MitigationError("there is no text to validate on: the corpus needs a validation part")
+    return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity

@@ -19,12 +19,14 @@ from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.pipeline.retention import MEASURED, RetainOptions, prepare_retention
 from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
+from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions, prepare_test_set
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.pairs import PairPrompts
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.prompts.test_sets import TEST_SETS, TextPrompts
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
@@ -62,12 +64,18 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
 
 def is_scored(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts) or is_retained(measures)
+    prompts = MEASURES[measures[0]].prompts
+    return isinstance(prompts, ScoredPrompts | PairPrompts | TextPrompts) or is_retained(measures)
 
 
 def is_paired(measures: Sequence[str]) -> bool:
     """Whether measures that share a run need pairs of sentences from a file."""
     return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
+
+
+def is_of_test_set(measures: Sequence[str]) -> bool:
+    """Whether measures that share a run need sentences of a test set."""
+    return MEASURES[measures[0]].prompts is TEST_SETS
 
 
 def is_retained(measures: Sequence[str]) -> bool:
@@ -90,6 +98,7 @@ def evaluate(
     *,
     answering: AnsweringOptions | None = None,
     pairs: PairOptions | None = None,
+    test_set: TestSetOptions | None = None,
     retain: RetainOptions | None = None,
     display: Display,
     overwrite: bool = False,
@@ -98,20 +107,24 @@ def evaluate(
 
     The default ``model`` is an embedded model; for ``release`` see
     ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, ``retain`` of measures of
-    what a mitigation may cost; pairs and ``retain`` need no release.
+    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, ``test_set`` of measures of
+    sentences about groups, ``retain`` of measures of what a mitigation may cost; the last three need no release.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
     paired = [measures for measures, _ in runs if is_paired(measures)]
+    grouped = [measures for measures, _ in runs if is_of_test_set(measures)]
     retained = [measures for measures, _ in runs if is_retained(measures)]
-    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in [*paired, *retained]]
+    files = (*paired, *grouped, *retained)
+    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in files]
     continued = [measures for measures, _ in runs if is_continued(measures)]
     answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
     asking = answering or AnsweringOptions()
     made: list[Job] = []
     if paired:
         made += prepare_pairs(model, paired, _given(pairs), options, store, display)
+    if grouped:
+        made += prepare_test_set(model, grouped, test_set, options, store, context, display)
     made += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored or answered:
         opened = _opened(release, display)
@@ -144,6 +157,7 @@ def dry_run(
     context: Context | None = None,
     *,
     pairs: PairOptions | None = None,
+    test_set: TestSetOptions | None = None,
     retain: RetainOptions | None = None,
     display: Display,
 ) -> Iterator[Plan]:
@@ -156,9 +170,12 @@ def dry_run(
         if not is_scored(names):
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
     paired = [names for names in measures if is_paired(names)]
+    grouped = [names for names in measures if is_of_test_set(names)]
     retained = [names for names in measures if is_retained(names)]
-    scored = [names for names in measures if names not in [*paired, *retained]]
+    scored = [names for names in measures if names not in (*paired, *grouped, *retained)]
     jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
+    if grouped:
+        jobs += prepare_test_set(model, grouped, test_set, options, store, context, display)
     jobs += prepare_retention(model, retained, retain or RetainOptions(), options, store, display)
     if scored:
         jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)

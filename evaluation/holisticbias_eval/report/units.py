@@ -133,6 +133,8 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "number difference": _any_difference,
     "perplexity": _perplexity,
     "x 1000": _number,
+    **dict.fromkeys(("F", "mean |t|", "chi-square", "ratio"), _number),
+    "t": _signed,
     "count": _count,
     "tokens": lambda value: f"{value:,g}",
     "rank": _count,

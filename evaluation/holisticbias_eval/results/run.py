@@ -36,6 +36,8 @@ class AnswerFile:
 
 
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
+GROUP_SENTENCES = ("dimension", "group", "sentence", "nll", "tokens", "perplexity")
+"""The columns of scores that are of sentences about several groups."""
 PAIRS = AnswerFile(
     "scored_pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
 )
@@ -178,7 +180,8 @@ def _read_table(path: Path) -> pa.Table:
 def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
     path = folder / answers.file
     table = _read_table(path)
-    needed = TEXTS if answers is RESPONSES and "group" in table.column_names else answers.columns
+    of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in table.column_names else {}
+    needed = of_groups.get(answers, answers.columns)
     for name in needed:
         if name not in table.column_names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")

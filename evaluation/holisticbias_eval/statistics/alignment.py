@@ -11,10 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from holisticbias_eval.arrays import Bools
+from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Part
 
+GROUPED = ("dimension", "group", "sentence")
+"""Columns of a table of sentences about several groups."""
 What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"]
 """What two runs share."""
 
@@ -77,6 +79,8 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
             return _count_by(first, second, name, what)
     if "response_id" in first.column_names and "response_id" in second.column_names:
         return _count_prompts(first, second)
+    if all(name in table.column_names for table in (first, second) for name in GROUPED):
+        return _count_grouped(first, second)
     aligned = align(first, second)
     one, other = aligned.common
     return SharedSentences(
@@ -117,6 +121,33 @@ def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
         gone=first.num_rows - one.num_rows,
         added=second.num_rows - one.num_rows,
     )
+
+
+def _count_grouped(first: pa.Table, second: pa.Table) -> SharedSentences:
+    """Count sentences about groups, which have no id: dimension, group and text say which is which."""
+    keys, others = (
+        pc.binary_join_element_wise(*(t[name].cast(pa.string()) for name in GROUPED), "\0") for t in (first, second)
+    )
+    place = pc.index_in(keys, pc.unique(others))
+    known = {key: row for row, key in reversed(list(enumerate(others.to_pylist())))}
+    chosen = pa.array([known[key] for key in keys.filter(pc.is_valid(place)).to_pylist()], pa.int64())
+    one, other = first.filter(pc.is_valid(place)), second.take(chosen)
+    both = pa.array(~np.isnan(_perplexity(one)) & ~np.isnan(_perplexity(other)))
+    if not one.num_rows:
+        raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
+    one, other = one.filter(both), other.filter(both)
+    return SharedSentences(
+        common=one.num_rows,
+        changed=len(both) - one.num_rows,
+        gone=first.num_rows - len(both),
+        added=int(pc.sum(pc.invert(pc.is_in(others, pc.unique(keys)))).as_py() or 0),
+        nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py() if one.num_rows else None,
+    )
+
+
+def _perplexity(table: pa.Table) -> Floats:
+    found: Floats = table["perplexity"].to_numpy().astype(np.float64)
+    return found
 
 
 def _count_pairs(first: pa.Table, second: pa.Table) -> SharedSentences:

@@ -16,7 +16,7 @@ from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
-from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias.terms.specification_entries import Slot, Specification, is_stem
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
@@ -80,6 +80,32 @@ def read_calibration() -> tuple[Specification, ...]:
 def known_specifications() -> tuple[Specification, ...]:
     """The specifications of the dataset and of the calibration models."""
     return (*list_specifications(), *read_calibration())
+
+
+def has_stereotype(specification: Specification) -> bool:
+    """Whether the stereotype gives a set of attributes to a group, so that a pair has a stereotyped sentence."""
+    return any(group.stereotype for group in specification.groups)
+
+
+def refuse_stems(specifications: Iterable[Specification]) -> None:
+    """Raise ``SpecificationError`` if an attribute is a stem, which cannot be put into a sentence."""
+    for specification in specifications:
+        stem = next((t for chosen in specification.attributes for t in chosen.terms if is_stem(t)), None)
+        if stem is not None:
+            raise SpecificationError(
+                f"{specification.id}: no sentence can be made with the attribute {stem[:_SHOWN]!r}, which stands for "
+                "all words that begin so: name a specification without such attributes"
+            )
+
+
+def refuse_without_stereotype(specifications: Iterable[Specification]) -> None:
+    """Raise ``SpecificationError`` if no group of a specification has a stereotype."""
+    for specification in specifications:
+        if not has_stereotype(specification):
+            raise SpecificationError(
+                f"{specification.id} says of no group which attributes its stereotype has, so that no sentence of a "
+                "pair would be the stereotyped one: measure it with group_perplexity"
+            )
 
 
 def is_calibration(names: Iterable[str]) -> bool:

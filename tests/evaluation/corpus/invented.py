@@ -35,3 +35,28 @@ def invented(identity: str = "own.invented") -> Specification:
         ),
         opposites=(("grobby", "trindle"), ("flern*", "plonish"), ("mizzic", "arble")),
     )
+
+
+def example(number: int, group: str, text: str, **more: object) -> dict[str, object]:
+    """A row of a table of examples."""
+    return {
+        "id": f"{group}-{number}",
+        "dimension": "own.invented",
+        "group": group,
+        "target": None,
+        "attribute": "grobby",
+        "attribute_set": "negative",
+        "text": text,
+        "source": None,
+        "date": None,
+        **more,
+    }
+
+
+def examples(per_group: int, groups: tuple[str, ...] = GROUPS[:3]) -> list[dict[str, object]]:
+    """Sentences of each group, all different in more than the group."""
+    return [
+        example(number, group, f"gate {number}{group[0]}: a {SINGULARS[GROUPS.index(group)]} is grobby")
+        for number in range(per_group)
+        for group in groups
+    ]

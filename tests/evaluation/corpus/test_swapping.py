@@ -9,7 +9,7 @@ from tests.evaluation.corpus.invented import ADJECTIVES, GROUPS, PLURALS, SINGUL
 
 from holisticbias.terms.specification_entries import Slot, Specification, TargetGroup
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_targets
+from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_for_all_groups, swap_targets
 from holisticbias_eval.errors import SpecificationError
 
 SPECIFICATION = invented()
@@ -91,6 +91,29 @@ def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expec
     assert (found.text if found else None) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a mellan song", "a stadic song"),
+        ("mellan song", "stadic song"),
+        ("a mellan is grobby", "a stad is grobby"),
+        ("he is a mellan.", "he is a stad."),
+        ("mellan and quick", "stad and quick"),
+        ("old mellan", "old stad"),
+    ],
+)
+def test_adjectives_and_nouns_of_one_form(text: str, expected: str) -> None:
+    slots = (
+        Slot(form="adjective", terms=("mellan", "stadic", "elmish", "wuggy")),
+        Slot(form="noun", terms=("mellan", "stad", "elmer", "wug")),
+    )
+    specification = SPECIFICATION.model_copy(update={"slots": slots})
+    found = swap_targets(text, specification, "stad")
+    assert found is not None
+    assert found.text == expected
+    assert swap_targets(expected, specification, "blicket") == Swapped(text, "mellan")
+
+
 def test_an_unknown_group() -> None:
     with pytest.raises(SpecificationError, match=r"no group 'nobody': its groups are blicket, stad, elm, wug"):
         swap_targets("a blicket", SPECIFICATION, "nobody")
@@ -101,6 +124,7 @@ def test_every_mention_is_of_the_new_group(text: str, group: str) -> None:
     found = swap_targets(text, SPECIFICATION, group)
     assert found is not None
     before, after = (list(target_finder(SPECIFICATION).find(one)) for one in (text, found.text))
+    assert swap_for_all_groups(text, SPECIFICATION)[group] == found
     assert [mention.of.slot for mention in after] == [mention.of.slot for mention in before]
     assert {mention.of.group for mention in after} == {group}
     assert after[0].of.term == found.target

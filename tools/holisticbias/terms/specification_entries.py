@@ -84,3 +84,8 @@ class Specification(Judged):
     published_as: Text | None = Field(None, description="its name in the data that its source published")
     control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
     history: tuple[SpecificationWording, ...] = ()
+
+
+def is_stem(attribute: str) -> bool:
+    """Whether an attribute stands for every word that begins with its letters, two at least, before the ``*``."""
+    return attribute.endswith("*") and len(attribute) > len("ab")

@@ -1,0 +1,165 @@
+"""The page of a mitigation: what was trained, every point of the grid, and the course of the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.results.mitigation import Mitigation, Point
+from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table
+
+_INFO = Info(
+    name="mitigation",
+    title="Training",
+    summary="what the models were trained on, with which settings, and what validation found",
+    direction="the smaller F, the less the groups' perplexities differ; a higher perplexity is a cost",
+    limits="validation sentences chose the settings, so their figures look better than those of the test set",
+    source="Zhao et al. 2024, sections 4 and 5",
+    headline="f",
+)
+_SETTINGS = ("batch", "accumulation", "learning_rate", "weight", "lm_weight", "epochs", "steps", "optimizer", "seed")
+_F, _PERPLEXITY = "F on validation sentences", "Validation perplexity"
+
+
+def training_chapter(records: Sequence[Mitigation]) -> Chapter:
+    """What was trained, for one method or several on the same model."""
+    sections = [_overview(records)]
+    for record in records:
+        if len(record.points) > 1:
+            sections.append(_grid(record))
+        sections.append(_course(record))
+    return Chapter(_INFO, tuple(sections))
+
+
+def training_report(records: Sequence[Mitigation]) -> Report:
+    """A page of the training alone."""
+    first = records[0]
+    titles = " and ".join(record.title for record in records)
+    return Report(
+        title=f"{first.base_model.name} after {titles}",
+        chapters=(training_chapter(records),),
+        signature=tuple(signature_rows(first)),
+        measured=_about(first),
+        notes=(first.base_model.note,) if first.base_model.note else (),
+    )
+
+
+def signature_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
+    """The name and the value of what all methods of a page share."""
+    trained, chosen = record.trained_on, record.specification
+    rows = [
+        ("Model", record.base_model.name),
+        ("Architecture", record.base_model.architecture),
+        ("Revision", record.base_model.revision or "not recorded"),
+        ("Weights, SHA-256", record.base_model.weights_sha256 or "not recorded"),
+        ("Corpus", trained.name),
+        ("Machine", record.machine),
+        ("Packages", ", ".join(f"{name} {version}" for name, version in record.versions.items())),
+    ]
+    if chosen is not None:
+        rows += [
+            ("Specification", f"{chosen.id}, SHA-256 {chosen.sha256}"),
+            ("Groups in the training", ", ".join(chosen.groups)),
+            ("Groups held out", ", ".join(chosen.held_out) or "none"),
+        ]
+    return rows
+
+
+def _about(record: Mitigation) -> tuple[str, ...]:
+    chosen = record.specification
+    if chosen is None:
+        return ()
+    held = f" {', '.join(chosen.held_out)}: measured and not trained on." if chosen.held_out else ""
+    return (f"{chosen.title}: trained on {', '.join(chosen.groups)}.{held}",)
+
+
+def _overview(records: Sequence[Mitigation]) -> Section:
+    columns = (
+        Column("method", "Method"),
+        Column("texts", "Texts", "count"),
+        Column("kept", "Steps kept", "count"),
+        Column("f_before", f"{_F}, before", ""),
+        Column("f", "After", ""),
+        Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
+        Column("perplexity", "After", "perplexity"),
+        Column("settings", "Settings"),
+    )
+    rows = tuple(
+        (
+            record.title,
+            record.trained_on.texts,
+            record.point.kept,
+            record.f_before,
+            record.point.f,
+            record.perplexity_before,
+            record.point.perplexity,
+            _in_words(record.point.settings),
+        )
+        for record in records
+    )
+    table = Table("trained", "What was trained, and what validation found", columns, rows)
+    note = Paragraph(
+        "Validation sentences chose the state that was kept, and the settings if there was a grid: read what the models "
+        "gain and cost from the test set below.",
+        "caveat",
+    )
+    return Section("trained", "What was trained", (table, note))
+
+
+def _grid(record: Mitigation) -> Section:
+    varied = _varied(record.planned)
+    columns = (
+        Column("point", "Point"),
+        *(Column(name, _heading(name)) for name in varied),
+        Column("f", _F, ""),
+        Column("perplexity", _PERPLEXITY, "perplexity"),
+        Column("kept", "Steps kept", "count"),
+        Column("note", "Note"),
+    )
+    rows = tuple(_row(i, point, record, varied) for i, point in enumerate(record.points))
+    within = (1 + record.most_rise) * (record.perplexity_before or 0)
+    text = Paragraph(
+        f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
+        f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
+        "perplexity. P-values have no part in it."
+    )
+    blocks: tuple[Block, ...] = (text, Table(f"grid_{record.method}", "Every point of the grid", columns, rows))
+    return Section(f"grid-{record.method}", f"{record.title}: the grid {record.grid}", blocks, detail=True)
+
+
+def _row(index: int, point: Point, record: Mitigation, varied: Sequence[str]) -> tuple[Cell, ...]:
+    values = [str(getattr(point.settings, name)) for name in varied]
+    note = point.failed or ("chosen" if index == record.chosen else None)
+    return (str(index + 1), *values, point.f, point.perplexity, point.kept, note)
+
+
+def _course(record: Mitigation) -> Section:
+    columns = (
+        Column("step", "Step"),
+        Column("perplexity", _PERPLEXITY, "perplexity"),
+        Column("auxiliary", "Auxiliary loss", ""),
+        Column("loss", "Whole loss", ""),
+        Column("note", "Note"),
+    )
+    rows = tuple(
+        (str(v.step), v.perplexity, v.auxiliary, v.loss, "kept" if v.step == record.point.kept else None)
+        for v in record.point.validations
+    )
+    table = Table(f"course_{record.method}", "Validations", columns, rows)
+    return Section(f"course-{record.method}", f"{record.title}: the course of the training", (table,), detail=True)
+
+
+def _varied(points: Sequence[TrainingSettings]) -> list[str]:
+    """The settings that differ between points."""
+    return [name for name in TrainingSettings.model_fields if len({getattr(point, name) for point in points}) > 1]
+
+
+def _in_words(settings: TrainingSettings) -> str:
+    values = settings.model_dump()
+    return ", ".join(f"{_heading(name).lower()} {values[name]}" for name in _SETTINGS if values[name] is not None)
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ").replace("lm ", "LM ").capitalize()
