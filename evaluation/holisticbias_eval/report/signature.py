@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.plain_text import model_title
-from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
 
 def run_title(signature: Signature) -> str:
@@ -40,12 +40,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Quantization", model.quantization
     if model.file_sha256:
         yield "File, SHA-256", model.file_sha256
-    if release.prompts is None:
-        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
-        yield "Release, digest of the rows", release.digest
-    else:
-        yield f"{title(release.what)} of no release", release.prompts
-        yield f"{title(release.what)}, digest", release.digest
+    yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
     if signature.generation:
@@ -64,6 +59,17 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
+
+
+def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
+    if release.prompts is None:
+        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
+        if release.where:
+            yield "Release, filters", ", ".join(release.where)
+        yield "Release, digest of the rows", release.digest
+    else:
+        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, digest", release.digest
 
 
 def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:
