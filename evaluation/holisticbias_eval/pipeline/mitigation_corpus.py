@@ -38,6 +38,11 @@ class SplitCorpus:
     folder: Path | None = None
     split: Split | None = None
 
+    @property
+    def is_calibration(self) -> bool:
+        """Whether its sentences are the invented ones."""
+        return self.name == GOSSIP and self.folder is None
+
     def test_set(self, folder: Path) -> Path:
         """The folder of the split; a corpus that was split here is written to ``folder`` first."""
         if self.folder is not None:

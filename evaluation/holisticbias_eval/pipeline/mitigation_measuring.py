@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from holisticbias.output import write_file
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
+from holisticbias_eval.pipeline.retention import RetainOptions
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run
 
-AIM = "group_perplexity"
+AIM = ("group_perplexity",)
+STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
+"""What is always measured for methods that learn from sentences, and for those that learn from responses."""
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """What to measure besides ``AIM``: ``further`` measures, on a release."""
+    """What to measure: ``always``, ``further`` measures on a release, and what is to be retained."""
 
+    always: Sequence[str] = AIM
     further: Sequence[str] = ()
     release: str | None = None
+    retain: RetainOptions = field(default_factory=RetainOptions)
+    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
     device: str = "auto"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All measures, the aimed-at one first."""
-        return tuple(dict.fromkeys((AIM, *self.further)))
+        """All measures, those that the methods aim at first."""
+        return tuple(dict.fromkeys((*self.always, *self.retain.measures, *self.further)))
 
 
 def check_measuring(measuring: Measuring) -> None:
@@ -36,20 +43,30 @@ def check_measuring(measuring: Measuring) -> None:
     runs_of(measuring.names, None)
 
 
-def measure_model(model: str | None, test_set: Path, measuring: Measuring, folder: Path, display: Display) -> None:
+def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) -> Measuring:
+    """Also measure these lines, written to a file, unless the user names a text."""
+    if measuring.retain.text is not None:
+        return measuring
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, "".join(f"{line}\n" for line in lines).encode())
+    return replace(measuring, retain=replace(measuring.retain, text=path))
+
+
+def measure_model(model: str, test_set: Path | None, measuring: Measuring, folder: Path, display: Display) -> None:
     """Write a run for each family of measures into a folder; runs that it has already are kept."""
     wanted = _missing(measuring, folder)
     if not wanted:
         return
     display.notice(f"Measuring {model}")
-    options = EngineOptions(scoring=ScoringOptions(device=measuring.device))
     made = evaluate(
         model,
         measuring.release,
         wanted,
-        options,
-        answering=AnsweringOptions(),
-        test_set=TestSetOptions(test_set),
+        EngineOptions(scoring=ScoringOptions(device=measuring.device)),
+        answering=measuring.answering,
+        test_set=None if test_set is None else TestSetOptions(test_set),
+        retain=measuring.retain,
         display=display,
     )
     for _ in made:
