@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """What a call returns; raises ``TimeoutError`` if it takes longer.
+    """Call, and return the result; raises ``TimeoutError`` if it takes longer.
 
-    The timeout of a socket starts again with each byte, so the call runs in a thread of its own, which is left behind.
+    The timeout of a socket starts again with each byte, so the call runs in another thread, which is left behind.
     """
     result: list[T] = []
     errors: list[BaseException] = []

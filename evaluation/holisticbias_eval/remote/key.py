@@ -28,7 +28,7 @@ def read_key() -> str | None:
 
 
 def without_key(content: bytes, key: str | None) -> bytes:
-    """What a server sent, with the key replaced, also in its JSON and URL forms."""
+    """Replace the key in a server's answer, also in its JSON and URL forms."""
     if key is None or len(key) < _SHORTEST:
         return content
     escaped = json.dumps(key)[1:-1]

@@ -142,7 +142,7 @@ def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]
 
 
 def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
-    """What the footers of a table's files have other than the manifest and the form of the table; None if nothing.
+    """Compare the footers of a table's files with the manifest and the columns of the table; None if all is right.
 
     Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
     """
