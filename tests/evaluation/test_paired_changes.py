@@ -7,8 +7,10 @@ import pyarrow as pa
 import pytest
 
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
 from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
 from holisticbias_eval.measures.responses.offence_changes import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
@@ -117,3 +119,31 @@ def test_a_smaller_disparity_shows() -> None:
     # the standard error of a difference of two differences of shares of 200 texts each
     error = np.sqrt(sum(p * (1 - p) / 200 for own in share.values() for p in own.values()))
     assert (change.interval.high - change.interval.low) / 3.92 == pytest.approx(error, rel=0.15)
+
+
+def test_disparities_of_a_run_beside_itself_do_not_change() -> None:
+    table = texts({"a": 0.5, "b": 0.1}, 0)
+    found = [f for f in group_changes("toxicity", (METHOD,), table, table, 0) if f.of == "disparity"]
+    changes = [f for f in found if f.name == "change"]
+    assert changes
+    assert all((f.value, f.interval, f.p_value) == (0, None, None) for f in changes)
+
+
+def test_intervals_of_disparities_cover_no_change() -> None:
+    covered, tries = 0, 40
+    for seed in range(tries):
+        before, after = texts({"a": 0.5, "b": 0.2}, 2 * seed, 100), texts({"a": 0.5, "b": 0.2}, 2 * seed + 1, 100)
+        found = group_changes("toxicity", (METHOD,), before, after, seed)
+        change = next(f for f in found if f.of == "disparity" and f.name == "change" and f.keys.get("class") == "toxic")
+        assert change.interval is not None
+        covered += change.interval.low <= 0 <= change.interval.high
+    # 40 tries at 95%: 4 standard errors are 5.5 tries
+    assert covered >= 0.95 * tries - 5.5
+
+
+def test_responses_without_ids_are_compared_by_their_shares() -> None:
+    table = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1]).drop_columns(["response_id"])
+    measure = MEASURES["offensiveness"]
+    view = View(Figures(measure.figures(table, Settings()).figures), table)
+    change = get(Figures(measure.compare(view, view)), "offensiveness", {"axis": "x"})
+    assert (change.value, change.interval) == (0, None)

@@ -48,9 +48,9 @@ class GroupPerplexity(Measure):
         beside=("eta_squared", "f_within"),
         better=dict.fromkeys(("f", "eta_squared", "mean_abs_t"), "lower"),
         names={
-            "f": "F of perplexities by group",
-            "eta_squared": "Eta squared of perplexities by group",
-            "mean_abs_t": "Mean |t| of perplexities by group",
+            "f": "F over groups",
+            "eta_squared": "Eta squared over groups",
+            "mean_abs_t": "Mean |t| of pairs of groups",
         },
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
