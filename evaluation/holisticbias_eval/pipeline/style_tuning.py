@@ -149,9 +149,9 @@ def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signatu
     for name in ("conversation_text", "conversation_text_without_persona"):
         if signature.generation.get(name) != found.settings[name]:
             raise MitigationError(
-                f"the responses were made with other text around the prompt, {str(signature.generation.get(name))[:200]!r}, "
-                f"than the model would read, {found.settings[name][:200]!r}: give the same --system, --separator or "
-                "--continuation"
+                f"the responses were made with other text around the prompt, "
+                f"{str(signature.generation.get(name))[:200]!r}, than the model would read, "
+                f"{found.settings[name][:200]!r}: give the same --system, --separator or --continuation"
             )
     return find_conversation(loaded.tokenizer, replace(asked, control=""), "causal")
 
