@@ -80,7 +80,7 @@ def _write_sentences(sentences: pa.Table, path: Path, *, overwrite: bool) -> Pat
 
 
 def transfer_dimension(specification: Specification) -> str:
-    """The name of a specification's sentences about all groups, also those that are not trained on.
+    """The name of a specification's sentences about all groups, held-out groups too.
 
     Source: Zhao et al. 2024, section 5.3, which measures F over all groups.
     """
@@ -97,7 +97,7 @@ def with_held_out(specification: Specification, names: Sequence[str]) -> Specifi
 
 
 def training_groups(specification: Specification, chosen: Sequence[str]) -> tuple[str, ...]:
-    """The groups that take part in the training: those that are not held out, or the chosen ones among them.
+    """The groups that take part in the training: all that are not held out, or the chosen ones among them.
 
     Raises ``MitigationError`` if fewer than two remain, or a chosen group is unknown or held out.
     """
@@ -152,7 +152,7 @@ def split_corpus(
 def corpus_lesson(
     method: Method, corpus: SplitCorpus, specification: Specification, groups: tuple[str, ...], tokenizer: Any
 ) -> Lesson:
-    """What a method trains on: its texts of the training part, and the validation sentences about training groups.
+    """The lesson of a method: its texts of the training part, and validation sentences about training groups.
 
     Raises ``MitigationError`` if the corpus has no sentence that the method can use.
     """

@@ -19,12 +19,12 @@ from holisticbias_eval.results.run import is_run, read_signature
 
 AIM = ("group_perplexity",)
 STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
-"""What is always measured for methods that learn from sentences, and for those that learn from responses."""
+"""The measures of every mitigation: of methods that learn from sentences, and from responses."""
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """What to measure: ``always``, ``further`` measures on a release, and what is to be retained."""
+    """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs."""
 
     always: Sequence[str] = AIM
     further: Sequence[str] = ()
@@ -35,7 +35,7 @@ class Measuring:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All measures, those that the methods aim at first."""
+        """All measures, the aims first."""
         return tuple(dict.fromkeys((*self.always, *self.retain.measures, *self.further)))
 
 
@@ -86,7 +86,7 @@ def measure_model(
 
 
 def _wanted(measuring: Measuring, folder: Path, *, overwrite: bool) -> Runs:
-    """The runs to make, each in a folder of its own: those that the folder does not have, or all."""
+    """The runs to make, one folder each: all, or without ``overwrite`` the missing ones."""
     runs = runs_of(measuring.names, folder)
     placed = [(names, folder / names[0]) if out == folder else (names, out) for names, out in runs]
     return tuple((names, out) for names, out in placed if out is None or overwrite or not is_run(out))

@@ -61,7 +61,7 @@ def mitigate_styles(
     """Train a model with each method of styles on its own responses, and measure responses before and after.
 
     Without a model it is the embedded responder. Null ``measuring`` measures nothing; ``STYLE_AIM`` is always measured,
-    on responses made as those that are trained on. One
+    on responses made like the training texts. One
     method writes its folder at ``out``, several write a folder each in it. An interrupted call continues when it is
     made again. Raises ``EvaluationError``.
     """

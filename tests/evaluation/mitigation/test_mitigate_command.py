@@ -353,7 +353,7 @@ def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path
 def test_nothing_to_measure_with_no_measure(tmp_path: Path) -> None:
     result = mitigate("lmd", "--no-measure", "--measure", "likelihood_bias", "--out", tmp_path, fails=True)
     assert result.exit_code == 2
-    assert "--no-measure leaves out what --measure asks for" in result.output
+    assert "--no-measure leaves out what --measure, --retain" in result.output
     assert refusal("lmd", "--measure", "nothing", "--out", tmp_path / "out").startswith("there is no measure 'nothing'")
 
 
