@@ -1,4 +1,4 @@
-"""What the methods of styles train on: a model's own responses, judged, valued and tagged."""
+"""Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEPT = ("response_id", "axis", "descriptor", "template", "finish")
 
 @dataclass(frozen=True)
 class StyleOptions:
-    """Where the responses come from, and how they are tagged.
+    """The source of the responses, and the settings of their tags.
 
     ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
     ``answering`` says.

@@ -163,7 +163,7 @@ def _cells(g: Gain) -> tuple[Cell, ...]:
 
 
 def _chart(gains: Sequence[tuple[str, str, Gain]], caption: str) -> Iterator[Section]:
-    """Relative changes with their intervals; those that the scale has no room for stand in the tables only."""
+    """Relative changes with their intervals; the scale leaves out changes beyond its ends."""
     drawn = [(group, label, g) for group, label, g in gains if _fits(g)]
     if not drawn:
         return
