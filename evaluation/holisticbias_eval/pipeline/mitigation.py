@@ -20,7 +20,13 @@ from holisticbias_eval.pipeline.mitigation_lessons import (
     open_chosen_corpus,
     search,
 )
-from holisticbias_eval.pipeline.mitigation_measuring import Measuring, check_measuring, measure_model, with_neutral_text
+from holisticbias_eval.pipeline.mitigation_measuring import (
+    Measuring,
+    check_measuring,
+    measure_model,
+    refuse_other_model,
+    with_neutral_text,
+)
 from holisticbias_eval.pipeline.mitigation_training import train_lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.mitigation import mitigation_report, training_report
@@ -77,10 +83,10 @@ def mitigate(
     if measuring is not None:
         place = shared_folder(models, out)
         with continued_if_interrupted("the trained models are kept"):
-            test_set = corpus.test_set(place / "split")
+            test_set = corpus.write_test_set(groups, place, overwrite=overwrite)
             if corpus.is_calibration:
                 measuring = with_neutral_text(measuring, neutral_lines(), place / "neutral.txt")
-            measure_models(base, models, test_set, measuring, out, display)
+            measure_models(base, models, test_set, measuring, out, display, overwrite=overwrite)
     return finish(models, out, display, measured=measuring is not None)
 
 
@@ -96,11 +102,20 @@ def measure_models(
     measuring: Measuring,
     out: Path,
     display: Display,
+    *,
+    overwrite: bool,
 ) -> None:
-    """Measure the base model, and each trained model; runs that are there already are kept."""
-    measure_model(base, test_set, measuring, shared_folder(models, out) / BEFORE, display)
+    """Measure the base model, and each trained model; runs that are there already are kept, unless ``overwrite``.
+
+    Raises ``MitigationError`` if the folder has runs of another model before mitigation.
+    """
+    before = shared_folder(models, out) / BEFORE
+    if not overwrite:
+        refuse_other_model(before, models[0].record.base_model.weights_sha256)
+    measure_model(base, test_set, measuring, before, display, overwrite=overwrite)
     for model in models:
-        measure_model(str(model.folder), test_set, measuring, model.folder / MEASURED / AFTER, display)
+        after = model.folder / MEASURED / AFTER
+        measure_model(str(model.folder), test_set, measuring, after, display, overwrite=overwrite)
 
 
 def shared_folder(models: Sequence[MitigatedModel], out: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What mitigation needs before it trains: the methods, the model, the settings to try, and what each method learns."""
+"""Prepare a mitigation: find the methods, the model, the settings to try, and the corpus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OWN_GRID = "default"
 
 @dataclass(frozen=True)
 class MitigationOptions:
-    """What to mitigate in which model, and how; null values are those of the calibration.
+    """Options of a mitigation; a null model, specification or corpus is that of the calibration.
 
     ``settings`` are the values of ``TrainingSettings`` that the user gives. ``hold_out`` joins the groups that the
     specification holds out; ``groups`` limits the training to these groups.
@@ -61,7 +61,7 @@ def find_methods(names: Sequence[str]) -> Sequence[Method]:
 
 
 def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
-    """Load a model that can be trained: a causal model with weights of its own in floating-point numbers.
+    """Load a model that can be trained: a causal model whose weights are floating-point numbers.
 
     Raises ``ModelError``, and ``MitigationError`` for other models.
     """

@@ -85,7 +85,7 @@ def mitigate_styles(
         made.append(MitigatedModel(folder, record))
     if measuring is not None:
         with continued_if_interrupted("the trained models are kept"):
-            measure_models(model, made, None, measuring, out, display)
+            measure_models(model, made, None, measuring, out, display, overwrite=overwrite)
     return finish(made, out, display, measured=measuring is not None)
 
 

@@ -17,7 +17,7 @@ _INFO = Info(
     name="mitigation",
     title="Training",
     summary="what the models were trained on, with which settings, and what validation found",
-    direction="the smaller F, the less the groups' perplexities differ; a higher perplexity is a cost",
+    direction="a larger F means that the groups' perplexities differ more; a higher perplexity is a cost",
     limits="validation sentences chose the settings, so their figures look better than those of the test set",
     source="Zhao et al. 2024, sections 4 and 5",
     headline="f",
@@ -27,7 +27,7 @@ _F, _PERPLEXITY = "F on validation sentences", "Validation perplexity"
 
 
 def training_chapter(records: Sequence[Mitigation]) -> Chapter:
-    """What was trained, for one method or several on the same model."""
+    """The chapter on training, for one method or several on the same model."""
     sections = [_overview(records)]
     for record in records:
         if len(record.points) > 1:
@@ -67,7 +67,7 @@ def _title(records: Sequence[Mitigation]) -> str:
 
 
 def _origin(record: Mitigation) -> Section:
-    """What all methods of a page share."""
+    """The section on the signature that all methods of a page share."""
     columns = (Column("what", "What"), Column("value", "Value"))
     table = Table("origin", "What the training depends on", columns, tuple(_origin_rows(record)))
     return Section("origin", "What the training depends on", (table,), detail=True, in_terminal=False)
