@@ -52,6 +52,7 @@ class GroupPerplexity(Measure):
             "eta_squared": "Eta squared over groups",
             "mean_abs_t": "Mean |t| of pairs of groups",
         },
+        main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
     prompts: ClassVar[Prompts] = TEST_SETS
