@@ -37,8 +37,8 @@ def sets_report(
         labels.add(view.labels)
         if len(sets) == 2:
             changes = Figures(found.compared.figures)
-            for name in dict.fromkeys(figure.measure for figure in changes):
-                opened.append((found.name, name, MEASURES[name].compared_sections(changes, view)))
+            names = dict.fromkeys(figure.measure for figure in changes)
+            opened.extend((found.name, name, MEASURES[name].compared_sections(changes, view)) for name in names)
 
     compared = compare_sets(sets, chosen, step, use)
     sides = ("Before", "After") if compared.before == BEFORE else SIDES
@@ -96,7 +96,7 @@ def _measured(compared: ComparedSets) -> Iterator[str]:
     for line, models in said.items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
     if len(compared.models) > 1:
-        yield "Compare two models for every measure's own sections."
+        yield "For the sections of each measure compare two models."
     yield NO_VERDICT
 
 

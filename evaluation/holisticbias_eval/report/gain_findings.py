@@ -9,13 +9,15 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.report.gain_labels import usual_keys
 from holisticbias_eval.report.units import show
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
-from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.sections import Paragraph, Role
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
 Naming = Callable[[Gain], str]
 _TESTED: tuple[Outcome, ...] = ("gain", "cost", "change", "no change shown")
 _MOST = 5
+_LARGE = 3
+"""Models whose findings are shown large; those of more would fill the screen."""
 
 
 def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> Iterator[Paragraph]:
@@ -25,7 +27,8 @@ def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> I
     yield from _missed(models, aims)
     for model, gains in models.items():
         before = f"{model}: " if len(models) > 1 else ""
-        yield Paragraph(f"{before}{' '.join(_of_model(gains, name))}", "finding")
+        role: Role = "finding" if len(models) <= _LARGE else "text"
+        yield Paragraph(f"{before}{' '.join(_of_model(gains, name))}", role)
     yield Paragraph(" ".join(_notes(models)), "note")
 
 
@@ -51,7 +54,8 @@ def _of_model(gains: Sequence[Gain], name: Naming) -> Iterator[str]:
         yield "No cost shown."
     hidden = [name(g) for g in gains if g.outcome == "cost" and not g.main]
     if hidden:
-        yield f"Costs among the other figures below: {len(hidden):,} ({'; '.join(hidden[:2])}{' ...' * (len(hidden) > 2)})."
+        more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
+        yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
     if rest:
         yield f"{'Other f' if aimed else 'F'}igures: {counted(rest)}."
 
@@ -60,10 +64,14 @@ def _aimed(gain: Gain, name: Naming) -> str:
     interval = ""
     if gain.interval is not None:
         interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
-    chance = ""
-    if gain.chance is not None:
-        chance = f"; if groups did not differ, 95% of values would be at most {show(gain.chance, gain.unit)}"
-    return f"{name(gain)} {_both(gain)}{interval}{chance}."
+    return f"{name(gain)} {_both(gain)}{interval}{_points(gain)}."
+
+
+def _points(gain: Gain) -> str:
+    """What the figure would be at most if groups did not differ."""
+    points = {"by its distribution": gain.distribution, "for groups permuted within sentences": gain.chance}
+    said = [f"{_alone(gain, value)} {how}" for how, value in points.items() if value is not None]
+    return f"; its 95% point without differences is {' and '.join(said)}" if said else ""
 
 
 def _both(gain: Gain) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from holisticbias_eval.figures import Interval
@@ -68,23 +68,27 @@ def changes_table(slug: str, caption: str, rows: Sequence[Named], sides: tuple[s
         Column("interval", "95% interval", f"{unit} difference", interval=True),
         Column("p_value", "p", "p_value"),
         Column("chance", "95% of permuted", unit),
+        Column("distribution", "95% point", unit),
         Column("unit", "Unit"),
         Column("better", "Better"),
         Column("n", "Items", "count"),
     )
-    tested = any(row.gain.p_value is not None for row in rows)
-    permuted = any(row.gain.chance is not None for row in rows)
-    cells = tuple(_cells(row, several, tested, permuted, full) for row in rows)
+    blank = {name for name in _POINTS if any(getattr(row.gain, name) is not None for row in rows)}
+    cells = tuple(_cells(row, several, blank, full) for row in rows)
     return without_empty(Table(f"gains-{slug}", caption, columns, cells))
 
 
-def _cells(row: Named, several: bool, tested: bool, permuted: bool, full: bool) -> tuple[Cell, ...]:
+_POINTS = ("p_value", "chance", "distribution")
+"""What only some figures have: a row without it is left blank beside others."""
+
+
+def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell, ...]:
     g = row.gain
-    p: Cell = g.p_value if g.p_value is not None or not tested else ""
-    chance: Cell = g.chance if g.chance is not None or not permuted else ""
-    further = (g.unit, "" if g.better == "none" else g.better, g.n) if full else (None, None, None)
+    values = (getattr(g, name) for name in _POINTS)
+    p, *points = ("" if value is None and name in blank else value for name, value in zip(_POINTS, values, strict=True))
+    further = (*points, g.unit, "" if g.better == "none" else g.better, g.n) if full else (points[0], *[None] * 4)
     model = row.model if several else None
-    return (row.figure, model, g.outcome, g.before, g.after, g.change, ends(g.interval), p, chance, *further)
+    return (row.figure, model, g.outcome, g.before, g.after, g.change, ends(g.interval), p, *further)
 
 
 def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) -> Table:
@@ -157,10 +161,10 @@ def _fits(g: Gain) -> bool:
 
 
 def _relative(g: Gain) -> Interval | None:
-    """The interval of the change as a share of the value before."""
+    """The interval of the change as a share of the value before; a fall by more than all of it is not drawn."""
     if g.interval is None or not g.before:
         return None
-    return Interval(low=g.interval.low / abs(g.before), high=g.interval.high / abs(g.before))
+    return Interval(low=max(g.interval.low / abs(g.before), -_LARGEST), high=g.interval.high / abs(g.before))
 
 
 def by_kind(rows: Sequence[Named]) -> Iterator[tuple[Kind, Sequence[Named]]]:
@@ -173,5 +177,3 @@ def by_kind(rows: Sequence[Named]) -> Iterator[tuple[Kind, Sequence[Named]]]:
 def slug_of(kind: Kind) -> str:
     """A kind in the name of a table."""
     return kind.replace(" ", "-")
-
-

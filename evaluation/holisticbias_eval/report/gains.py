@@ -19,8 +19,8 @@ from holisticbias_eval.report.gain_tables import (
     slug_of,
 )
 from holisticbias_eval.report.report import Chapter
-from holisticbias_eval.results.gains import KINDS, Aim, Gain
-from holisticbias_eval.sections import Section
+from holisticbias_eval.results.gains import KINDS, Aim
+from holisticbias_eval.sections import Section, Table
 
 GAINS = Info(
     name="gains",
@@ -57,10 +57,11 @@ def gains_chapter(
     main = _in_order([row for row in named if row.gain.main])
     names = {id(row.gain): row.figure for row in named}
     said = findings(models, aims, labels.aim, lambda gain: names[id(gain)])
-    if len(models) > 1:
-        tables = (models_table(main, further, sides[0]), outcomes_table(main)) if main else ()
-    else:
+    tables: tuple[Table, ...] = ()
+    if len(models) == 1:
         tables = tuple(changes_table(slug_of(kind), WORDS[kind], own, sides, full=False) for kind, own in by_kind(main))
+    elif main:
+        tables = (models_table(main, further, sides[0]), outcomes_table(main))
     first = Section("gains", GAINS.title, (*said, *tables))
     details = tuple(_details(named, main, sides, several=len(models) > 1))
     return Chapter(GAINS, (first, *chart_section(main, f"Relative change from {sides[0]}"), *details))
@@ -97,5 +98,3 @@ def _in_order(rows: Sequence[Named]) -> list[Named]:
         places.setdefault(row.figure, len(places))
     directed = {row.figure: row.gain.better == "none" for row in rows}
     return sorted(rows, key=lambda row: (KINDS.index(row.gain.kind), directed[row.figure], places[row.figure]))
-
-

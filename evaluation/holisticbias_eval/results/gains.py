@@ -36,8 +36,10 @@ class Aim(Part):
 
     def transfers(self, measure: str, keys: Mapping[str, str]) -> bool:
         """Whether a figure with these keys is of what is aimed at together with groups that were not trained on."""
-        held = {**self.keys, "dimension": f"{self.keys['dimension']}{WITH_HELD_OUT}"} if "dimension" in self.keys else {}
-        return measure == self.measure and bool(held) and held.items() <= keys.items()
+        if "dimension" not in self.keys:
+            return False
+        held = {**self.keys, "dimension": f"{self.keys['dimension']}{WITH_HELD_OUT}"}
+        return measure == self.measure and held.items() <= keys.items()
 
 
 class Gain(Part):
@@ -47,7 +49,8 @@ class Gain(Part):
     0) and the figure has a direction, a change if it has none. ``whole`` says that the figure is over everything that
     the measure covers, not of one axis, domain or specification. ``main`` says that it stands for its measure; the
     others are the same on another scale, or details. ``chance`` is the value that the figure after does not exceed for
-    95% of permuted groups, if the measure permutes groups.
+    95% of permuted groups, and ``distribution`` the 95% point of its distribution if groups are equal, if the measure
+    has them.
     """
 
     measure: str
@@ -66,6 +69,7 @@ class Gain(Part):
     whole: bool
     main: bool = True
     chance: float | None = None
+    distribution: float | None = None
     run: str = ""
 
     @property
@@ -99,7 +103,7 @@ def _found(changes: Figures, aims: Sequence[Aim], run: str, after: Figures) -> I
         is_whole = not _parts(change) or (change.measure, change.of) not in whole
         if _is_shown(change, is_whole=is_whole):
             gain = _gain(change, changes, aims, run, is_whole=is_whole)
-            yield gain.model_copy(update={"chance": _chance(gain, after)})
+            yield gain.model_copy(update=_points(gain, after))
 
 
 def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
@@ -168,13 +172,14 @@ def _is_main(change: Figure, kind: Kind) -> bool:
     return not info.main or change.of == info.headline or kind in ("aimed at", "quality")
 
 
-def _chance(gain: Gain, after: Figures) -> float | None:
-    """The figure's 95% point over permuted groups; None if the second run has it of other sentences."""
+def _points(gain: Gain, after: Figures) -> dict[str, float | None]:
+    """The figure's 95% points if groups are equal; none if the second run has them of other sentences."""
     keys = {key: value for key, value in gain.keys.items() if key != "figure"}
-    own = after.get(gain.measure, gain.figure, keys)
-    if own is None or own.value is None or gain.after is None or not isclose(own.value, gain.after, rel_tol=1e-6):
-        return None
-    return after.value(gain.measure, f"{gain.figure}_null_95", keys)
+    own = after.value(gain.measure, gain.figure, keys)
+    if own is None or gain.after is None or not isclose(own, gain.after, rel_tol=1e-6):
+        return {}
+    names = {"chance": f"{gain.figure}_null_95", "distribution": f"{gain.figure}_distribution_95"}
+    return {field: after.value(gain.measure, name, keys) for field, name in names.items()}
 
 
 def judge(before: float | None, change: Figure, better: Better) -> Outcome:
