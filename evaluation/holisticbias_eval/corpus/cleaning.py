@@ -21,8 +21,9 @@ _REMOVED = re.compile(
 def clean(text: str) -> str:
     """The text in lower case with one blank between words, without links, emoji, and addresses or names of people.
 
-    Addresses are of e-mail, names of Reddit users (``u/NAME``). A Markdown link becomes its words, and HTML entities their characters. What is removed leaves a blank, so that the
-    words around it stay apart. Source: Zhao et al. 2024, section 2.2 (links, emoji, blanks, lower case).
+    Addresses are of e-mail, names of Reddit users (``u/NAME``). A Markdown link becomes its words, and HTML entities
+    their characters. What is removed leaves a blank, so that the words around it stay apart. Source: Zhao et al. 2024,
+    section 2.2 (links, emoji, blanks, lower case).
     """
     text = re.sub("&amp;", "&", text, flags=re.IGNORECASE) if "&" in text else text
     text = _ENTITY.sub(lambda found: _ENTITIES[found[1].lower()], text)

@@ -16,7 +16,7 @@ class Reading:
     """How to read documents, and what was read.
 
     ``may_mention`` says of a document's bytes whether it may mention a group; others are counted and not parsed.
-    ``read`` takes numbers of bytes. ``text_field`` is the field of a row with its text, null for the first of ``FIELDS``.
+    ``read`` takes numbers of bytes. ``text_field`` holds the text of a row, by default the first of ``FIELDS`` does.
     ``bad`` counts lines that are not valid, ``without_text`` rows that lack the field; ``damaged`` names files that
     could not be read to the end.
     """
@@ -46,7 +46,7 @@ class Reading:
         document = row_document(row, place, self.text_field)
         if document is None:
             self.without_text += 1
-            self.text_fields.update(str(name)[:40] for name in list(row)[:_NAMES])
+            self.fields.update(str(name)[:40] for name in list(row)[:_NAMES])
         self.with_text += document is not None
         return document
 
@@ -54,5 +54,5 @@ class Reading:
 def missing_field(reading: Reading) -> str:
     """The line for a user whose rows all lack the field."""
     wanted = reading.text_field or ", ".join(FIELDS)
-    found = ", ".join(repr(name) for name, _ in reading.text_fields.most_common(_NAMES))
+    found = ", ".join(repr(name) for name, _ in reading.fields.most_common(_NAMES))
     return f"no row has a text in the field {wanted}: name another with --field; found {found or 'no fields'}"

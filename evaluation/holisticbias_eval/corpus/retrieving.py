@@ -16,9 +16,8 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.cleaning import clean
 from holisticbias_eval.corpus.documents import Document, bare_identifier
 from holisticbias_eval.corpus.examples import COLUMNS
-from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.sampling import Reservoir
-from holisticbias_eval.corpus.windows import Window, find_windows
+from holisticbias_eval.corpus.windows import Window, WindowFinder
 
 HELD = 10_000
 """Sentences of each group that are held unless the user names a number, which bounds the memory."""
@@ -62,8 +61,10 @@ class Retrieval:
     sentences: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
     _held: dict[str, Reservoir[Row]] = field(init=False)
+    _windows: WindowFinder = field(init=False)
 
     def __post_init__(self) -> None:
+        self._windows = WindowFinder(self.specification, self.settings.words)
         size = HELD if self.settings.per_group is None else self.settings.per_group
         groups = [one.name for one in self.specification.groups if self.settings.held_out or not one.held_out]
         self._held = {name: Reservoir(size, self.settings.seed) for name in groups}
@@ -73,8 +74,8 @@ class Retrieval:
         if document.is_deleted:
             self.documents["deleted"] += 1
             return
-        text = clean(document.text)
-        if next(target_finder(self.specification).find(text), None) is None:
+        windows = list(self._windows.find(clean(document.text)))
+        if not windows:
             return
         self.mentioning += 1
         refusal = self._refusal(document)
@@ -82,7 +83,7 @@ class Retrieval:
             self.documents[refusal] += 1
             return
         self.without_date += document.date is None
-        for window in find_windows(text, self.specification, self.settings.words):
+        for window in windows:
             self._offer(window, document)
 
     def _refusal(self, document: Document) -> str | None:

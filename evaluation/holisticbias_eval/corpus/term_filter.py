@@ -7,32 +7,38 @@ from collections.abc import Iterable
 
 from holisticbias.terms.specification_entries import Specification
 
-_ALWAYS = (
-    b"[deleted]", b"[removed]",  # counted
-    *(rf"\u00{digit}".encode() for digit in "4567"),  # letters as JSON may write them
-    rb"\u0130", rb"\u0131", rb"\u017f", rb"\u212a",  # letters that equal i, s and k in any case
-    *(letter.encode() for letter in "\u0130\u0131\u017f\u212a"),
-)  # fmt: skip
+_COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
+_SHORTEST = 4  # letters that two terms share
+_ESCAPE = re.compile(rb"\\u(?:00[4-7]|013[01]|017f|212a)")
+"""Letters that JSON writes as escapes: ASCII, and those that equal i, s and k in any case."""
+_LETTERS = tuple(letter.encode() for letter in "\u0130\u0131\u017f\u212a")
+_DELETED = (b"[deleted]", b"[removed]")
 
 
 class TermFilter:
     """Says of a document's bytes, UTF-8 or JSON, whether it may mention a term; it never says no for a mention.
 
-    It looks for runs of letters of the terms, in any case, which is faster than parsing the document.
+    It looks for letters that the terms have, in any case, which is faster than parsing the document. Deleted texts
+    count as mentions, so that they are counted.
     """
 
     def __init__(self, terms: Iterable[str]) -> None:
-        runs = [_runs(term) for term in terms]
-        self._needles: tuple[bytes, ...] | None = None
-        if all(runs):
-            self._needles = (*_needles(runs), *_ALWAYS)
+        runs = [_run(term) for term in terms]
+        self._needles = None if None in runs else _needles({run for run in runs if run is not None})
 
     def __call__(self, document: bytes) -> bool:
         """Whether the document may mention a term."""
         if self._needles is None:
             return True
         lower = document.lower()
-        return any(needle in lower for needle in self._needles)
+        for needle in self._needles:
+            if needle in lower:
+                return True
+        if b"ed]" in lower and any(one in lower for one in _DELETED):
+            return True
+        if b"\\u" in lower and _ESCAPE.search(lower):
+            return True
+        return not lower.isascii() and any(letter in lower for letter in _LETTERS)
 
 
 def target_filter(specification: Specification) -> TermFilter:
@@ -40,15 +46,24 @@ def target_filter(specification: Specification) -> TermFilter:
     return TermFilter(term for slot in specification.slots for term in slot.terms if term is not None)
 
 
-def _runs(term: str) -> list[str]:
-    """The runs of ASCII letters and digits of a term, which its mentions all have."""
-    return sorted(re.findall(r"[a-z0-9]+", term.casefold()), key=lambda run: (-len(run), run))
+def _run(term: str) -> str | None:
+    """The longest run of ASCII letters and digits, which all mentions of a term have; a rare word if it has one."""
+    runs = re.findall(r"[a-z0-9]+", term.casefold())
+    return min(runs, key=lambda run: (run in _COMMON, -len(run), run), default=None)
 
 
-def _needles(runs: list[list[str]]) -> list[bytes]:
-    """Few runs such that each term has at least one of them."""
-    chosen: list[str] = []
-    for one in sorted(runs, key=lambda one: (len(one), len(one[0]), one)):
-        if not any(needle in run for needle in chosen for run in one):
-            chosen.append(one[0])
-    return [needle.encode() for needle in chosen]
+def _needles(runs: set[str]) -> tuple[bytes, ...]:
+    """Few texts such that each run contains one: parts that several share, or whole runs."""
+    chosen: list[bytes] = []
+    while runs:
+        parts = {part for run in runs for part in _parts(run)}
+        shared = {part: sum(part in run for run in runs) for part in parts}
+        best = min(parts, key=lambda part: (-shared[part], -len(part), part))
+        runs = {run for run in runs if best not in run}
+        chosen.append(best.encode())
+    return tuple(chosen)
+
+
+def _parts(run: str) -> set[str]:
+    longest = range(len(run) - _SHORTEST + 1)
+    return {run} | {run[start:stop] for start in longest for stop in range(start + _SHORTEST, len(run) + 1)}

@@ -47,10 +47,13 @@ class TextFile:
             if not line or line.isspace():
                 continue
             reading.documents += 1
-            place = f"{self.name}:{number}"
-            document = _json_document(line, place, reading) if is_json else _text_document(line, place, reading)
-            if document is not None:
-                yield document
+            if reading.may_mention(line):
+                read = _json_document if is_json else _text_document
+                document = read(line, f"{self.name}:{number}", reading)
+                if document is not None:
+                    yield document
+            elif is_json and not (line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")):
+                reading.refuse(f"{self.name}:{number}", "not a JSON object")
 
     def _is_json(self) -> bool | None:
         """Whether the name says that the file holds JSON lines, null if it does not say."""
@@ -79,11 +82,6 @@ def _paragraphs(lines: Iterator[bytes | None]) -> Iterator[tuple[int, bytes | No
 
 
 def _json_document(line: bytes, place: str, reading: Reading) -> Document | None:
-    if not reading.may_mention(line):
-        is_object = line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")
-        if not is_object:
-            reading.refuse(place, "not a JSON object")
-        return None
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
@@ -93,8 +91,6 @@ def _json_document(line: bytes, place: str, reading: Reading) -> Document | None
 
 
 def _text_document(line: bytes, place: str, reading: Reading) -> Document | None:
-    if not reading.may_mention(line):
-        return None
     try:
         text = line.decode()
     except UnicodeDecodeError:

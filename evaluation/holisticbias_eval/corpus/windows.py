@@ -23,22 +23,45 @@ class Window:
     text: str
 
 
-def find_windows(text: str, specification: Specification, words: int) -> Iterator[Window | Refusal]:
-    """Yield for each mention of a group its window, or why it has none; ``text`` is cleaned.
+class WindowFinder:
+    """Finds windows of ``words`` words to either side of the mentions of a specification's groups.
 
-    A window has the words of the mention and up to ``words`` words to either side; a word is what stands between
-    blanks. It needs an attribute that is not part of a group's term, and no mention of another group. A mention in an
-    earlier window has none. Source: Zhao et al. 2024, section 2.2.
+    A window has the words of a mention and up to ``words`` words to either side; a word is what stands between blanks.
+    It needs an attribute that is not part of a group's term, and no mention of another group. A mention in an earlier
+    window has none. Source: Zhao et al. 2024, section 2.2.
     """
-    done = 0
-    for mention in target_finder(specification).find(text):
-        if mention.start < done:
-            continue
-        start, stop = _around(text, mention, words)
-        window = _window(text[start:stop], specification, mention.start - start)
-        if isinstance(window, Window):
-            done = stop
-        yield window
+
+    def __init__(self, specification: Specification, words: int) -> None:
+        self._words = words
+        self._targets = target_finder(specification)
+        self._attributes = attribute_finder(specification)
+
+    def find(self, text: str) -> Iterator[Window | Refusal]:
+        """Yield for each mention in a cleaned text its window, or why it has none."""
+        done = 0
+        for mention in self._targets.find(text):
+            if mention.start < done:
+                continue
+            start, stop = _around(text, mention, self._words)
+            window = self._window(text[start:stop], mention.start - start)
+            if isinstance(window, Window):
+                done = stop
+            yield window
+
+    def _window(self, text: str, place: int) -> Window | Refusal:
+        targets = list(self._targets.find(text))
+        if len({one.of.group for one in targets}) > 1:
+            return "several groups"
+        target = min(targets, key=lambda one: abs(one.start - place))
+        attributes = [
+            one
+            for one in self._attributes.find(text)
+            if not any(one.start < other.stop and other.start < one.stop for other in targets)
+        ]
+        if not attributes:
+            return "no attribute"
+        nearest = min(attributes, key=lambda one: _distance(one, target))
+        return Window(target.of.group, target.of.term, nearest.of.term, nearest.of.attribute_set, text)
 
 
 def _around(text: str, mention: Mention[TargetTerm], words: int) -> tuple[int, int]:
@@ -49,22 +72,6 @@ def _around(text: str, mention: Mention[TargetTerm], words: int) -> tuple[int, i
         start = text.rfind(" ", 0, start - 1) + 1 if start > 1 else 0
         stop = text.find(" ", stop + 1) if stop >= 0 else stop
     return start, stop if stop >= 0 else len(text)
-
-
-def _window(text: str, specification: Specification, place: int) -> Window | Refusal:
-    targets = list(target_finder(specification).find(text))
-    if len({one.of.group for one in targets}) > 1:
-        return "several groups"
-    target = min(targets, key=lambda one: abs(one.start - place))
-    attributes = [
-        one
-        for one in attribute_finder(specification).find(text)
-        if not any(one.start < other.stop and other.start < one.stop for other in targets)
-    ]
-    if not attributes:
-        return "no attribute"
-    nearest = min(attributes, key=lambda one: _distance(one, target))
-    return Window(target.of.group, target.of.term, nearest.of.term, nearest.of.attribute_set, text)
 
 
 def _distance(attribute: Mention[AttributeTerm], target: Mention[TargetTerm]) -> int:
