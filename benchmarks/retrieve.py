@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import random
 import subprocess
 import sys
@@ -62,8 +63,9 @@ def comments(count: int) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def write_archive(path: Path, megabytes: int, part: bytes) -> None:
-    """Write one zstd frame of about this size: the part again and again, further apart than its window."""
+def write_archive(path: Path, megabytes: int) -> None:
+    """Write one zstd frame of about this size: the same comments again and again, further apart than its window."""
+    part = comments(LINES)
     with (
         path.open("wb") as file,
         zstandard.ZstdCompressor(level=1, threads=2).stream_writer(file, closefd=False) as writer,
@@ -84,11 +86,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, nargs="+", default=[20, 100], help="sizes of the .zst files")
     sizes = parser.parse_args().megabytes
-    part = comments(LINES)
+    spawning = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as name:
         for size in sizes:
             archive = Path(name) / f"{size}.zst"
-            write_archive(archive, size, part)
+            writer = spawning.Process(target=write_archive, args=(archive, size))
+            writer.start()  # not in this process, whose memory the system would count as that of its children
+            writer.join()
             lines, floor, _ = measure(UNPACK, str(archive))
             _, seconds, memory = measure(RETRIEVE, str(archive), str(Path(name) / f"{size}.parquet"))
             print(
