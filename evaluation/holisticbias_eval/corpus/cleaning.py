@@ -23,7 +23,7 @@ def clean(text: str) -> str:
 
     Addresses are of e-mail, names of Reddit users (``u/NAME``). A Markdown link becomes its words, and HTML entities
     their characters. What is removed leaves a blank, so that the words around it stay apart. Source: Zhao et al. 2024,
-    section 2.2 (links, emoji, blanks, lower case).
+    section 2 (links, emoji, blanks, lower case).
     """
     text = re.sub("&amp;", "&", text, flags=re.IGNORECASE) if "&" in text else text
     text = _ENTITY.sub(lambda found: _ENTITIES[found[1].lower()], text)

@@ -1,4 +1,4 @@
-"""How documents are read, and what was read."""
+"""Options and counts of reading documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = 20  # fields in a message
 
 @dataclass(slots=True)
 class Reading:
-    """How to read documents, and what was read.
+    """Options and counts of reading documents.
 
     ``may_mention`` says of a document's bytes whether it may mention a group; others are counted and not parsed.
     ``read`` takes numbers of bytes. ``text_field`` holds the text of a row, by default the first of ``FIELDS`` does.

@@ -26,7 +26,7 @@ Row = dict[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSettings:
-    """Which sentences are kept.
+    """Settings of a retrieval.
 
     ``words`` words to either side of a mention; documents from ``since`` on and before ``until``, null for no bound,
     and ``dated`` ones only or also those without a date; at most ``per_group`` sentences of each group, null for
@@ -47,8 +47,8 @@ class RetrievalSettings:
 class Retrieval:
     """Takes documents, and holds a random draw of their sentences about each group.
 
-    ``found`` counts sentences by group with repeats, ``documents`` those that mention a group, by what became of them,
-    ``sentences`` mentions of groups by why they gave no sentence. ``withdrawn`` has what is left
+    ``found`` counts sentences by group with repeats, ``documents`` documents that are left out, by reason,
+    ``sentences`` mentions of groups that gave no sentence, by reason. ``withdrawn`` has what is left
     out: bare identifiers and places of documents, and ids of examples.
     """
 
@@ -87,7 +87,7 @@ class Retrieval:
             self._offer(window, document)
 
     def _refusal(self, document: Document) -> str | None:
-        """Why a document is left out, null to keep it."""
+        """The reason for leaving out a document, null to keep it."""
         if bare_identifier(document.source) in self.withdrawn or document.place in self.withdrawn:
             return "withdrawn"
         if document.is_by_bot:

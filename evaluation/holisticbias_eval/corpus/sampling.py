@@ -28,7 +28,7 @@ class Reservoir(Generic[T]):
         return len(self._values)
 
     def offer(self, text: str, value: T) -> Offered:
-        """Take a text; ``repeated`` is one that is held already."""
+        """Take a text; the answer is ``repeated`` if it is held already."""
         if text in self._values:
             return "repeated"
         number = -int.from_bytes(blake2b(text.encode(), digest_size=8, key=self._key).digest(), "big")

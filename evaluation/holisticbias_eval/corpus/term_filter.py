@@ -10,7 +10,7 @@ from holisticbias.terms.specification_entries import Specification
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share
 _ESCAPE = re.compile(rb"\\u(?:00[4-7]|013[01]|017f|212a)")
-"""Letters that JSON writes as escapes: ASCII, and those that equal i, s and k in any case."""
+"""Letters that JSON writes as escapes: ASCII letters, and letters that equal i, s or k in any case."""
 _LETTERS = tuple(letter.encode() for letter in "\u0130\u0131\u017f\u212a")
 _DELETED = (b"[deleted]", b"[removed]")
 

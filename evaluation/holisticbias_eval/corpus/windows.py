@@ -28,7 +28,7 @@ class WindowFinder:
 
     A window has the words of a mention and up to ``words`` words to either side; a word is what stands between blanks.
     It needs an attribute that is not part of a group's term, and no mention of another group. A mention in an earlier
-    window has none. Source: Zhao et al. 2024, section 2.2.
+    window has none. Source: Zhao et al. 2024, section 2.
     """
 
     def __init__(self, specification: Specification, words: int) -> None:
