@@ -14,8 +14,10 @@ from click.testing import CliRunner, Result
 from tests.evaluation.corpus.invented import PLURALS, invented
 
 from holisticbias_eval.commands.retrieve import command
-from holisticbias_eval.corpus import retrieval_files
+from holisticbias_eval.corpus.calibration import calibration_corpus
+from holisticbias_eval.corpus.cleaning import clean
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples
+from holisticbias_eval.corpus.retrieving import Retrieval
 from holisticbias_eval.errors import CorpusError, NoExamplesError
 
 
@@ -46,7 +48,7 @@ def record(folder: Path) -> dict[str, Any]:
     return found
 
 
-BODIES = [
+BODIES: list[dict[str, Any]] = [
     {"id": "a", "body": "The BLICKETS are Grobby 😀 https://a.b", "created_utc": 1620000000},
     {"id": "b", "body": "Stads flerning", "created_utc": "2021-05-03"},
     {"id": "c", "body": "elmfolk are mizzic", "created_utc": "2019-03-10"},
@@ -122,15 +124,9 @@ def test_what_an_author_withdraws(folder: Path) -> None:
     assert sorted(one["source"] for one in rows(folder)) == ["b", "c", "e"]
     assert record(folder)["documents"]["left_out"]["withdrawn"] == 3
     assert record(folder)["mentions_left_out"]["withdrawn"] == 2
-    with pytest.raises(CorpusError, match="cannot be read"):
-        run(folder, path, "--without", folder / "absent", out="x.csv").exception and raise_(
-            run(folder, path, "--without", folder / "absent").exception
-        )
-
-
-def raise_(error: BaseException | None) -> None:
-    assert error is not None
-    raise error
+    absent = run(folder, path, "--without", folder / "absent")
+    assert isinstance(absent.exception, CorpusError)
+    assert "give a file with one identifier per line" in str(absent.exception)
 
 
 def many(count: int) -> list[dict[str, Any]]:
@@ -159,7 +155,7 @@ def test_equal_numbers_whatever_the_order(folder: Path, suffix: str) -> None:
 
 
 def test_several_files_with_bad_lines_and_a_cut_archive(folder: Path) -> None:
-    lines = "".join(f"{json.dumps(row)}\n" for row in many(30_000)).encode()
+    lines = "".join(f"{json.dumps(row)}\n" for row in many(6_000)).encode()
     (folder / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(lines)[:-2000])
     (folder / "b.txt").write_text("the stads are\x1b[31m grobby\n\xff")
     (folder / "c.jsonl").write_text("oops\n")
@@ -218,16 +214,29 @@ def test_an_interruption_leaves_nothing(folder: Path, monkeypatch: pytest.Monkey
     path = write(folder / "a.jsonl", BODIES)
     (folder / "out.jsonl").write_text("earlier")
     taken = 0
-    take = retrieval_files.Retrieval.take
+    take = Retrieval.take
 
-    def interrupted(self: retrieval_files.Retrieval, document: Any) -> None:
+    def interrupted(self: Retrieval, document: Any) -> None:
         nonlocal taken
         taken += 1
         if taken == 3:
             raise KeyboardInterrupt
         take(self, document)
 
-    monkeypatch.setattr(retrieval_files.Retrieval, "take", interrupted)
+    monkeypatch.setattr(Retrieval, "take", interrupted)
     assert run(folder, path).exit_code != 0
     assert (folder / "out.jsonl").read_text() == "earlier"
     assert sorted(one.name for one in folder.iterdir()) == ["a.jsonl", "invented.yaml", "out.jsonl"]
+
+
+def test_the_calibration_corpus_is_found_again(tmp_path: Path) -> None:
+    """Every sentence, with its group, term and attribute."""
+    corpus = calibration_corpus().to_pylist()
+    path = write(tmp_path / "a.jsonl", [{"id": row["id"], "text": row["text"]} for row in corpus])
+    out = tmp_path / "out.parquet"
+    given = ["--specification", "calibration-many", "--out", str(out), "--words", "50", "--unequal", str(path)]
+    done = CliRunner().invoke(command, given)
+    assert done.exit_code == 0, done.output
+    same = ("group", "target", "attribute", "attribute_set")
+    found = {(one["source"], *(one[name] for name in same), one["text"]) for one in read_examples(out).to_pylist()}
+    assert found == {(row["id"], *(row[name] for name in same), clean(row["text"])) for row in corpus}
