@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--until",
     type=click.DateTime(["%Y-%m-%d"]),
+    metavar="YYYY-MM-DD",
     help="Only documents from before this day (UTC), and from --years before it on. Zhao et al. 2024: 2022-03-10.",
 )
 @click.option("--years", type=click.IntRange(1, 1000), metavar="N", help="Years before --until.  [default: 3]")
