@@ -61,6 +61,12 @@ class CorpusError(EvaluationError):
     """Examples, labels of annotators or a split that cannot be used."""
 
 
+class NoExamplesError(CorpusError):
+    """Documents without any sentence that mentions a group and an attribute."""
+
+    exit_code = 1
+
+
 class DialoguesError(EvaluationError):
     """A folder that does not hold dialogues in a known form."""
 
