@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.judgements.analysis import Analysis, Rate
+from holisticbias_eval.judgements.analysis import Agreement, Analysis, Rate
 from holisticbias_eval.judgements.key import Key, Model
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.report.plain_text import model_title
@@ -154,7 +154,9 @@ def _agreement(analysis: Analysis) -> Section:
         *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
         Column("n", "Pairs with two choices", "count"),
     )
-    figures = {(one.question, one.name): one for one in analysis.agreement if one.who == "kept"}
+    figures: dict[tuple[str, str], Agreement] = {
+        (one.question, one.name): one for one in analysis.agreement if one.who == "kept"
+    }
     rows = tuple(
         (
             heading(question),

@@ -84,6 +84,7 @@
     at("next").textContent = place + 1 < tasks.length ? "Next" : "Finish";
     shownAt = performance.now();
     window.scrollTo(0, 0);
+    at("left-name").focus({ preventScroll: true });
   };
 
   const record = () => ({
