@@ -93,9 +93,10 @@ def _choices(analysis: Analysis) -> Section:
     estimates = tuple(
         Estimate(heading(rate.question), rate.share, rate.clustered_interval, _is_marked(rate)) for rate in rates
     )
+    answers = answer_table("answers", rates)
     scale = "share of judgements for B  ·  line: 95% interval clustered by prompt  ·  filled: p < 0.05 clustered, Holm"
     chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
-    return Section("choices", _INFO.title, (*found, rate_table("rates", "B chosen over A", rates), chart))
+    return Section("choices", _INFO.title, (*found, rate_table("rates", "B chosen over A", rates), chart, answers))
 
 
 def sentence(rate: Rate) -> str:
@@ -119,33 +120,48 @@ def rate_table(name: str, caption: str, rates: Sequence[Rate]) -> Table:
     columns = (
         Column("question", "Question"),
         Column("share", "B chosen", "share"),
-        Column("interval", "95% interval, exact", "share", interval=True),
-        Column("p_value", "p, exact", "p_value"),
-        Column("p_holm", "p, exact, Holm", "p_value"),
+        Column("chosen", "Judgements", "count"),
         Column("clustered_interval", "95% interval by prompt", "share", interval=True),
         Column("clustered_p_value", "p by prompt", "p_value"),
         Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
-        Column("chosen", "Judgements", "count"),
-        Column("prompts", "Prompts", "count"),
-        Column("ties", "No difference", "count"),
-        Column("refused", "Refused", "count"),
-        Column("left", "Speaker 1 chosen", "share"),
-        Column("left_p_value", "p of Speaker 1", "p_value"),
+        Column("interval", "95% interval, exact", "share", interval=True),
+        Column("p_value", "p, exact", "p_value"),
+        Column("p_holm", "p, exact, Holm", "p_value"),
     )
     rows = tuple(
         (
-            heading(r.question), r.share, ends(r.interval), r.p_value, r.p_holm, ends(r.clustered_interval),
-            r.clustered_p_value, r.clustered_p_holm, r.chosen, r.prompts, r.ties, r.refused, r.left, r.left_p_value,
+            heading(r.question), r.share, r.chosen, ends(r.clustered_interval), r.clustered_p_value, r.clustered_p_holm,
+            ends(r.interval), r.p_value, r.p_holm,
         )
         for r in rates
     )  # fmt: skip
-    note = "Answers without a choice of a speaker are counted, and are not part of the shares."
+    note = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
     return Table(name, caption, columns, rows, note)
 
 
+def answer_table(name: str, rates: Sequence[Rate]) -> Table:
+    """Counts of answers, and how often Speaker 1 was chosen, one row per question."""
+    columns = (
+        Column("question", "Question"),
+        Column("prompts", "Prompts", "count"),
+        Column("pairs", "Pairs", "count"),
+        Column("ties", "No difference", "count"),
+        Column("refused", "Refused", "count"),
+        Column("left", "Speaker 1 chosen", "share"),
+        Column("left_p_value", "p, exact", "p_value"),
+    )
+    rows = tuple((heading(r.question), r.prompts, r.pairs, r.ties, r.refused, r.left, r.left_p_value) for r in rates)
+    note = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
+    return Table(name, "Answers", columns, rows, note)
+
+
 def _everybody(analysis: Analysis) -> Section:
-    table = rate_table("rates_of_all", "B chosen over A, all annotators", analysis.of("all"))
-    return Section("all-annotators", "With the annotators who failed catch questions", (table,))
+    rates = analysis.of("all")
+    tables = (
+        rate_table("rates_of_all", "B chosen over A, all annotators", rates),
+        answer_table("answers_of_all", rates),
+    )
+    return Section("all-annotators", "With the annotators who failed catch questions", tables)
 
 
 def _agreement(analysis: Analysis) -> Section:

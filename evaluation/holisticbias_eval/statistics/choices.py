@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import bdtr, betaincinv
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
@@ -25,13 +26,13 @@ def exact_share(wins: int, count: int) -> Share:
 
     The interval is that of Clopper and Pearson 1934.
     """
-    from scipy.stats import binomtest
-
     if not count:
         return Share(None, None, None)
-    found = binomtest(wins, count)
-    ends = found.proportion_ci(0.95, method="exact")
-    return Share(wins / count, Interval(low=float(ends.low), high=float(ends.high)), float(found.pvalue))
+    losses = count - wins
+    low = float(betaincinv(wins, losses + 1, 0.025)) if wins else 0.0
+    high = float(betaincinv(wins + 1, losses, 0.975)) if losses else 1.0
+    p_value = min(2 * float(bdtr(min(wins, losses), count, 0.5)), 1.0)
+    return Share(wins / count, Interval(low=low, high=high), p_value)
 
 
 def flip_p_value(differences: Ints) -> float | None:

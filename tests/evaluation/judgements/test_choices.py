@@ -27,6 +27,17 @@ def test_exact_shares(wins: int, count: int, p: float, low: float, high: float) 
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-6)
 
 
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_exact_shares_are_those_of_scipy(wins: int, losses: int) -> None:
+    found = exact_share(wins, wins + losses)
+    if wins + losses:
+        expected = binomtest(wins, wins + losses)
+        ends = expected.proportion_ci(0.95, "exact")
+        assert found.p_value == pytest.approx(expected.pvalue)
+        assert found.interval is not None
+        assert (found.interval.low, found.interval.high) == pytest.approx((ends.low, ends.high), abs=1e-9)
+
+
 def test_no_judgements_have_no_share() -> None:
     found = exact_share(0, 0)
     assert (found.value, found.interval, found.p_value) == (None, None, None)
