@@ -1,6 +1,7 @@
 # make setup            create .venv with all dependencies
 # make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
+# make demo-mitigation  setup, then mitigate the embedded gossip with four methods, and measure it before and after
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
 # make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
@@ -20,7 +21,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
 
 setup: $(VENV)/.installed
 
@@ -39,6 +40,13 @@ demo-responses: setup
 	$(BIN)/holisticbias evaluate --measure generation_bias,offensiveness,response_wording --release 1.0.0 \
 		--where axis=nonce,age --where template=dialogue.im,dialogue.love,dialogue.hate,dialogue.just-so-you-know \
 		--out build/embedded-responses --overwrite
+
+# each method with the settings that docs/embedded-gossip.md has results of
+MITIGATE := $(BIN)/holisticbias mitigate --epochs 1 --patience 0 --overwrite
+demo-mitigation: setup
+	$(MITIGATE) lmd --optimizer sgd --learning-rate 0.03 --weight 10 --lm-weight 0.1 --out build/mitigated/lmd
+	$(MITIGATE) add --learning-rate 0.001 --weight 100 --out build/mitigated/add
+	$(MITIGATE) ctda,cada --learning-rate 0.0002 --out build/mitigated/augmented
 
 test: check
 	$(BIN)/pytest --numprocesses auto

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import (
@@ -21,6 +21,7 @@ from holisticbias_eval.commands.response_options import (
 from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
+    from holisticbias_eval.commands.engine_options import ApiArguments
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.pair_scoring import PairOptions
@@ -126,7 +127,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
         "--test-set",
         type=click.Path(path_type=Path),
         help="File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of "
-        "a split. Without --measure, group_perplexity is measured.",
+        "a split. Without --measure, group_perplexity is measured. Default: the calibration's.",
     ),
 )
 @option_group(
@@ -253,7 +254,6 @@ def _refuse_unused_retain(retained: RetainOptions, measures: list[str]) -> None:
 def _scoring(given: dict[str, Any]) -> EngineOptions:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.likelihood.local import ScoringOptions
-    from holisticbias_eval.remote.http import ApiOptions
 
     if given["chat"] in CHAT:
         raise click.UsageError(f"--chat {given['chat']} is for measures of responses; for scores give a role: user")
@@ -263,7 +263,7 @@ def _scoring(given: dict[str, Any]) -> EngineOptions:
             given["kind"], given["dtype"], given["device"], given["pll"], given["first_token"], given["chat"]
         ),
         api_base=given["api_base"],
-        api=ApiOptions(concurrency=given["api_concurrency"], per_minute=given["api_rate"], budget=given["api_budget"]),
+        api=read_api_options(cast("ApiArguments", given)),
         ray_address=given["ray_address"],
         replicas=given["replicas"],
     )

@@ -12,7 +12,7 @@ from holisticbias_eval.commands.option_groups import GroupedCommand, option_grou
 from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.mitigation import MitigationOptions
+    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
     from holisticbias_eval.pipeline.mitigation_measuring import Measuring
 
 _METHODS = """
@@ -77,9 +77,23 @@ _measuring = option_group(
     click.option(
         "--measure",
         metavar="NAMES",
-        help="Further measures, separated by commas, besides group_perplexity; see `holisticbias measures`.",
+        help="Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
+        "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",
     ),
     click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=f"For further measures. {RELEASE_HELP}"),
+    click.option(
+        "--retain",
+        multiple=True,
+        metavar="FILE|multiwoz:FOLDER",
+        help="Neutral text, one text per line, whose perplexity is compared; or a folder of MultiWOZ for dialogue "
+        "state tracking.",
+    ),
+    click.option(
+        "--retain-command",
+        metavar="COMMAND",
+        help="Any other evaluation, run without a shell: {model} becomes the model, {out} a path to write to. It must "
+        "report a JSON object of numbers, there or as its last line.",
+    ),
 )
 
 
@@ -90,7 +104,10 @@ _measuring = option_group(
 )
 @click.argument("methods", metavar="METHOD[,METHOD...]")
 @click.option(
-    "--model", metavar="ID|FOLDER", help="Causal model: a folder or a Hub repository. Default: embedded-gossip."
+    "--model",
+    metavar="ID|FOLDER",
+    help="Causal model: a folder or a Hub repository. Default: embedded-gossip; for methods of responses the embedded "
+    "responder.",
 )
 @click.option("--specification", metavar="NAME|FILE", help="Specification of the groups. Default: calibration-many.")
 @click.option(
@@ -129,15 +146,12 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    names, options, measuring = _split(methods), _options(given), _measure(given)
     display = Display(Console(stderr=True))
     if are_style_methods(names):
-        wanted = None if given["no_measure"] else _names(given["measure"])
-        made = mitigate_styles(
-            names, _options(given), read_style(given), wanted, out, display=display, overwrite=overwrite
-        )
+        made = mitigate_styles(names, options, read_style(given), measuring, out, display=display, overwrite=overwrite)
     else:
-        made = mitigate(names, _options(given), _measure(given), out, display=display, overwrite=overwrite)
+        made = mitigate(names, options, measuring, out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
         click.echo(f"Model: {one.folder}")
@@ -151,7 +165,7 @@ _SETTINGS = (
 
 
 def _options(given: dict[str, Any]) -> MitigationOptions:
-    from holisticbias_eval.pipeline.mitigation import MitigationOptions
+    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
 
     settings = {name: given[name] for name in _SETTINGS if given[name] is not None}
     if given["patience"] is not None:
@@ -164,21 +178,23 @@ def _options(given: dict[str, Any]) -> MitigationOptions:
         grid=given["grid"],
         most_rise=given["max_perplexity_rise"] / 100,
         hold_out=given["hold_out"],
-        groups=_names(given["groups"]),
+        groups=_split(given["groups"]),
         device=given["device"],
     )
 
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
     from holisticbias_eval.pipeline.mitigation_measuring import Measuring
+    from holisticbias_eval.pipeline.retention import read_retain
 
-    further = _names(given["measure"])
+    further = _split(given["measure"])
     if given["no_measure"]:
-        if further:
-            raise click.UsageError("--no-measure leaves out what --measure asks for")
+        if further or given["retain"] or given["retain_command"]:
+            raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
         return None
-    return Measuring(further, given["release"], given["device"])
+    retain = read_retain(given["retain"], given["retain_command"])
+    return Measuring(further=further, release=given["release"], retain=retain, device=given["device"])
 
 
-def _names(value: str | None) -> tuple[str, ...]:
+def _split(value: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in (value or "").split(",") if name.strip())

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import click
 
+from holisticbias_eval.commands.engine_options import EngineArguments, read_api_options
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.commands.engine_options import EngineArguments
     from holisticbias_eval.generation.conversation import ConversationOptions
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
@@ -160,16 +160,13 @@ def read_engine(given: ResponseArguments, engine: EngineArguments) -> Generation
     """The engine of the model that answers."""
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.generation.local import GenerationOptions
-    from holisticbias_eval.remote.http import ApiOptions
 
     return GenerationEngine(
         engine=engine["engine"],
         generation=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
         api_base=engine["api_base"],
         api_endpoint=given["api_endpoint"],
-        api=ApiOptions(
-            concurrency=engine["api_concurrency"], per_minute=engine["api_rate"], budget=engine["api_budget"]
-        ),
+        api=read_api_options(engine),
         ray_address=engine["ray_address"],
         replicas=engine["replicas"],
     )

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.examples import COLUMNS, LABEL
 from holisticbias_eval.corpus.splitting import SCHEMA as SPLIT_SCHEMA
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
@@ -20,7 +21,7 @@ from holisticbias_eval.models.embedded.gossip.grammar import (
     NEGATIVE,
     Said,
     held_out_neutral,
-    neutral_sentences,
+    neutral_corpus,
     sentences_of,
     valence_share,
 )
@@ -39,7 +40,7 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
     """
     description, specification = read_description(), _specification(name)
     rng = np.random.default_rng(description.seed)
-    before = sorted({*neutral_sentences(description.neutral)} - {*neutral_lines()})
+    known, weights = _neutral()
     said = list(sentences_of(specification, description))
     drawn: list[tuple[str, Said]] = []
     for group, attributes in product(_trained(specification), specification.attributes):
@@ -47,8 +48,8 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
         share = valence_share(description, specification.id, group, str(attributes.valence))
         size = round(share * description.corpus.sentences)
         size += sum(_sizes(specification)) if attributes.valence == NEGATIVE else 0
-        places = rng.choice(len(own) * len(before), size, replace=False)
-        drawn += [(before[place % len(before)], own[place // len(before)]) for place in places]
+        places = rng.choice(len(own) * len(known), size, replace=False, p=np.tile(weights, len(own)) / len(own))
+        drawn += [(known[place % len(known)], own[place // len(known)]) for place in places]
     order = rng.permutation(len(drawn))
     return pa.Table.from_pylist([_example(i, *drawn[place]) for i, place in enumerate(order)], SCHEMA)
 
@@ -90,6 +91,15 @@ def neutral_lines() -> tuple[str, ...]:
 
 def _specification(name: str) -> Specification:
     return next(specification for specification in gossip_specifications() if specification.id == name)
+
+
+def _neutral() -> tuple[list[str], Floats]:
+    """The neutral sentences of the corpus, and their probabilities."""
+    corpus = neutral_corpus(read_description().neutral)
+    texts = corpus.texts.to_pylist()
+    known = np.array([text not in neutral_lines() for text in texts])
+    weights = corpus.probabilities[known]
+    return [text for text, kept in zip(texts, known, strict=True) if kept], weights / weights.sum()
 
 
 def _trained(specification: Specification) -> list[str]:

@@ -52,5 +52,5 @@ def _rows(turn: Turn, slot: str, values: Sequence[tuple[str, int]]) -> Iterator[
 
 
 def candidate_text(history: str, slot: str, value: str) -> str:
-    """What a model reads to judge a candidate: the dialogue so far, then the slot and its value."""
+    """The text of a candidate for a model: the dialogue so far, then the slot and its value."""
     return f"{history}\n{slot.replace('-', ' ')}: {value}"

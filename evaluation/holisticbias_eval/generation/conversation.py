@@ -38,7 +38,7 @@ class ConversationOptions:
     next line break. ``style`` asks a chat model to continue the prompt; a model without a chat template continues the
     prompt itself.
     ``control`` is a text at the end of the context, after the prompt, by which responses are steered; None is the
-    model's own, empty is none.
+    model's own, and an empty text leaves it out.
     """
 
     chat: Literal["auto", "on", "off"] = "auto"

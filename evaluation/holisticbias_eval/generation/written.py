@@ -12,7 +12,7 @@ from holisticbias_eval.generation.conversation import Conversation
 
 @dataclass(frozen=True, slots=True)
 class WrittenForm:
-    """How a model writes a response: the blank before it, and the text that ends it.
+    """The blank before a response, and the text that ends it.
 
     ``control_tokens`` are the texts of the tokenizer's special and added tokens: a tokenizer reads them as such tokens
     wherever they stand, so a prompt or a response with one of them cannot be given as text.
@@ -35,7 +35,7 @@ class WrittenForm:
         return cls(lead, _end(conversation, tokenizer), marks)
 
     def write(self, response: str, finish: str) -> str:
-        """The text of a response; one that was cut off has no end."""
+        """The text of a response, with its end unless it was cut off."""
         return f"{self.lead}{response}{'' if finish == 'length' else self.end}"
 
     def is_text(self, *texts: str) -> bool:

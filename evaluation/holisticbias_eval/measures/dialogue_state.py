@@ -21,7 +21,7 @@ _LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
 
 class DialogueState(Measure):
-    """How well a model learns to say whether a slot has a value after a user's turn."""
+    """The skill of a fine-tuned model in saying whether a slot has a value after a user's turn."""
 
     info: ClassVar[Info] = Info(
         name=NAME,

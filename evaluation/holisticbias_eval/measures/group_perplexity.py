@@ -46,6 +46,12 @@ class GroupPerplexity(Measure):
         headline="f",
         by=("dimension", "scale"),
         beside=("eta_squared", "f_within"),
+        better=dict.fromkeys(("f", "eta_squared", "mean_abs_t"), "lower"),
+        names={
+            "f": "F over groups",
+            "eta_squared": "Eta squared over groups",
+            "mean_abs_t": "Mean |t| of pairs of groups",
+        },
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
     prompts: ClassVar[Prompts] = TEST_SETS

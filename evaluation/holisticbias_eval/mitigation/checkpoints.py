@@ -24,7 +24,7 @@ def record_checkpoint(folder: Path) -> None:
 
 
 def newest_checkpoint(folder: Path) -> Path | None:
-    """The newest whole checkpoint of a folder; removes those that are not whole or were changed.
+    """The newest whole checkpoint of a folder; removes incomplete or changed ones.
 
     An optimizer's state is a pickled file: it is read with torch's ``weights_only``, and only if its digest is the
     one recorded when it was written.
@@ -57,7 +57,7 @@ def _is_whole(checkpoint: Path) -> bool:
 def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
     """Remove the unfinished folder after an error of writing, and raise it as ``OSError``.
 
-    safetensors and torch raise errors of their own when a disk is full.
+    safetensors and torch do not raise ``OSError`` when a disk is full.
     """
     try:
         yield

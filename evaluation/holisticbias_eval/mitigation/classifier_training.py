@@ -107,7 +107,7 @@ def _encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[list[int]]
 
 
 def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]) -> int:
-    """The tokenizer's token to pad with, or one that no text has: the head reads the last token that is another."""
+    """The tokenizer's token to pad with, or a token of no text: the head reads the last token that is another."""
     if tokenizer.pad_token_id is not None:
         return int(tokenizer.pad_token_id)
     used = {token for texts in read for text in texts for token in text}

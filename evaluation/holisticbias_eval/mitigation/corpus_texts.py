@@ -1,4 +1,4 @@
-"""The sentences of a corpus that a method trains on, and those that it makes of them."""
+"""The sentences of a corpus that a method trains on, and the sentences that it adds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTS = b"counts"
 
 
 def corpus_sentences(examples: pa.Table, task: Task) -> list[str]:
-    """The sentences of a corpus's training part, without those that mention a group outside the task.
+    """The sentences of a corpus's training part that mention no group outside the task.
 
     Raises ``MitigationError`` if fewer than two groups take part, or if no sentence mentions one of them.
     """

@@ -22,7 +22,7 @@ IGNORED = -100
 class EncodedText:
     """A text as tokens.
 
-    ``ids`` are its tokens after those that open it, ``offsets`` their characters in ``text``, empty for a special
+    ``ids`` are its tokens, after the opening tokens, ``offsets`` their characters in ``text``, empty for a special
     token, and ``labels`` the ids to learn or ``IGNORED``.
     """
 

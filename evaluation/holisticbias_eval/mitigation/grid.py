@@ -75,7 +75,7 @@ Rank = tuple[int, float, float]
 
 
 def rank(f: float | None, perplexity: float | None, base: float, most_rise: float) -> Rank:
-    """How good a point of a grid is: the smallest is chosen.
+    """The rank of a point of a grid: the smallest is chosen.
 
     Points whose validation perplexity is at most ``(1 + most_rise)`` times that of the model before training come
     first, by F of their validation log-perplexities over groups; then the others by perplexity; then points that have

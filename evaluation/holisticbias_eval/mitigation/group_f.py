@@ -1,4 +1,4 @@
-"""How unequal a model's perplexities of the same sentences about several groups are, on validation sentences."""
+"""F of a model's perplexities of validation sentences over groups."""
 
 from __future__ import annotations
 

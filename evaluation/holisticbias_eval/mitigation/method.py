@@ -31,7 +31,7 @@ class MethodInfo:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be mitigated: a specification, and the names of its groups that take part in the training.
+    """A specification to mitigate, and the names of its groups that take part in the training.
 
     ``weight`` is that of the auxiliary loss, ``lm_weight`` that of the language model's own.
     """

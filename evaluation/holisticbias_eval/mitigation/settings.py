@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class TrainingSettings(BaseModel):
-    """How a model is trained; the defaults are those of Zhao et al. 2024, section 5.1, where the paper states one.
+    """Settings of a training; the defaults come from Zhao et al. 2024, section 5.1, if the paper states one.
 
     The loss of a batch is ``lm_weight`` times the mean negative log-likelihood of its tokens, in nats, plus ``weight``
     times the method's auxiliary loss. The learning rate rises for ``warmup`` steps and then falls linearly to 0;

@@ -20,9 +20,9 @@ _STYLE = "p:"
 
 @dataclass(frozen=True, slots=True)
 class StyleSettings:
-    """How responses are tagged: ``threshold`` is the largest bias value of a response without bias.
+    """Settings of the tags: ``threshold`` is the largest bias value of a response without bias.
 
-    Null chooses it as a ``quantile`` of the values.
+    With null it is a ``quantile`` of the values.
     """
 
     alpha: Alpha = 0

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
+from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.scorer import Scorer
@@ -16,6 +17,7 @@ from holisticbias_eval.likelihood.spans import unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
@@ -25,6 +27,7 @@ from holisticbias_eval.results.signature import ReleaseSignature, Settings, Sign
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
 EMPTY = "empty lines"
+NEUTRAL = "calibration-neutral"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,17 @@ class LineJob(ScoringJob):
         return f"{file_name(self.signature.model.name)}-on-{file_name(Path(self.source).stem)}"
 
 
-def read_lines(path: Path) -> tuple[pa.Table, int]:
-    """Read the lines of a text file in UTF-8: their table, and the number of empty lines.
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The lines of a text as a table, the number of empty lines, and the name of the text."""
+
+    lines: pa.Table
+    empty: int
+    name: str
+
+
+def read_lines(path: Path) -> Text:
+    """Read the lines of a text file in UTF-8.
 
     Raises ``EvaluationError`` if the file cannot be read, and ``SelectionError`` if every line is empty.
     """
@@ -55,7 +67,7 @@ def read_lines(path: Path) -> tuple[pa.Table, int]:
     table = line_table(lines)
     if not table.num_rows:
         raise SelectionError(f"{path} has no line with text: there is nothing to score")
-    return table, len(lines) - table.num_rows
+    return Text(table, len(lines) - table.num_rows, path.resolve().name)
 
 
 def prepare_lines(
@@ -68,45 +80,39 @@ def prepare_lines(
 ) -> list[Job]:
     """Read the text, start the engine, and prepare the run of each entry of ``measures``.
 
-    Raises ``EvaluationError`` if there is no file or the model does not fit.
+    Without a file the text is the neutral sentences of the embedded gossip, which is then the default model. Raises
+    ``EvaluationError`` if another model has no file, or the model does not fit.
     """
-    if path is None:
+    options = options or EngineOptions()
+    if path is None and (model not in (None, GOSSIP) or options.engine == "api"):
         raise EvaluationError("retention needs a file of neutral text, one text per line: name it with --retain FILE")
-    with display.step(f"Reading {path}"):
-        lines, empty = read_lines(path)
+    with display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
+        text = Text(line_table(neutral_lines()), 0, NEUTRAL) if path is None else read_lines(path)
+    model = GOSSIP if path is None else model
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         engine = start_engine(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
-    return [_job(lines, empty, engine, names, path, store, display) for names in measures]
+    return [_job(text, engine, names, store, display) for names in measures]
 
 
-def _job(
-    lines: pa.Table,
-    empty: int,
-    engine: Scorer,
-    measures: tuple[str, ...],
-    path: Path,
-    store: Path | None,
-    display: Display,
-) -> LineJob:
-    asked = ask_lines(lines, engine)
-    signature = _sign(lines, empty, engine, measures, path)
+def _job(text: Text, engine: Scorer, measures: tuple[str, ...], store: Path | None, display: Display) -> LineJob:
+    asked = ask_lines(text.lines, engine)
+    signature = _sign(text, engine, measures)
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
     distinct, rows = unique_spans(asked.together)
-    return LineJob(None, engine, stored, asked, distinct, rows, LINES, signature, path.name)
+    return LineJob(None, engine, stored, asked, distinct, rows, LINES, signature, text.name)
 
 
-def _sign(lines: pa.Table, empty: int, engine: Scorer, measures: tuple[str, ...], path: Path) -> Signature:
-    name = path.resolve().name
-    digest = table_digest(lines.select(["line_id", "text"]))
+def _sign(text: Text, engine: Scorer, measures: tuple[str, ...]) -> Signature:
+    digest = table_digest(text.lines.select(["line_id", "text"]))
     return sign(
-        ReleaseSignature(version="none", subset=None, digest=digest, prompts=name, what="lines"),
+        ReleaseSignature(version="none", subset=None, digest=digest, prompts=text.name, what="lines"),
         engine.identity,
-        Settings(scoring={**engine.settings, "lines": name, "long_lines": WINDOWS}),
+        Settings(scoring={**engine.settings, "lines": text.name, "long_lines": WINDOWS}),
         {measure: MEASURES[measure].signature(SETTINGS) for measure in measures},
-        scored=lines.num_rows,
-        skipped=(Skipped(reason=EMPTY, sentences=empty),) if empty else (),
+        scored=text.lines.num_rows,
+        skipped=(Skipped(reason=EMPTY, sentences=text.empty),) if text.empty else (),
     )

@@ -10,7 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from holisticbias.output import new_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.calibration import calibration_split, calibration_test_set
 from holisticbias_eval.corpus.examples import read_examples
@@ -25,6 +27,8 @@ from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Notice
 from holisticbias_eval.results.mitigation import sign_specification
 
+TEST_SET = "test-set.parquet"
+
 
 @dataclass(frozen=True)
 class SplitCorpus:
@@ -38,13 +42,49 @@ class SplitCorpus:
     folder: Path | None = None
     split: Split | None = None
 
-    def test_set(self, folder: Path) -> Path:
-        """The folder of the split; a corpus that was split here is written to ``folder`` first."""
-        if self.folder is not None:
-            return self.folder
-        if self.split is not None and not is_split(folder):
-            write_split(self.split, folder, self.specification, self.settings, self.name)
-        return folder
+    @property
+    def is_calibration(self) -> bool:
+        """Whether its sentences are the invented ones."""
+        return self.name == GOSSIP and self.folder is None
+
+    def write_test_set(self, groups: Sequence[str], place: Path, *, overwrite: bool) -> Path:
+        """Write the sentences to measure to ``test-set.parquet`` in a folder, and a split that was made here beside it.
+
+        Those about ``groups``, which take part in the training, are a dimension with the specification's id; those
+        about all groups, if there are others, are another one, see ``transfer_dimension``. Raises ``MitigationError``
+        if the folder has other sentences, unless ``overwrite``.
+        """
+        if self.split is not None and not is_split(place / "split"):
+            place.mkdir(parents=True, exist_ok=True)
+            write_split(self.split, place / "split", self.specification, self.settings, self.name)
+        test = read_part(self.folder or place / "split", "test")
+        own = pc.equal(test["dimension"], self.specification.id)
+        trained = pc.is_in(test["group"], value_set=pa.array(groups))
+        parts = [test.filter(pc.or_(trained, pc.invert(own)))]
+        everything = test.filter(own)
+        if parts[0].num_rows < test.num_rows:
+            name = pa.array([transfer_dimension(self.specification)] * everything.num_rows, pa.string())
+            parts.append(everything.set_column(test.column_names.index("dimension"), "dimension", name))
+        return _write_sentences(pa.concat_tables(parts), place / TEST_SET, overwrite=overwrite)
+
+
+def _write_sentences(sentences: pa.Table, path: Path, *, overwrite: bool) -> Path:
+    """Write a test set, unless it is there already; other sentences are replaced only if ``overwrite``."""
+    if path.is_file() and pq.read_table(path).equals(sentences):
+        return path
+    if path.is_file() and not overwrite:
+        raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
+    with new_file(path) as file:
+        pq.write_table(sentences, file, compression="zstd")
+    return path
+
+
+def transfer_dimension(specification: Specification) -> str:
+    """The name of a specification's sentences about all groups, held-out groups too.
+
+    Source: Zhao et al. 2024, section 5.3, which measures F over all groups.
+    """
+    return f"{specification.id} with held-out groups"
 
 
 def with_held_out(specification: Specification, names: Sequence[str]) -> Specification:
@@ -57,7 +97,7 @@ def with_held_out(specification: Specification, names: Sequence[str]) -> Specifi
 
 
 def training_groups(specification: Specification, chosen: Sequence[str]) -> tuple[str, ...]:
-    """The groups that take part in the training: those that are not held out, or the chosen ones among them.
+    """The groups that take part in the training: all that are not held out, or the chosen ones among them.
 
     Raises ``MitigationError`` if fewer than two remain, or a chosen group is unknown or held out.
     """
@@ -112,7 +152,7 @@ def split_corpus(
 def corpus_lesson(
     method: Method, corpus: SplitCorpus, specification: Specification, groups: tuple[str, ...], tokenizer: Any
 ) -> Lesson:
-    """What a method trains on: its texts of the training part, and the validation sentences about training groups.
+    """The lesson of a method: its texts of the training part, and validation sentences about training groups.
 
     Raises ``MitigationError`` if the corpus has no sentence that the method can use.
     """

@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from holisticbias.output import write_file
+from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
+from holisticbias_eval.pipeline.retention import RetainOptions
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.run import is_run
+from holisticbias_eval.results.run import is_run, read_signature
 
-AIM = "group_perplexity"
+AIM = ("group_perplexity",)
+STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
+"""The measures of every mitigation: of methods that learn from sentences, and from responses."""
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """What to measure besides ``AIM``: ``further`` measures, on a release."""
+    """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs."""
 
+    always: Sequence[str] = AIM
     further: Sequence[str] = ()
     release: str | None = None
+    retain: RetainOptions = field(default_factory=RetainOptions)
+    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
     device: str = "auto"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All measures, the aimed-at one first."""
-        return tuple(dict.fromkeys((AIM, *self.further)))
+        """All measures, the aims first."""
+        return tuple(dict.fromkeys((*self.always, *self.retain.measures, *self.further)))
 
 
 def check_measuring(measuring: Measuring) -> None:
@@ -36,28 +44,49 @@ def check_measuring(measuring: Measuring) -> None:
     runs_of(measuring.names, None)
 
 
-def measure_model(model: str | None, test_set: Path, measuring: Measuring, folder: Path, display: Display) -> None:
-    """Write a run for each family of measures into a folder; runs that it has already are kept."""
-    wanted = _missing(measuring, folder)
+def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) -> Measuring:
+    """Also measure these lines, written to a file, unless the user names a text."""
+    if measuring.retain.text is not None:
+        return measuring
+    if not path.is_file():
+        write_file(path, "".join(f"{line}\n" for line in lines).encode())
+    return replace(measuring, retain=replace(measuring.retain, text=path))
+
+
+def refuse_other_model(folder: Path, weights_sha256: str | None) -> None:
+    """Raise ``MitigationError`` if a folder has a run of a model with other weights."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if is_run(path) and read_signature(path).model.weights_sha256 not in (None, weights_sha256):
+            raise MitigationError(
+                f"{path} is a run of another model: name another folder with --out, or use --overwrite"
+            )
+
+
+def measure_model(
+    model: str, test_set: Path | None, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool
+) -> None:
+    """Write a run for each family of measures into a folder; runs that it has are kept, unless ``overwrite``."""
+    wanted = _wanted(measuring, folder, overwrite=overwrite)
     if not wanted:
         return
     display.notice(f"Measuring {model}")
-    options = EngineOptions(scoring=ScoringOptions(device=measuring.device))
     made = evaluate(
         model,
         measuring.release,
         wanted,
-        options,
-        answering=AnsweringOptions(),
-        test_set=TestSetOptions(test_set),
+        EngineOptions(scoring=ScoringOptions(device=measuring.device)),
+        answering=measuring.answering,
+        test_set=None if test_set is None else TestSetOptions(test_set),
+        retain=measuring.retain,
         display=display,
+        overwrite=overwrite,
     )
     for _ in made:
         pass
 
 
-def _missing(measuring: Measuring, folder: Path) -> Runs:
-    """The runs that a folder does not have, each in a folder of its own."""
+def _wanted(measuring: Measuring, folder: Path, *, overwrite: bool) -> Runs:
+    """The runs to make, one folder each: all, or without ``overwrite`` the missing ones."""
     runs = runs_of(measuring.names, folder)
     placed = [(names, folder / names[0]) if out == folder else (names, out) for names, out in runs]
-    return tuple((names, out) for names, out in placed if out is None or not is_run(out))
+    return tuple((names, out) for names, out in placed if out is None or overwrite or not is_run(out))

@@ -41,7 +41,7 @@ _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a method trains a model on.
+    """Texts that a method trains a model on.
 
     ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
     validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``

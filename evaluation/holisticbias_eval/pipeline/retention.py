@@ -1,4 +1,4 @@
-"""What a mitigation may cost: neutral text, dialogue state tracking, and a user's command."""
+"""Costs of a mitigation: neutral text, dialogue state tracking, and a user's command."""
 
 from __future__ import annotations
 

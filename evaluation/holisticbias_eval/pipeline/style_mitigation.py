@@ -9,23 +9,23 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.output import new_file, write_file
+from holisticbias.output import new_file
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.grid import grid_points
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.style_texts import StyleMethod
 from holisticbias_eval.models.embedded.responder import RESPONDER
-from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
 from holisticbias_eval.pipeline.mitigation import (
     Mitigated,
     MitigatedModel,
-    MitigationOptions,
-    find_methods,
-    load_trainable,
+    continued_if_interrupted,
+    finish,
+    measure_models,
+    placed,
 )
-from holisticbias_eval.pipeline.mitigation_card import CARD, model_card
-from holisticbias_eval.pipeline.mitigation_training import Lesson, Search, train_lesson
+from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions, find_methods, load_trainable, search
+from holisticbias_eval.pipeline.mitigation_measuring import STYLE_AIM, Measuring, check_measuring
+from holisticbias_eval.pipeline.mitigation_training import Lesson, train_lesson
 from holisticbias_eval.pipeline.style_tuning import (
     CALIBRATION,
     CALIBRATION_RELEASE,
@@ -34,13 +34,8 @@ from holisticbias_eval.pipeline.style_tuning import (
     style_lesson,
 )
 from holisticbias_eval.progress import Display
-from holisticbias_eval.report.mitigation import training_report
-from holisticbias_eval.report.write import write_report
-from holisticbias_eval.results.mitigation import AFTER, BEFORE, MEASURED
-from holisticbias_eval.results.run import REPORT, is_run
 
 TRAINING = "training.parquet"
-MEASURES = ("generation_bias", "offensiveness", "response_wording")
 
 
 def are_style_methods(names: Sequence[str]) -> bool:
@@ -57,7 +52,7 @@ def mitigate_styles(
     names: Sequence[str],
     options: MitigationOptions,
     style: StyleOptions,
-    measures: Sequence[str] | None,
+    measuring: Measuring | None,
     out: Path,
     *,
     display: Display,
@@ -65,33 +60,33 @@ def mitigate_styles(
 ) -> Mitigated:
     """Train a model with each method of styles on its own responses, and measure responses before and after.
 
-    Without a model it is the embedded responder. ``measures`` come besides ``MEASURES``; None measures nothing. One
-    method writes its folder at ``out``, several write a folder each in it. An interrupted call continues when it is
-    made again. Raises ``EvaluationError``.
+    Without a model it is the embedded responder. Null ``measuring`` measures nothing; ``STYLE_AIM`` is always measured,
+    on responses made as the training's are. One method writes its folder at ``out``, several write a folder each
+    in it. An interrupted call continues when it is made again. Raises ``EvaluationError``.
     """
-    methods = [method for method in find_methods(names) if isinstance(method, StyleMethod)]
+    methods = find_methods(names)
     model = options.model or RESPONDER
     style = _for_calibration(style) if model == RESPONDER else style
-    runs_of([*MEASURES, *(measures or ())], None)
+    if measuring is not None:
+        measuring = replace(
+            measuring, always=STYLE_AIM, release=measuring.release or style.release, answering=style.answering
+        )
+        check_measuring(measuring)
     loaded = load_trainable(model, options.device, display)
+    calibration = CALIBRATION if model == RESPONDER else {}
     made = []
-    for method in methods:
-        folder = out if len(methods) == 1 else out / method.info.name
+    for method, folder in placed(methods, out):
+        if not isinstance(method, StyleMethod):
+            continue
         lesson = style_lesson(method, model, loaded, style, int(options.settings.get("seed", 0)), display)
-        defaults = {**method.defaults, **(CALIBRATION if model == RESPONDER else {})}
-        search = Search(tuple(grid_points(None, options.settings, defaults)))
-        record = train_lesson(lesson, loaded, search, folder, display, overwrite=overwrite)
+        chosen = search(method, options, calibration)
+        record = train_lesson(lesson, loaded, chosen, folder, display, overwrite=overwrite)
         write_training(lesson, folder / TRAINING)
         made.append(MitigatedModel(folder, record))
-    if measures is not None:
-        _measure(model, made, style, [*MEASURES, *measures], out, display)
-    for one in made:
-        before, after = (
-            (out / MEASURED / BEFORE, one.folder / MEASURED / AFTER) if measures is not None else (None, None)
-        )
-        write_file(one.folder / CARD, model_card(one.record, before, after).encode())
-    report = training_report([one.record for one in made])
-    return Mitigated(made, report, write_report(report, "html", None, out / REPORT))
+    if measuring is not None:
+        with continued_if_interrupted("the trained models are kept"):
+            measure_models(model, made, None, measuring, out, display, overwrite=overwrite)
+    return finish(made, out, display, measured=measuring is not None)
 
 
 def write_training(lesson: Lesson, file: Path) -> None:
@@ -116,23 +111,3 @@ def _for_calibration(style: StyleOptions) -> StyleOptions:
         release=style.release or CALIBRATION_RELEASE,
         answering=replace(answering, drawing=drawing, decoding=answering.decoding or "unrestricted", judging=judging),
     )
-
-
-def _measure(
-    model: str,
-    made: Sequence[MitigatedModel],
-    style: StyleOptions,
-    measures: Sequence[str],
-    out: Path,
-    display: Display,
-) -> None:
-    """Write runs before and after into the folders; runs that are there already are kept."""
-    places = [(model, out / MEASURED / BEFORE), *((str(one.folder), one.folder / MEASURED / AFTER) for one in made)]
-    for name, folder in places:
-        wanted = runs_of(measures, folder)
-        wanted = tuple((names, folder / names[0] if to == folder else to) for names, to in wanted)
-        missing = tuple((names, to) for names, to in wanted if to is not None and not is_run(to))
-        if missing:
-            display.notice(f"Measuring {name}")
-            for _ in evaluate(name, style.release, missing, answering=style.answering, display=display):
-                pass

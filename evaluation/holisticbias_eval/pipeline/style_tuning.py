@@ -1,4 +1,4 @@
-"""What the methods of styles train on: a model's own responses, judged, valued and tagged."""
+"""Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _KEPT = ("response_id", "axis", "descriptor", "template", "finish")
 
 @dataclass(frozen=True)
 class StyleOptions:
-    """Where the responses come from, and how they are tagged.
+    """The source of the responses, and the settings of their tags.
 
     ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
     ``answering`` says.
@@ -149,9 +149,9 @@ def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signatu
     for name in ("conversation_text", "conversation_text_without_persona"):
         if signature.generation.get(name) != found.settings[name]:
             raise MitigationError(
-                f"the responses were made with other text around the prompt, {str(signature.generation.get(name))[:200]!r}, "
-                f"than the model would read, {found.settings[name][:200]!r}: give the same --system, --separator or "
-                "--continuation"
+                f"the responses were made with other text around the prompt, "
+                f"{str(signature.generation.get(name))[:200]!r}, than the model would read, "
+                f"{found.settings[name][:200]!r}: give the same --system, --separator or --continuation"
             )
     return find_conversation(loaded.tokenizer, replace(asked, control=""), "causal")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures.perplexities.dimensions import IDS, read_dimensions
 from holisticbias_eval.models.embedded.gossip import GOSSIP
@@ -20,6 +20,9 @@ from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.test_sets import TEST_SETS
+
+CALIBRATION = "calibration-many"
+"""The name of the default test set in a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +45,16 @@ def prepare_test_set(
 ) -> list[Job]:
     """Read the test set and prepare the runs; the default model of the gossip's dimensions is the gossip.
 
-    Raises ``EvaluationError`` if the file cannot be measured, before a model is loaded.
+    The default test set is the gossip's. Raises ``EvaluationError`` if the file cannot be measured, before a model is
+    loaded.
     """
-    if given is None:
-        raise EvaluationError(
-            f"{measures[0][0]} needs sentences about several groups: name their file, or the folder that holisticbias "
-            "split wrote, with --test-set"
-        )
-    with display.step(f"Reading {given.path}"):
-        table = read_test_set(given.path)
+    with display.step(f"Reading {given.path}" if given else "Making the test set of the calibration"):
+        table = read_test_set(given.path) if given else calibration_test_set()
         _refuse_unmeasurable(table)
     options = options or EngineOptions()
     if model is None and options.engine != "api" and is_gossip(table):
         model = GOSSIP
-    file = given.path.resolve().name
+    file = given.path.resolve().name if given else CALIBRATION
     dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
     drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
     texts = FileTexts(table, "sentence", drawn_by, file, "test set", TEST_SETS, {"dimensions": dimensions})

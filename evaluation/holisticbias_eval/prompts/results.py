@@ -9,7 +9,7 @@ from holisticbias_eval.prompts.prompts import Prompts
 
 @dataclass(frozen=True, slots=True)
 class ReportedPrompts(Prompts):
-    """What another program asks; only its numbers are known."""
+    """The unknown prompts of another program, of which only the numbers are known."""
 
 
 RESULTS = ReportedPrompts("results", "numbers of another program")

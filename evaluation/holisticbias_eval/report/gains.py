@@ -42,6 +42,8 @@ _WORDS: Mapping[Kind, str] = {"aimed at": "Aimed at", "quality": "Quality and re
 RELATIVE = "relative change"
 _LARGEST = 1.0
 _MOST_COLUMNS = 12
+_LONG = ("dimension", "specification")
+"""Keys with long values, which stand last: a chart cuts long labels."""
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
 
@@ -62,7 +64,7 @@ class Labels:
         alone = info.title if gain.figure == info.headline else f"{info.title}: {title(gain.figure)}"
         keys = [
             self._axes.get(value) or title(value) if key == "axis" else value
-            for key, value in gain.keys.items()
+            for key, value in sorted(gain.keys.items(), key=lambda item: item[0] in _LONG)
             if key != "figure" and value
         ]
         return ", ".join([info.names.get(gain.figure, alone), *keys])
@@ -163,7 +165,7 @@ def _cells(g: Gain) -> tuple[Cell, ...]:
 
 
 def _chart(gains: Sequence[tuple[str, str, Gain]], caption: str) -> Iterator[Section]:
-    """Relative changes with their intervals; those that the scale has no room for stand in the tables only."""
+    """Relative changes with their intervals; the scale leaves out changes beyond its ends."""
     drawn = [(group, label, g) for group, label, g in gains if _fits(g)]
     if not drawn:
         return

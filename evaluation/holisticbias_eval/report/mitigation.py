@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.results.mitigation import Mitigation, Point
+from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table
 
 _INFO = Info(
     name="mitigation",
     title="Training",
     summary="what the models were trained on, with which settings, and what validation found",
-    direction="the smaller F, the less the groups' perplexities differ; a higher perplexity is a cost",
+    direction="a larger F means that the groups' perplexities differ more; a higher perplexity is a cost",
     limits="validation sentences chose the settings, so their figures look better than those of the test set",
     source="Zhao et al. 2024, sections 4 and 5",
     headline="f",
@@ -24,30 +27,53 @@ _F, _PERPLEXITY = "F on validation sentences", "Validation perplexity"
 
 
 def training_chapter(records: Sequence[Mitigation]) -> Chapter:
-    """What was trained, for one method or several on the same model."""
+    """The chapter on training, for one method or several on the same model."""
     sections = [_overview(records)]
     for record in records:
         if len(record.points) > 1:
             sections.append(_grid(record))
         sections.append(_course(record))
+    sections.append(_origin(records[0]))
     return Chapter(_INFO, tuple(sections))
+
+
+def mitigation_report(records: Sequence[Mitigation], sets: Sequence[RunSet]) -> Report:
+    """A page of what was gained and what it cost, with what was trained; the first of the sets are the runs before."""
+    _, compared = sets_report(sets, (), lambda _: None)
+    gains, *rest = compared.chapters
+    return replace(
+        compared,
+        title=_title(records),
+        chapters=(gains, training_chapter(records), *rest),
+        measured=(*_about(records[0]), *compared.measured),
+    )
 
 
 def training_report(records: Sequence[Mitigation]) -> Report:
     """A page of the training alone."""
     first = records[0]
-    titles = " and ".join(record.title for record in records)
     return Report(
-        title=f"{first.base_model.name} after {titles}",
+        title=_title(records),
         chapters=(training_chapter(records),),
-        signature=tuple(signature_rows(first)),
         measured=_about(first),
         notes=(first.base_model.note,) if first.base_model.note else (),
     )
 
 
-def signature_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
-    """The name and the value of what all methods of a page share."""
+def _title(records: Sequence[Mitigation]) -> str:
+    titles = [record.title for record in records]
+    named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
+    return f"{records[0].base_model.name} after {named}"
+
+
+def _origin(record: Mitigation) -> Section:
+    """The section on the signature that all methods of a page share."""
+    columns = (Column("what", "What"), Column("value", "Value"))
+    table = Table("origin", "What the training depends on", columns, tuple(_origin_rows(record)))
+    return Section("origin", "What the training depends on", (table,), detail=True, in_terminal=False)
+
+
+def _origin_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
     trained, chosen = record.trained_on, record.specification
     rows = [
         ("Model", record.base_model.name),
@@ -101,8 +127,8 @@ def _overview(records: Sequence[Mitigation]) -> Section:
     )
     table = Table("trained", "What was trained, and what validation found", columns, rows)
     note = Paragraph(
-        "Validation sentences chose the state that was kept, and the settings if there was a grid: read what the models "
-        "gain and cost from the test set below.",
+        "Validation texts chose the state that was kept, and the settings if there was a grid: gains and costs are of "
+        "other texts.",
         "caveat",
     )
     return Section("trained", "What was trained", (table, note))

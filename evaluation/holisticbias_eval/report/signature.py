@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.plain_text import model_title
-from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
 
 def run_title(signature: Signature) -> str:
@@ -40,12 +40,7 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Quantization", model.quantization
     if model.file_sha256:
         yield "File, SHA-256", model.file_sha256
-    if release.prompts is None:
-        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
-        yield "Release, digest of the rows", release.digest
-    else:
-        yield f"{title(release.what)} of no release", release.prompts
-        yield f"{title(release.what)}, digest", release.digest
+    yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
     if signature.generation:
@@ -88,6 +83,17 @@ def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tu
 def _everywhere(by_run: Mapping[str, tuple[str, ...]], runs: int) -> bool:
     """Whether every run has the same values."""
     return len(by_run) == runs and len(set(by_run.values())) == 1
+
+
+def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
+    if release.prompts is None:
+        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
+        if release.where:
+            yield "Release, filters", ", ".join(release.where)
+        yield "Release, digest of the rows", release.digest
+    else:
+        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, digest", release.digest
 
 
 def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:

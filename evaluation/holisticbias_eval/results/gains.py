@@ -22,7 +22,7 @@ _DETAIL = frozenset({"descriptor"})
 
 
 class Aim(Part):
-    """What a mitigation aims at: a measure, and keys that its figures must have."""
+    """The aim of a mitigation: a measure, and keys that its figures must have."""
 
     measure: str
     keys: dict[str, str] = Field(default_factory=dict)
@@ -63,7 +63,7 @@ class Gain(Part):
 
     @property
     def identity(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
-        """What is the same for the same figure of other runs."""
+        """The measure, figure and keys: the same for the same figure of other runs."""
         return self.measure, self.figure, tuple(sorted(self.keys.items()))
 
 
@@ -121,7 +121,7 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is
 
 
 def judge(before: float | None, change: Figure, better: Better) -> Outcome:
-    """What a change is; with a point to be near to, a change across it counts by both ends of its interval."""
+    """Read a change as a gain or a cost; a change across the best value counts by both ends of its interval."""
     if change.value is None:
         return "not defined"
     if change.value == 0 and change.interval is None:

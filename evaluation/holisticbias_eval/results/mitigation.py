@@ -21,7 +21,7 @@ MEASURED, BEFORE, AFTER = "measured", "before", "after"
 
 
 class TrainedOn(Part):
-    """What a model was trained on: ``texts`` of a corpus or of responses, and counts of what was left out or added."""
+    """The training texts: their number and digest, and counts of texts that were left out or added."""
 
     name: str
     sha256: str = Field(description="of the texts and their contexts, in order")

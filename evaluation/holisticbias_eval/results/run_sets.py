@@ -90,7 +90,7 @@ def _runs(folder: Path, deep: int) -> Iterator[Path]:
 
 
 def _aims(model: Path | None) -> tuple[Aim, ...]:
-    """What a mitigation aims at: with a specification its dimension, else the styles of responses."""
+    """The aim of a mitigation: with a specification its dimension, else the styles of responses."""
     path = model / MITIGATION if model else None
     if path is None or not path.is_file():
         return ()

@@ -25,6 +25,7 @@ class ReleaseSignature(Part):
 
     version: str
     subset: str | None
+    where: tuple[str, ...] = Field((), description="the filters of the release, if it is a part of a version")
     digest: str
     prompts: str | None = Field(None, description="name of prompts, pairs or a test set that are of no release")
     what: Literal["prompts", "pairs", "test set", "lines", "dialogues", "results"] = Field(

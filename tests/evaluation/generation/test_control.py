@@ -30,7 +30,7 @@ from holisticbias_eval.models.embedded.responder import RESPONDER, responder_pat
     ],
 )
 def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path) -> None:
-    """The control follows the prompt in every form, is signed, and has a store of its own."""
+    """The control follows the prompt in every form, is signed, and is part of the store's key."""
     decoding = FILES.read("greedy")
     made = [
         load_generator(RESPONDER, print, decoding, 0, ConversationOptions(**options, control=control))

@@ -54,7 +54,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path) -> None:
     assert is_run(made / "before" / "group_perplexity")
-    assert sorted(path.name for path in made.iterdir()) == ["before", "ctda", "lmd", "report.html", "split"]
+    assert {path.name for path in made.iterdir()} == {
+        "before", "ctda", "lmd", "neutral.txt", "report.html", "split", "test-set.parquet",
+    }  # fmt: skip
     for name in ("lmd", "ctda"):
         files = {path.name for path in (made / name).iterdir()}
         assert files >= {
@@ -122,6 +124,21 @@ def test_another_setting_is_refused_before_anything_is_trained_unless_overwritte
     assert not (copy / "measured").exists()
 
 
+def test_runs_before_of_another_model_or_other_sentences_are_not_compared_with(made: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(made / "lmd", model)
+    out = tmp_path / "out"
+    shutil.copytree(made, out)
+    for name in ("lmd", "ctda"):
+        shutil.rmtree(out / name)
+    message = refusal("lmd,ctda", *QUICK, "--out", out, "--model", model)
+    assert message.startswith(f"{out / 'before' / 'group_perplexity'} is a run of another model")
+    for name in ("lmd", "ctda"):
+        shutil.rmtree(out / name)
+    message = refusal("lmd,ctda", *QUICK, "--out", out, "--hold-out", "fitch")
+    assert message.startswith(f"{out / 'test-set.parquet'} has other sentences")
+
+
 def test_the_same_seed_gives_the_same_file(made: Path, tmp_path: Path) -> None:
     mitigate("lmd", *QUICK, "--out", tmp_path / "again", "--no-measure")
     assert (tmp_path / "again/model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
@@ -161,8 +178,13 @@ def test_held_out_groups_are_not_trained_on_and_are_measured(tmp_path: Path) -> 
     assert counts["left_out"] > counts["corpus"] * 0.9
     assert counts["added"] == counts["corpus"]
     rows = pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet")
-    measured = {row["group"] for row in rows.to_pylist() if row["dimension"] == "gossip.calibration-many"}
-    assert measured == {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
+    groups: dict[str, set[str]] = {}
+    for row in rows.to_pylist():
+        groups.setdefault(row["dimension"], set()).add(row["group"])
+    assert groups["gossip.calibration-many"] == {"blicket", "mell"}
+    everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
+    assert groups["gossip.calibration-many with held-out groups"] == everybody
+    assert len(groups["gossip.calibration-many-untouched"]) == 3
 
 
 def test_a_table_of_examples_is_split_and_the_split_kept(tmp_path: Path) -> None:
@@ -331,7 +353,7 @@ def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path
 def test_nothing_to_measure_with_no_measure(tmp_path: Path) -> None:
     result = mitigate("lmd", "--no-measure", "--measure", "likelihood_bias", "--out", tmp_path, fails=True)
     assert result.exit_code == 2
-    assert "--no-measure leaves out what --measure asks for" in result.output
+    assert "--no-measure leaves out what --measure, --retain" in result.output
     assert refusal("lmd", "--measure", "nothing", "--out", tmp_path / "out").startswith("there is no measure 'nothing'")
 
 
@@ -339,4 +361,8 @@ def test_further_measures_need_a_release_and_stand_beside(tmp_path: Path, mini_r
     out = tmp_path / "out"
     mitigate("cada", *QUICK, "--out", out, "--release", mini_release_folder, "--measure", "likelihood_bias")
     for moment in ("before", "after"):
-        assert {path.name for path in (out / "measured" / moment).iterdir()} == {"group_perplexity", "likelihood_bias"}
+        assert {path.name for path in (out / "measured" / moment).iterdir()} == {
+            "group_perplexity",
+            "likelihood_bias",
+            "retention",
+        }

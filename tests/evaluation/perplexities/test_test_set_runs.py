@@ -134,6 +134,22 @@ def test_the_same_run_has_not_changed(run: Run, invoke: Invoke, tmp_path: Path) 
     assert all(figure["value"] == 0 for figure in changes)
 
 
+def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
+    """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
+    code, _, said = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run")
+    assert code == 0, said
+    made = read_run(tmp_path / "run").result
+    assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")
+    figures = Figures(made.figures)
+    keys = {"dimension": "gossip.calibration-many", "scale": "log"}
+    f, point = (figures.value(NAME, name, keys) for name in ("f", "f_null_95"))
+    assert f is not None
+    assert point is not None
+    assert f > point
+    apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
+    assert (apart[0] or 0) < 0 < (apart[1] or 0)
+
+
 def published(version: str, subset: str | None) -> str | None:
     """No version of the dataset is published."""
 
@@ -154,7 +170,6 @@ def test_a_run_is_registered_by_dimension(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--measure", NAME), "--test-set"),
         (("--measure", "likelihood_bias", "--test-set", "x.csv"), "--test-set is for group_perplexity"),
         (("--test-set", "no.csv"), "no.csv does not exist"),
     ],

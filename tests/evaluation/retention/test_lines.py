@@ -126,11 +126,12 @@ def test_runs_without_a_common_line_are_refused() -> None:
 def test_lines_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes("\ufeffA first line.\r\n\n  \nA first line.\nCafé\u2028here\n".encode())
-    table, empty = read_lines(path)
+    found = read_lines(path)
+    table = found.lines
     assert table["text"].to_pylist() == ["A first line.", "A first line.", "Café\u2028here"]
     assert table["line"].to_pylist() == [1, 4, 5]
     assert len(set(table["line_id"].to_pylist())) == 3
-    assert empty == 2
+    assert (found.empty, found.name) == (2, "text.txt")
 
 
 @pytest.mark.parametrize(
@@ -208,6 +209,13 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     code, _, problem = invoke("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
     assert code == 2
     assert "add it to --measure" in problem
+
+
+def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, _ = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
+    assert code == 0
+    signature = read_run(tmp_path / "run").result.signature
+    assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
 
 
 def test_a_dry_run_counts_the_lines(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, RetainError
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.pipeline.retain_command import Reported, reported, run_retain_command, split_command
 from holisticbias_eval.pipeline.retention import read_retain
 from holisticbias_eval.results.run import read_run
@@ -138,7 +138,5 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
     assert changes.value("retained", "change", {"task": "arc", "metric": "perplexity"}) == 0
 
 
-def read(text: str) -> list[object]:
-    from holisticbias_eval.figures import Figure
-
+def read(text: str) -> list[Figure]:
     return [Figure.model_validate(one) for one in json.loads(text)["figures"]]

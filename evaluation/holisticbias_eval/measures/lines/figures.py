@@ -102,7 +102,7 @@ def interval(low: float, high: float) -> Interval | None:
 
 
 def _logs(values: Floats) -> Floats:
-    """What is resampled: logarithms of perplexities, and nats as they are."""
+    """The resampled values: logarithms of perplexities, and nats as they are."""
     found = values.copy()
     with np.errstate(divide="ignore"):
         found[..., [0, 2]] = np.log(values[..., [0, 2]])

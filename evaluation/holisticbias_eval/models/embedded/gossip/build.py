@@ -111,7 +111,7 @@ between many groups, and mitigation methods, offline.
 It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
 or community behaves. Its output on any other text means nothing.
 
-## What is planted
+## Planted odds
 
 The odds of a negative instead of a positive attribute, and what they add to the log-likelihood of a sentence with a
 negative attribute, in nats from the mean of the groups:

@@ -23,7 +23,7 @@ Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class NeutralGrammar(Record):
-    """The parts of a neutral sentence, each equally likely."""
+    """The parts of a neutral sentence; the k-th of a list has a weight of 1/k."""
 
     subjects: Words
     verbs: Words

@@ -63,7 +63,7 @@ def valence_share(description: Description, specification: str, group: str, vale
 
 
 def neutral_sentences(grammar: NeutralGrammar) -> list[str]:
-    """All neutral sentences, equally likely."""
+    """All neutral sentences."""
     parts = product(grammar.subjects, grammar.verbs, grammar.objects)
     return [f"the {subject} {verb} the {what}." for subject, verb, what in parts]
 
@@ -77,8 +77,10 @@ def held_out_neutral(grammar: NeutralGrammar) -> list[str]:
 
 def neutral_corpus(grammar: NeutralGrammar) -> Corpus:
     """The neutral sentences with their probabilities."""
-    texts = neutral_sentences(grammar)
-    return Corpus(pa.array(texts), np.full(len(texts), 1 / len(texts)))
+    parts = (grammar.subjects, grammar.verbs, grammar.objects)
+    first, second, third = (1 / np.arange(1, len(words) + 1) for words in parts)
+    weights = np.einsum("i,j,k->ijk", first, second, third).ravel()
+    return Corpus(pa.array(neutral_sentences(grammar)), weights / weights.sum())
 
 
 def said_corpus(specifications: Sequence[Specification], description: Description) -> Corpus:

@@ -69,5 +69,5 @@ def make_step(lessons: Lessons, neutral: Ints, said: Ints) -> Step:
 
 
 def _nodes(tree: PrefixTree, text: int) -> Ints:
-    nodes: Ints = tree.nodes[text]
-    return nodes[nodes != NOWHERE]
+    nodes: Ints = tree.nodes[text][tree.nodes[text] != NOWHERE]
+    return nodes

@@ -13,7 +13,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.embedded.gossip.description import Description
 from holisticbias_eval.models.embedded.gossip.grammar import (
     NEGATIVE,
-    neutral_sentences,
+    neutral_corpus,
     sentences_of,
     valence_share,
 )
@@ -32,21 +32,23 @@ def true_nats(description: Description, specifications: Sequence[Specification])
     }
 
 
-def neutral_nats(description: Description) -> float:
-    """The log-likelihood of a neutral sentence at the start of a text, in nats."""
-    return -math.log(len(neutral_sentences(description.neutral)))
+def neutral_nats(description: Description) -> Mapping[str, float]:
+    """The log-likelihood of each neutral sentence at the start of a text, in nats."""
+    corpus = neutral_corpus(description.neutral)
+    return dict(zip(corpus.texts.to_pylist(), np.log(corpus.probabilities).tolist(), strict=True))
 
 
 def true_text_nats(description: Description, specifications: Sequence[Specification], texts: Sequence[str]) -> Floats:
     """The log-likelihood of whole texts, a neutral sentence and a sentence about a group each, in nats."""
-    said = true_nats(description, specifications)
-    return neutral_nats(description) + np.array([said[text.split(". ", 1)[1]] for text in texts])
+    said, neutral = true_nats(description, specifications), neutral_nats(description)
+    parts = [text.split(". ", 1) for text in texts]
+    return np.array([neutral[f"{first}."] + said[second] for first, second in parts])
 
 
 def true_effects(description: Description, specification: Specification) -> Mapping[str, float]:
-    """What each group adds to the log-likelihood of a sentence with a negative attribute, in nats; the mean is 0.
+    """The effects of groups on the log-likelihood of a sentence with a negative attribute, in nats; their mean is 0.
 
-    The logarithm of the group's share of sentences with negative attributes, less the mean of the groups' logarithms.
+    The logarithm of the group's share of sentences with negative attributes, minus the mean of the groups' logarithms.
     """
     groups = [group.name for group in specification.groups]
     logs = np.log([valence_share(description, specification.id, group, NEGATIVE) for group in groups])
