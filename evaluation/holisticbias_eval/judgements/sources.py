@@ -10,10 +10,12 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import Model
+from holisticbias_eval.judgements.matching import JUDGED
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.results.run import RESPONSES, read_run
 
 _NEEDED = ("prompt", "response")
+_NUMBERS = {"sample": pa.int64(), **dict.fromkeys(JUDGED, pa.float64())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def read_source(path: Path) -> Source:
     """
     if not path.is_dir():
         name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
-        return Source(Model(name=name), read_responses(path, _NEEDED))
+        return Source(Model(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
     run = read_run(path)
     missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)
     if missing:
@@ -46,4 +48,15 @@ def read_source(path: Path) -> Source:
         weights_sha256=about.weights_sha256,
         prompts=signature.release.prompts or f"release {signature.release.version}",
     )
-    return Source(model, run.answers)
+    return Source(model, _with_numbers(path, run.answers))
+
+
+def _with_numbers(path: Path, table: pa.Table) -> pa.Table:
+    """The table with the types of numbers in the columns that have them."""
+    for i, name in enumerate(table.column_names):
+        if name in _NUMBERS:
+            try:
+                table = table.set_column(i, name, table[name].cast(_NUMBERS[name]))
+            except pa.ArrowException as error:
+                raise JudgementsError(f"{path}: column {name} is not numbers: {str(error)[:100]}") from error
+    return table
