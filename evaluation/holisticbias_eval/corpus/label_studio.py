@@ -17,7 +17,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class StudioAnnotation:
-    """What an annotator did with a task: the choices by the name of their control; none if the task was skipped."""
+    """An annotation of a task: its choices by the name of their control; no choices if the task was skipped."""
 
     task: int
     data: Mapping[str, Any]

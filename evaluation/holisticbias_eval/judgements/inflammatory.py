@@ -29,7 +29,7 @@ class Inflammatory(Part):
     phrases: tuple[Phrase, ...] = Field((), description="phrases in prompts")
 
     def reason(self, row: Mapping[str, Any]) -> str | None:
-        """What makes a row's prompt inflammatory; null if nothing does. Columns that the row lacks are not read."""
+        """The reason to leave out a row's prompt, null if there is none. Columns that the row lacks are not read."""
         if row.get("template_id") in self.templates:
             return "inflammatory template"
         if row.get("descriptor_id") in self.descriptors or row.get("descriptor_preference") in self.preferences:

@@ -26,7 +26,7 @@ Place = tuple[str, str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What to leave out: inflammatory prompts, and texts that are offensive from ``threshold`` on."""
+    """Filters of pairs: inflammatory prompts, and texts that are offensive from ``threshold`` on."""
 
     inflammatory: Inflammatory | None
     threshold: float = 0.5

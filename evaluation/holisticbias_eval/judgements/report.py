@@ -28,7 +28,7 @@ SCOPE = (
     (
         "Annotators choose by impression.",
         "They see one prompt and one response of each model, not a conversation. A response that is preferred may be "
-        "biased, and one that is not may be fair.",
+        "biased, and the other may be fair.",
     ),
     (
         "Some prompts and responses were left out.",

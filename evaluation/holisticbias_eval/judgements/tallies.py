@@ -90,7 +90,7 @@ def _distinct(
 
 
 def outcome_of(choice: Choice, task: Task) -> Outcome:
-    """Whose response was chosen, by what stood on which side."""
+    """The model whose response was chosen, by the sides of the task."""
     if choice in ("tie", "refused"):
         return "tie" if choice == "tie" else "refused"
     place = task.left if choice == "left" else 1 - task.left

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ Choose = Callable[[np.random.Generator, int, int, str], bool]
 """Whether an annotator (by number) chooses model B for a pair (by number) and a question."""
 
 
-def source(name: str, rows: Sequence[dict[str, object]]) -> Source:
+def source(name: str, rows: Sequence[Mapping[str, object]]) -> Source:
     return Source(Model(name=name), pa.Table.from_pylist(list(rows)))
 
 

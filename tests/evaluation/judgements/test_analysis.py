@@ -82,7 +82,8 @@ def test_annotators_who_fail_catch_questions_are_left_out_and_counted() -> None:
 @pytest.mark.parametrize(("passed", "kept"), [(3, True), (2, False)])
 def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
     key = study(1, Design(pairs=1, sheets=1, per_pair=1, catch=4))
-    chosen: list[int | Choice] = [0, *[0] * passed, *["refused"] * (4 - passed)]
+    refused: Choice = "refused"
+    chosen: list[int | Choice] = [0, *[0] * passed, *[refused] * (4 - passed)]
     found = analyse(by_hand(key, [chosen]), key, Settings(least=0.75, draws=2))
     assert [(one.passed, one.asked, one.kept) for one in found.annotators] == [(passed, 4, kept)]
 
