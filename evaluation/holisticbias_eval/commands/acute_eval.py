@@ -165,13 +165,13 @@ def _analyse(
     folders = [path for path in paths if path.is_dir()]
     if key_file is None and len(folders) != 1:
         raise click.UsageError("name one folder that acute-eval make has written, or its key.json with --key")
+    key = read_key(key_file or folders[0] / KEY)
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
     files = [file for file in dict.fromkeys(path.resolve() for path in files) if file.name != KEY]
     if not files:
         raise JudgementsError(
             f"{folders[0] if folders else 'the list'} has no file of answers: put them there as .json"
         )
-    key = read_key(key_file or folders[0] / KEY)
     return key, analysis_of(read_answers(files, key), key, Settings(least=least, draws=draws, seed=seed))
 
 

@@ -31,6 +31,8 @@ def read_source(path: Path) -> Source:
 
     Raises ``JudgementsError``, ``ResponsesError``, ``RunError`` and ``ScoresError``.
     """
+    if not path.exists():
+        raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")
     if not path.is_dir():
         name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
         return Source(Model(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
