@@ -1,4 +1,4 @@
-"""Prepare runs: what each kind of measure is given, and which job asks for its answers."""
+"""Prepare runs: the inputs of an evaluation, and the job of each run."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 
 Source = Literal["pairs", "test set", "retention", "texts", "scores", "responses"]
-"""What the measures of a run are of."""
+"""The source of the texts that the measures of a run need."""
 Measures = Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What an evaluation is given besides the model and the release.
+    """The inputs of an evaluation besides the model and the release.
 
     ``scoring`` are the options of the engine that scores, ``store`` is the folder that keeps scores between runs,
     ``context`` a text before each sentence, ``answering`` are the options of measures of responses. ``pairs``,
@@ -49,7 +49,7 @@ class Inputs:
 
 
 def source_of(measures: Sequence[str]) -> Source:
-    """What measures that share a run are of."""
+    """The source of the texts of measures that share a run."""
     prompts = MEASURES[measures[0]].prompts
     if measures[0] in MEASURED:
         return "retention"
