@@ -64,14 +64,15 @@ def _aimed(gain: Gain, name: Naming) -> str:
     interval = ""
     if gain.interval is not None:
         interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
-    return f"{name(gain)} {_both(gain)}{interval}{_points(gain)}."
+    outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
+    return f"{name(gain)} {_both(gain)}: {outcome}{interval}{_points(gain)}."
 
 
 def _points(gain: Gain) -> str:
     """What the figure would be at most if groups did not differ."""
-    points = {"by its distribution": gain.distribution, "for groups permuted within sentences": gain.chance}
-    said = [f"{_alone(gain, value)} {how}" for how, value in points.items() if value is not None]
-    return f"; its 95% point without differences is {' and '.join(said)}" if said else ""
+    points = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
+    said = [f"{_alone(gain, value)} ({how})" for how, value in points.items() if value is not None]
+    return f"; 95% point if the groups do not differ: {', '.join(said)}" if said else ""
 
 
 def _both(gain: Gain) -> str:

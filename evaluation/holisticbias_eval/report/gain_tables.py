@@ -130,7 +130,7 @@ def chart_section(rows: Sequence[Named], caption: str) -> Iterator[Section]:
     drawn = [row for row in rows if _fits(row.gain)]
     if not drawn:
         return
-    scale = "change in % of the value before  ·  line: 95% interval  ·  filled: more than chance"
+    scale = "change in % of the value before  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
     blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, tuple(_estimates(drawn)), scale)]
     left = [row for row in rows if not _fits(row.gain)]
     if left:

@@ -64,7 +64,7 @@ def gains_chapter(
         tables = (models_table(main, further, sides[0]), outcomes_table(main))
     first = Section("gains", GAINS.title, (*said, *tables))
     details = tuple(_details(named, main, sides, several=len(models) > 1))
-    return Chapter(GAINS, (first, *chart_section(main, f"Relative change from {sides[0]}"), *details))
+    return Chapter(GAINS, (first, *chart_section(main, "Change as a share of the value before"), *details))
 
 
 def _details(
@@ -77,9 +77,11 @@ def _details(
     blocks = tuple(changes_table(slug, text, rows, sides, full=True) for slug, text, rows in tables if rows)
     if blocks:
         yield Section("gains-all", "All figures, scales and units", blocks, detail=True)
-    if parts:
-        table = changes_table("parts", "Parts", parts, sides, full=True)
-        yield Section("gains-parts", _PARTS, (table,), detail=several)
+    for aimed, name, text in ((True, "parts", "aimed at"), (False, "other-parts", "other figures")):
+        rows = [row for row in parts if (row.gain.kind == "aimed at") == aimed]
+        if rows:
+            table = changes_table(name, f"{_PARTS}: {text}", rows, sides, full=True)
+            yield Section(f"gains-{name}", f"{_PARTS}: {text}", (table,), detail=not aimed)
 
 
 def _named(models: Models, labels: Labels) -> Iterator[Named]:
