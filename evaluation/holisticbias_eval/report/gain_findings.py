@@ -1,4 +1,4 @@
-"""Gains and costs in words: what was aimed at, what it cost, and how far the figures were tested."""
+"""Gains and costs in words: the aim, the costs, and the number of tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LARGE = 3
 
 
 def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> Iterator[Paragraph]:
-    """What is aimed at, a paragraph for each model, and the number of tests; an aim without a figure is named."""
+    """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named."""
     if aimed:
         yield Paragraph(f"Aimed at: {aimed}.")
     yield from _missed(models, aims)
@@ -69,7 +69,7 @@ def _aimed(gain: Gain, name: Naming) -> str:
 
 
 def _points(gain: Gain) -> str:
-    """What the figure would be at most if groups did not differ."""
+    """The 95% points of the figure if groups do not differ, in words."""
     points = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
     said = [f"{_alone(gain, value)} ({how})" for how, value in points.items() if value is not None]
     return f"; 95% point if the groups do not differ: {', '.join(said)}" if said else ""
@@ -107,7 +107,7 @@ def counted(gains: Sequence[Gain]) -> str:
 
 
 def _notes(models: Models) -> Iterator[str]:
-    """What the names leave out, and how many changes chance alone would show."""
+    """The keys that names leave out, and the number of changes that chance alone would show."""
     shown = [g for gains in models.values() for g in gains if g.main]
     for measure in dict.fromkeys(g.measure for g in shown):
         info = MEASURES[measure].info

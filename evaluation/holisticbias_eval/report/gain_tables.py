@@ -116,7 +116,7 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
 
 
 def outcomes_table(rows: Sequence[Named]) -> Table:
-    """How the change of each figure reads: one row per figure, one column per model."""
+    """The reading of each change: one row per figure, one column per model."""
     models = list(dict.fromkeys(row.model for row in rows))
     found = {(row.model, row.figure): row.gain.outcome for row in rows}
     columns = (Column("figure", "Figure"), *(Column(f"model_{i}", model) for i, model in enumerate(models, 1)))

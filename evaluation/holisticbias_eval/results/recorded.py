@@ -1,4 +1,4 @@
-"""What the record of a mitigation says about its runs: its aim, its specification, and its validation."""
+"""The parts of a mitigation's record that a comparison of its runs shows: aim, specification and validation."""
 
 from __future__ import annotations
 
