@@ -96,10 +96,10 @@ def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixP
     listing = _git(root, "ls-tree", "-r", "-z", "--long", commit, "--", *names) or b""
     blobs: list[tuple[PurePosixPath, str, int]] = []
     for entry in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
-        about, _, path = entry.partition("\t")
+        about, _, file = entry.partition("\t")
         mode, _, blob, length = about.split()
-        if mode in _REGULAR and PurePosixPath(path).suffix in _SUFFIXES:
-            blobs.append((PurePosixPath(path), blob, int(length)))
+        if mode in _REGULAR and PurePosixPath(file).suffix in _SUFFIXES:
+            blobs.append((PurePosixPath(file), blob, int(length)))
     large = max(blobs, key=lambda one: one[2], default=None)
     if large is not None and sum(size for _, _, size in blobs) > _LARGEST:
         raise SourceError(f"the terms of {name} have more than {_LARGEST:,} bytes; the largest file is {large[0]}")
