@@ -23,7 +23,7 @@ class NamedComparison(Part):
 class ComparedModel(Part):
     """One model compared with the first: its gains and costs, and the comparison of each run.
 
-    ``aims`` are its own, or those that were given. ``unmatched`` names runs without a counterpart, ``failed`` says
+    ``aims`` are its own, or those given for all models. ``unmatched`` names runs without a counterpart, ``failed`` says
     which could not be compared, and why.
     """
 
