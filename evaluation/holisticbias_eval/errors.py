@@ -61,6 +61,16 @@ class CorpusError(EvaluationError):
     """Examples, labels of annotators or a split that cannot be used."""
 
 
+class JudgementsError(EvaluationError):
+    """Responses that cannot be paired for people to judge, or answers of annotators that cannot be used."""
+
+
+class NoExamplesError(CorpusError):
+    """Documents without any sentence that mentions a group and an attribute."""
+
+    exit_code = 1
+
+
 class DialoguesError(EvaluationError):
     """A folder that does not hold dialogues in a known form."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
+from holisticbias_eval.commands.file_options import file_options, read_files
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
-from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from holisticbias_eval.commands.engine_options import ApiArguments
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.pipeline.pair_scoring import PairOptions
-    from holisticbias_eval.pipeline.retention import RetainOptions
-    from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 
 ROLES = ("user", "assistant")
 
@@ -104,48 +102,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "template, which is not scored. For responses: whether prompts are put into the template; auto, the "
     "default: if there is one.",
 )
-@option_group(
-    "Pairs of sentences",
-    click.option(
-        "--pairs",
-        type=click.Path(path_type=Path),
-        help="File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
-        "stereotype_score is measured.",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["likelihood", "choice", "published"]),
-        default="likelihood",
-        show_default=True,
-        help="likelihood: of both sentences. choice: a chat model chooses between both, in both orders. published: "
-        "the formulas of the code of Kocielnik et al. 2023.",
-    ),
-)
-@option_group(
-    "Sentences about several groups",
-    click.option(
-        "--test-set",
-        type=click.Path(path_type=Path),
-        help="File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of "
-        "a split. Without --measure, group_perplexity is measured. Default: the calibration's.",
-    ),
-)
-@option_group(
-    "Retention",
-    click.option(
-        "--retain",
-        multiple=True,
-        metavar="FILE|multiwoz:FOLDER",
-        help="For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 "
-        "or 2.1. Without --measure, these are measured.",
-    ),
-    click.option(
-        "--retain-command",
-        metavar="COMMAND",
-        help="For retained: a command to run, without a shell. {model} in it becomes the model, {out} a path to write "
-        "to. It must report a JSON object of numbers: there, or as its last line.",
-    ),
-)
+@file_options
 @engine_options
 @response_options
 @collection_options
@@ -172,11 +129,6 @@ def command(
     context: str | None,
     context_file: Path | None,
     context_seed: int | None,
-    pairs: Path | None,
-    mode: Literal["likelihood", "choice", "published"],
-    test_set: Path | None,
-    retain: tuple[str, ...],
-    retain_command: str | None,
     store: Path | None,
     no_store: bool,
     dry_run: bool,
@@ -190,65 +142,36 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.pipeline import evaluation
-    from holisticbias_eval.pipeline.pair_scoring import PairOptions
-    from holisticbias_eval.pipeline.retention import read_retain
-    from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.preparing import Inputs, is_scored
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
     kept = {stage: None if no_store else store or default_folder(stage) for stage in ("scores", "responses", "labels")}
-    drawn = read_context(context, context_file, context_seed)
-    paired = PairOptions(pairs, mode) if pairs is not None else None
+    files = read_files(given)  # type: ignore[arg-type] # click gives one dictionary for all groups
     chosen = [name.strip() for name in measure.split(",")] if measure else None
-    tested = TestSetOptions(test_set) if test_set is not None else None
-    retained = read_retain(retain, retain_command)
-    of_files = {"stereotype_score": paired, "group_perplexity": tested}
-    implied = [*(name for name, file in of_files.items() if file is not None), *retained.measures]
-    runs = evaluation.runs_of(implied or None if chosen is None else chosen, out)
-    _refuse_unused_retain(retained, [name for names, _ in runs for name in names])
-    _refuse_unused_files(paired, mode, tested, [names for names, _ in runs])
+    runs = evaluation.runs_of(files.measures or None if chosen is None else chosen, out)
     measures = [names for names, _ in runs]
-    scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
-    options = _scoring(given) if scored else None
-    answering = _answering(given, kept) if answered else None
+    files.refuse_unused(measures)
+    inputs = Inputs(
+        _scoring(given) if any(map(is_scored, measures)) else None,
+        kept["scores"],
+        read_context(context, context_file, context_seed),
+        AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
+        files.pairs,
+        files.test_set,
+        files.retain,
+    )
     display = Display(Console(stderr=True))
-    scores = kept["scores"]
     if dry_run:
-        plans = evaluation.dry_run(
-            model, release, measures, options, scores, drawn, pairs=paired, test_set=tested, retain=retained,
-            display=display,
-        )  # fmt: skip
-        for plan in plans:
+        for plan in evaluation.dry_run(model, release, measures, inputs, display):
             click.echo(plan)
         return
-    made = evaluation.evaluate(
-        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, test_set=tested,
-        retain=retained, display=display, overwrite=overwrite,
-    )  # fmt: skip
-    for folder, _, report in made:
+    for folder, _, report in evaluation.evaluate(model, release, runs, inputs, display=display, overwrite=overwrite):
         print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
-
-
-def _refuse_unused_files(
-    pairs: PairOptions | None, mode: str, test_set: TestSetOptions | None, measures: list[tuple[str, ...]]
-) -> None:
-    """A usage error for files and options that no measure uses."""
-    from holisticbias_eval.pipeline.evaluation import is_of_test_set, is_paired
-
-    if test_set is not None and not any(map(is_of_test_set, measures)):
-        raise click.UsageError("--test-set is for group_perplexity: add it to --measure, or leave it out")
-    if not any(map(is_paired, measures)) and (pairs is not None or mode != "likelihood"):
-        raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
-
-
-def _refuse_unused_retain(retained: RetainOptions, measures: list[str]) -> None:
-    """A usage error for an option of retention that no measure uses."""
-    unused = [name for name in retained.measures if name not in measures]
-    if unused:
-        raise click.UsageError(f"--retain and --retain-command are given for {unused[0]}: add it to --measure")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:

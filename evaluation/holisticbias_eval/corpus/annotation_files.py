@@ -14,6 +14,7 @@ from typing import Literal
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.label_studio import ANNOTATOR
 from holisticbias_eval.corpus.published_files import PAPER
 from holisticbias_eval.corpus.spreadsheet import safe_cell, safe_id
 from holisticbias_eval.errors import CorpusError
@@ -27,7 +28,6 @@ CHOICES = {"biased": 1, "not biased": 0}
 CONTROL = "label"
 """Name of the choices in Label Studio's configuration."""
 EXAMPLE_ID = "example_id"
-ANNOTATOR = "annotator"
 Row = Mapping[str, str | None]
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from holisticbias_eval.corpus.annotation_files import ANNOTATOR, CHOICES, CONTROL, EXAMPLE_ID
+from holisticbias_eval.corpus.annotation_files import CHOICES, CONTROL, EXAMPLE_ID
+from holisticbias_eval.corpus.label_studio import read_studio
 from holisticbias_eval.corpus.spreadsheet import cell_text, id_forms
 from holisticbias_eval.errors import CorpusError
 
@@ -83,52 +82,20 @@ def _csv_label(path: Path, line: int, cells: Mapping[str, str]) -> GivenLabel:
 
 def _studio_labels(path: Path, text: str) -> Iterator[GivenLabel]:
     """The annotations of a JSON export; skipped and empty ones are labels that are missing, drafts are not read."""
-    try:
-        tasks = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
-    for place, task in enumerate(tasks if isinstance(tasks, list) else [tasks]):
-        data = task.get("data") if isinstance(task, dict) else None
-        if not isinstance(data, dict) or not isinstance(task.get("annotations"), list):
-            raise CorpusError(f"{path}: task {place + 1} has no data and annotations: export the project as JSON")
-        if not isinstance(data.get(EXAMPLE_ID), str):
-            raise CorpusError(f"{path}: task {place + 1} has no {EXAMPLE_ID}: it was not made by holisticbias annotate")
-        for annotation in task["annotations"]:
-            yield _studio_label(path, place, data, annotation)
+    for found in read_studio(path, text, EXAMPLE_ID, "holisticbias annotate"):
+        sentence = found.data.get("sentence")
+        label = _choice(path, found.task, found.choices.get(CONTROL))
+        shown = sentence if isinstance(sentence, str) else None
+        yield GivenLabel(found.annotator, (found.data[EXAMPLE_ID],), label, shown)
 
 
-def _studio_label(path: Path, place: int, data: Mapping[str, Any], annotation: object) -> GivenLabel:
-    if not isinstance(annotation, dict):
-        raise CorpusError(f"{path}: an annotation of task {place + 1} is not an object: export the project as JSON")
-    label = None if annotation.get("was_cancelled") else _choice(path, place, annotation.get("result"))
-    named = data.get(ANNOTATOR)
-    annotator = named if isinstance(named, str) and named else _user(annotation.get("completed_by"))
-    sentence = data.get("sentence")
-    return GivenLabel(_writable(annotator), (data[EXAMPLE_ID],), label, sentence if isinstance(sentence, str) else None)
-
-
-def _choice(path: Path, place: int, result: object) -> int | None:
-    """The label of the choices of an annotation, null if none is chosen."""
-    regions = [region for region in result if isinstance(region, dict)] if isinstance(result, list) else []
-    for region in regions:
-        value = region.get("value")
-        if region.get("from_name") == CONTROL and isinstance(value, dict) and isinstance(value.get("choices"), list):
-            chosen = [str(choice).casefold() for choice in value["choices"]]
-            if len(chosen) != 1 or chosen[0] not in _LABELS:
-                shown = ", ".join(chosen)[:_SHOWN]
-                raise CorpusError(f"{path}: task {place + 1} has the choice {shown!r}: use {' or '.join(CHOICES)}")
-            return _LABELS[chosen[0]]
-    return None
-
-
-def _writable(name: str) -> str:
-    """A name as the name of a column: JSON may hold halves of characters, which no file can."""
-    return name[:_SHOWN].encode("utf-8", "replace").decode()
-
-
-def _user(completed_by: object) -> str:
-    """The name of who completed an annotation, by email if the export has it, else by number."""
-    if isinstance(completed_by, dict):
-        found = completed_by.get("email") or completed_by.get("id")
-        return str(found) if found is not None else "unknown"
-    return "unknown" if completed_by is None else str(completed_by)
+def _choice(path: Path, task: int, choices: Sequence[str] | None) -> int | None:
+    """The label that is chosen, null if none is."""
+    if choices is None:
+        return None
+    chosen = [choice.casefold() for choice in choices]
+    if len(chosen) != 1 or chosen[0] not in _LABELS:
+        raise CorpusError(
+            f"{path}: task {task} has the choice {', '.join(chosen)[:_SHOWN]!r}: use {' or '.join(CHOICES)}"
+        )
+    return _LABELS[chosen[0]]

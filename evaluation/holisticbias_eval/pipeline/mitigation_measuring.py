@@ -12,6 +12,7 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
+from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.pipeline.retention import RetainOptions
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
@@ -70,18 +71,13 @@ def measure_model(
     if not wanted:
         return
     display.notice(f"Measuring {model}")
-    made = evaluate(
-        model,
-        measuring.release,
-        wanted,
+    given = Inputs(
         EngineOptions(scoring=ScoringOptions(device=measuring.device)),
         answering=measuring.answering,
         test_set=None if test_set is None else TestSetOptions(test_set),
         retain=measuring.retain,
-        display=display,
-        overwrite=overwrite,
     )
-    for _ in made:
+    for _ in evaluate(model, measuring.release, wanted, given, display=display, overwrite=overwrite):
         pass
 
 

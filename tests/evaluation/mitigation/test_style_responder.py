@@ -29,6 +29,7 @@ from holisticbias_eval.models.kinds import load_kind
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.mitigation_training import Lesson
+from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, style_lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
@@ -44,7 +45,8 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("responses") / "run"
     drawing = Drawing(per_cell=12, where=(f"axis={PLANTED}",))
     options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
-    for _ in evaluate(RESPONDER, "1.0.0", runs_of(["generation_bias"], out), answering=options, display=DISPLAY):
+    given = Inputs(answering=options)
+    for _ in evaluate(RESPONDER, "1.0.0", runs_of(["generation_bias"], out), given, display=DISPLAY):
         pass
     return out
 
