@@ -121,7 +121,8 @@ def plain_term(loaded: LoadedModel, before: str, term: str) -> float:
 def train(steps: str) -> Iterator[str]:
     """Split the sentences, train both methods, and measure before and after."""
     corpus = write_corpus(CORPUS)
-    yield f"corpus: {corpus.num_rows:,} sentences; neutral: {write_neutral(NEUTRAL)} and {write_other_neutral(OTHER)}"
+    neutral, other = write_neutral(NEUTRAL), write_other_neutral(OTHER)
+    yield f"corpus: {corpus.num_rows:,} sentences; neutral texts: {neutral}, {other}"
     options = ("--specification", SPECIFICATION, "--test", 30, "--validation", 10, "--apart")
     if not SPLIT.is_dir():
         holisticbias("split", CORPUS, *options, "--out", SPLIT)
