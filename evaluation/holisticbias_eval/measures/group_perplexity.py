@@ -16,6 +16,7 @@ from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimens
 from holisticbias_eval.measures.perplexities.figures import dimension_figures
 from holisticbias_eval.measures.perplexities.remarks import describe_table
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
+from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 from holisticbias_eval.sections import Section
@@ -73,7 +74,9 @@ class GroupPerplexity(Measure):
             raise SelectionError("there is no sentence to measure")
         dimensions = read_dimensions(answers)
         found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
-        notes = tuple(f"Perplexity by group: {text}" for text in describe_table(dimensions, Figures(found)))
+        found += tuple(whole_sentence_figures(answers))
+        said = (*describe_table(dimensions, Figures(found)), *describe_lengths(answers, Figures(found)))
+        notes = tuple(f"Perplexity by group: {text}" for text in said)
         return Measured(found, notes=notes)
 
     def sections(self, view: View) -> tuple[Section, ...]:
