@@ -11,7 +11,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.perplexities.changes import change_figures
-from holisticbias_eval.measures.perplexities.compared import compared_section
+from holisticbias_eval.measures.perplexities.compared import compared_sections
 from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
 from holisticbias_eval.measures.perplexities.figures import dimension_figures
 from holisticbias_eval.measures.perplexities.remarks import describe_table
@@ -52,6 +52,7 @@ class GroupPerplexity(Measure):
             "eta_squared": "Eta squared over groups",
             "mean_abs_t": "Mean |t| of pairs of groups",
         },
+        main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
     prompts: ClassVar[Prompts] = TEST_SETS
@@ -85,7 +86,7 @@ class GroupPerplexity(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of each dimension."""
-        return (compared_section(changes),)
+        return compared_sections(changes)
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find an F below 0 or a share outside 0 to 1."""

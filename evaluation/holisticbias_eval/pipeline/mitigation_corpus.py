@@ -25,6 +25,7 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.results.gains import WITH_HELD_OUT
 from holisticbias_eval.results.mitigation import sign_specification
 
 TEST_SET = "test-set.parquet"
@@ -84,7 +85,7 @@ def transfer_dimension(specification: Specification) -> str:
 
     Source: Zhao et al. 2024, section 5.3, which measures F over all groups.
     """
-    return f"{specification.id} with held-out groups"
+    return f"{specification.id}{WITH_HELD_OUT}"
 
 
 def with_held_out(specification: Specification, names: Sequence[str]) -> Specification:

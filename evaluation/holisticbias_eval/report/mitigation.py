@@ -39,7 +39,10 @@ def training_chapter(records: Sequence[Mitigation]) -> Chapter:
 
 def mitigation_report(records: Sequence[Mitigation], sets: Sequence[RunSet]) -> Report:
     """A page of what was gained and what it cost, with what was trained; the first of the sets are the runs before."""
-    _, compared = sets_report(sets, (), lambda _: None)
+    order = [record.method for record in records]
+    before, *after = sets
+    after.sort(key=lambda found: order.index(found.name) if found.name in order else len(order))
+    _, compared = sets_report((before, *after), (), lambda _: None)
     gains, *rest = compared.chapters
     return replace(
         compared,

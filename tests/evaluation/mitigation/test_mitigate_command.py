@@ -22,8 +22,10 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.mitigation import loop
 from holisticbias_eval.models.embedded.gossip import gossip_path
 from holisticbias_eval.pipeline import mitigation_training
+from holisticbias_eval.report.mitigation import mitigation_report
 from holisticbias_eval.results.mitigation import read_mitigation
 from holisticbias_eval.results.run import is_run, read_run
+from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
 
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
@@ -69,6 +71,19 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
         }
         assert not any(file.startswith(".") for file in files)
         assert is_run(made / name / "measured" / "after" / "group_perplexity")
+
+
+def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
+    records = [read_mitigation(made / name) for name in ("lmd", "ctda")]
+    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
+    table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
+    assert [row[0] for row in table.rows] == ["Before", "lmd", "ctda"]
+    assert [column.heading for column in table.columns][-1] == "Perplexity of validation texts"
+    found = [records[0].perplexity_before, *(record.point.perplexity for record in records)]
+    assert [row[-1] for row in table.rows] == pytest.approx(found)
+    page = (made / "report.html").read_text("utf-8")
+    assert "Aimed at: Invented groups with planted odds of negative attributes" in page
+    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
 
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
