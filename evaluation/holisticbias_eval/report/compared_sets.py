@@ -106,9 +106,11 @@ def _in_words(run: str) -> str:
 
 
 def _notes(compared: ComparedSets) -> Iterator[str]:
+    used = {f"{run.name} (A)" for model in compared.models for run in model.runs}
+    unmatched = dict.fromkeys(name for model in compared.models for name in model.unmatched if name not in used)
+    if unmatched:
+        yield f"Runs without a counterpart: {', '.join(unmatched)}."
     for model in compared.models:
-        if model.unmatched:
-            yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
         yield from (f"Not compared: {reason}." for reason in model.failed)
         for run in model.runs:
             settings = [*run.compared.settings_that_differ]

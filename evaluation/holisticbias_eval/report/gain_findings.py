@@ -33,11 +33,10 @@ def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> I
 
 
 def _missed(models: Models, aims: Sequence[Aim]) -> Iterator[Paragraph]:
-    for model, gains in models.items():
-        for aim in aims:
-            if not any(aim.covers(g.measure, g.keys) for g in gains):
-                keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
-                yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
+    for aim in aims:
+        if not any(aim.covers(g.measure, g.keys) for gains in models.values() for g in gains):
+            keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
+            yield Paragraph(f"{aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
 
 
 def _of_model(gains: Sequence[Gain], name: Naming) -> Iterator[str]:
