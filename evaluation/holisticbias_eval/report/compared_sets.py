@@ -40,10 +40,11 @@ def sets_report(
             names = dict.fromkeys(figure.measure for figure in changes)
             opened.extend((found.name, name, MEASURES[name].compared_sections(changes, view)) for name in names)
 
-    compared = compare_sets(sets, chosen, step, use)
+    compared = compare_sets(sets, aims, step, use)
     sides = ("Before", "After") if compared.before == BEFORE else SIDES
     models = {model.name: model.gains for model in compared.models}
-    gains = gains_chapter(models, labels, compared.aims, sides, tuple(_validation(sets)))
+    own = {model.name: model.aims for model in compared.models}
+    gains = gains_chapter(models, labels, own, sides, tuple(_validation(sets)))
     names = (compared.before, *(model.name for model in compared.models))
     return compared, Report(
         title="Models side by side" if len(sets) > 2 else "Two models side by side",
@@ -106,19 +107,26 @@ def _in_words(run: str) -> str:
 
 
 def _notes(compared: ComparedSets) -> Iterator[str]:
-    used = {f"{run.name} (A)" for model in compared.models for run in model.runs}
-    unmatched = dict.fromkeys(name for model in compared.models for name in model.unmatched if name not in used)
-    if unmatched:
-        yield f"Runs without a counterpart: {', '.join(unmatched)}."
+    said: dict[str, list[str]] = {}
     for model in compared.models:
-        yield from (f"Not compared: {reason}." for reason in model.failed)
-        for run in model.runs:
-            settings = [*run.compared.settings_that_differ]
-            differs = ["release" if "release" in run.compared.differs else "", *settings]
-            named = ", ".join(name.replace("_", " ") for name in differs if name)
-            if named:
-                yield f"{model.name}, {run.name or 'the run'}: besides the model, {named} differs."
+        for line in _model_differences(model):
+            said.setdefault(line, []).append(model.name)
+    several = len(compared.models) > 1
+    yield from (f"{', '.join(names)}: {line}" if several else line for line, names in said.items())
     yield from _model_notes(compared.models)
+
+
+def _model_differences(model: ComparedModel) -> Iterator[str]:
+    """Name the runs of a model that are not compared, and the settings that differ."""
+    if model.unmatched:
+        yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
+    yield from (f"Not compared: {reason}." for reason in model.failed)
+    for run in model.runs:
+        settings = [*run.compared.settings_that_differ]
+        differs = ["release" if "release" in run.compared.differs else "", *settings]
+        named = ", ".join(name.replace("_", " ") for name in differs if name)
+        if named:
+            yield f"Besides the model, settings of {_in_words(run.name) or 'the run'} differ: {named}."
 
 
 def _model_notes(models: Sequence[ComparedModel]) -> Iterator[str]:

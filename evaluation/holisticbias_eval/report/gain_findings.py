@@ -20,7 +20,7 @@ _LARGE = 3
 """Models whose findings are shown large; those of more would fill the screen."""
 
 
-def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> Iterator[Paragraph]:
+def findings(models: Models, aims: Mapping[str, Sequence[Aim]], aimed: str, name: Naming) -> Iterator[Paragraph]:
     """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named."""
     if aimed:
         yield Paragraph(f"Aimed at: {aimed}.")
@@ -32,11 +32,12 @@ def findings(models: Models, aims: Sequence[Aim], aimed: str, name: Naming) -> I
     yield Paragraph(" ".join(_notes(models)), "note")
 
 
-def _missed(models: Models, aims: Sequence[Aim]) -> Iterator[Paragraph]:
-    for aim in aims:
-        if not any(aim.covers(g.measure, g.keys) for gains in models.values() for g in gains):
-            keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
-            yield Paragraph(f"{aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
+def _missed(models: Models, aims: Mapping[str, Sequence[Aim]]) -> Iterator[Paragraph]:
+    for model, gains in models.items():
+        for aim in aims.get(model, ()):
+            if not any(aim.covers(g.measure, g.keys) for g in gains):
+                keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
+                yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
 
 
 def _of_model(gains: Sequence[Gain], name: Naming) -> Iterator[str]:

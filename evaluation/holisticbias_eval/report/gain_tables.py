@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeVar
 
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
@@ -27,6 +28,7 @@ WORDS: Mapping[Kind, str] = {
     "other": "Other measures",
 }
 RELATIVE = "relative change"
+T = TypeVar("T")
 _LARGEST = 1.0
 _MOST_COLUMNS = 10
 
@@ -91,25 +93,37 @@ def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell
     return (row.figure, model, g.outcome, g.before, g.after, g.change, ends(g.interval), p, *further)
 
 
+def aim_first(rows: Sequence[Named]) -> Sequence[Named]:
+    """The rows of the measures that are aimed at, then all others; otherwise in the order given."""
+    aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
+    return sorted(rows, key=lambda row: row.gain.measure not in aimed)
+
+
 def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) -> Table:
-    """One row per model, one column per figure, in the order of the rows, then further values."""
+    """One row per model and one column per figure, in the order of the rows; further values follow those aimed at."""
     figures = dict.fromkeys((row.figure, row.gain.unit) for row in rows)
     shown = list(figures)[:_MOST_COLUMNS]
     found = {(row.model, row.figure): row.gain for row in rows}
     models = list(dict.fromkeys(row.model for row in rows))
-    columns = (
-        Column("model", "Model"),
-        *(Column(f"figure_{i}", name, unit) for i, (name, unit) in enumerate(shown, 1)),
-        *(Column(f"further_{i}", one.name, one.unit) for i, one in enumerate(further, 1)),
-    )
+    aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
+    place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
     before: dict[str, float | None] = {}
     for row in rows:
         if before.get(row.figure) is None:
             before[row.figure] = row.gain.before
-    cells: list[tuple[Cell, ...]] = [(first, *(before[name] for name, _ in shown), *(one.before for one in further))]
+
+    def between(own: Sequence[T], others: Iterable[T]) -> tuple[T, ...]:
+        return (*own[:place], *others, *own[place:])
+
+    of_figures = [Column(f"figure_{i}", name, unit) for i, (name, unit) in enumerate(shown, 1)]
+    of_further = (Column(f"further_{i}", one.name, one.unit) for i, one in enumerate(further, 1))
+    columns = (Column("model", "Model"), *between(of_figures, of_further))
+    first_row = between([before[name] for name, _ in shown], (one.before for one in further))
+    cells: list[tuple[Cell, ...]] = [(first, *first_row)]
     for model in models:
-        own = (found.get((model, name)) for name, _ in shown)
-        cells.append((model, *(g.after if g else None for g in own), *(one.after.get(model) for one in further)))
+        own = [found.get((model, name)) for name, _ in shown]
+        values = [g.after if g else None for g in own]
+        cells.append((model, *between(values, (one.after.get(model) for one in further))))
     left = len(figures) - len(shown)
     note = f"{left:,} more figures are in the table of changes." if left else ""
     return Table("gains-models", "Figures of every model", columns, tuple(cells), note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.report.gain_findings import Models, findings
@@ -11,6 +11,7 @@ from holisticbias_eval.report.gain_tables import (
     WORDS,
     Further,
     Named,
+    aim_first,
     by_kind,
     changes_table,
     chart_section,
@@ -44,24 +45,24 @@ _PARTS = "By axis, domain and specification"
 def gains_chapter(
     models: Models,
     labels: Labels,
-    aims: Sequence[Aim] = (),
+    aims: Mapping[str, Sequence[Aim]] | None = None,
     sides: tuple[str, str] = SIDES,
     further: Sequence[Further] = (),
 ) -> Chapter:
     """Gains and costs: in words, then one row for each thing that is measured, then all figures as details.
 
-    ``sides`` are the headings of the values before and after. With several models ``further`` values of each stand
-    beside the figures.
+    ``aims`` are those of each model, ``sides`` the headings of the values before and after. With several models
+    ``further`` values of each stand beside the figures.
     """
     named = list(_named(models, labels))
     main = _in_order([row for row in named if row.gain.main])
     names = {id(row.gain): row.figure for row in named}
-    said = findings(models, aims, labels.aim, lambda gain: names[id(gain)])
+    said = findings(models, aims or {}, labels.aim, lambda gain: names[id(gain)])
     tables: tuple[Table, ...] = ()
     if len(models) == 1:
         tables = tuple(changes_table(slug_of(kind), WORDS[kind], own, sides, full=False) for kind, own in by_kind(main))
     elif main:
-        tables = (models_table(main, further, sides[0]), outcomes_table(main))
+        tables = (models_table(aim_first(main), further, sides[0]), outcomes_table(aim_first(main)))
     first = Section("gains", GAINS.title, (*said, *tables))
     details = tuple(_details(named, main, sides, several=len(models) > 1))
     return Chapter(GAINS, (first, *chart_section(main, "Change as a share of the value before"), *details))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.mitigation.settings import TrainingSettings
@@ -11,7 +12,7 @@ from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.results.mitigation import Mitigation, Point
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table, without_empty
 
 _INFO = Info(
     name="mitigation",
@@ -123,9 +124,9 @@ def _overview(records: Sequence[Mitigation]) -> Section:
         Column("texts", "Texts", "count"),
         Column("kept", "Steps kept", "count"),
         Column("f_before", f"{_F}, before", ""),
-        Column("f", "After", ""),
+        Column("f", "F, after", ""),
         Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
-        Column("perplexity", "After", "perplexity"),
+        Column("perplexity", "Perplexity, after", "perplexity"),
         Column("settings", "Settings"),
     )
     rows = tuple(
@@ -141,7 +142,7 @@ def _overview(records: Sequence[Mitigation]) -> Section:
         )
         for record in records
     )
-    table = Table("trained", "What was trained, and what validation found", columns, rows)
+    table = without_empty(Table("trained", "What was trained, and what validation found", columns, rows))
     note = Paragraph(
         "Validation texts chose the state that was kept, and the settings if there was a grid: gains and costs are of "
         "other texts.",
@@ -200,8 +201,17 @@ def _varied(points: Sequence[TrainingSettings]) -> list[str]:
 
 def _in_words(settings: TrainingSettings) -> str:
     values = settings.model_dump()
-    return ", ".join(f"{_heading(name).lower()} {values[name]}" for name in _SETTINGS if values[name] is not None)
+    return ", ".join(f"{_words(name)} {_brief(values[name])}" for name in _SETTINGS if values[name] is not None)
+
+
+def _brief(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _heading(name: str) -> str:
-    return name.replace("_", " ").replace("lm ", "LM ").capitalize()
+    words = _words(name)
+    return words[:1].upper() + words[1:]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("lm ", "LM ")

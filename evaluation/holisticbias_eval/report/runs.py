@@ -52,7 +52,7 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
     if "model" in compared.differs and gains:
         labels = Labels(aims)
         labels.add(view.labels)
-        chapters.insert(0, gains_chapter({"B": gains}, labels, aims))
+        chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
     return Report(
         title="Two runs side by side",
         chapters=tuple(chapters),

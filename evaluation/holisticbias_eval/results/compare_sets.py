@@ -23,12 +23,14 @@ class NamedComparison(Part):
 class ComparedModel(Part):
     """One model compared with the first: its gains and costs, and the comparison of each run.
 
-    ``unmatched`` names runs without a counterpart, ``failed`` says which could not be compared, and why.
+    ``aims`` are its own, or those given for all models. ``unmatched`` names runs without a counterpart, ``failed`` says
+    which could not be compared, and why.
     """
 
     name: str
     gains: tuple[Gain, ...]
     runs: tuple[NamedComparison, ...]
+    aims: tuple[Aim, ...] = ()
     unmatched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
@@ -60,7 +62,10 @@ def compare_sets(
     """
     first, *others = sets
     chosen = aims_of(sets, aims)
-    models = tuple(_compare(first, other, chosen, step, use) for other in others)
+    models = tuple(
+        _compare(first, other, chosen, step, use).model_copy(update={"aims": tuple(aims or other.aims)})
+        for other in others
+    )
     return ComparedSets(before=first.name, aims=chosen, models=models)
 
 

@@ -20,6 +20,8 @@ WITH_HELD_OUT = " with held-out groups"
 
 _BESIDE = frozenset({"figure", "test"})
 """Keys that name a figure, not what it is of."""
+_RETENTION = ("lines", "candidates", "results")
+"""Answers of measures of what a model keeps, which come first among those of quality."""
 _DETAIL = frozenset({"descriptor"})
 """Keys of which there are too many values: their changes stand in the measure's own sections."""
 
@@ -110,10 +112,12 @@ def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
     """The figures aimed at first, then those of quality, then all others; figures over everything first."""
     order = {name: i for i, name in enumerate(MEASURES)}
 
-    def place(gain: Gain) -> tuple[int, bool, int, bool, int]:
-        main = list(MEASURES[gain.measure].info.main)
+    def place(gain: Gain) -> tuple[int, bool, bool, int, bool, int]:
+        measure = MEASURES[gain.measure]
+        main = list(measure.info.main)
         within = main.index(gain.figure) if gain.figure in main else len(main)
-        return KINDS.index(gain.kind), not gain.whole, order[gain.measure], not gain.main, within
+        other = gain.kind == "quality" and measure.needs.answers not in _RETENTION
+        return KINDS.index(gain.kind), not gain.whole, other, order[gain.measure], not gain.main, within
 
     return tuple(sorted(gains, key=place))
 

@@ -100,7 +100,7 @@ def test_points_are_those_of_the_same_sentences(value: float, expected: tuple[fl
 
 
 def test_the_aim_stands_first_with_its_numbers() -> None:
-    chapter = gains_chapter({"lmd": gains_of(CHANGES)}, Labels((AIM,)), (AIM,), ("Before", "After"))
+    chapter = gains_chapter({"lmd": gains_of(CHANGES)}, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"))
     first, *rest = chapter.sections
     said = [block.text for block in first.blocks if isinstance(block, Paragraph)]
     assert said[0] == "Aimed at: Invented groups with planted odds of negative attributes (gossip.calibration-many)."
@@ -127,7 +127,7 @@ def test_the_aim_stands_first_with_its_numbers() -> None:
 
 
 def test_a_missing_p_value_is_blank_beside_others() -> None:
-    chapter = gains_chapter({"B": gains_of(CHANGES)}, Labels((AIM,)), (AIM,))
+    chapter = gains_chapter({"B": gains_of(CHANGES)}, Labels((AIM,)), {"B": (AIM,)})
     (details,) = [section for section in chapter.sections if section.detail]
     table = next(table for table in details.tables if table.name == "gains-others")
     place = [column.key for column in table.columns].index("p_value")
@@ -138,18 +138,27 @@ def test_models_by_figures() -> None:
     worse = [*text_perplexity(20.0, 20.5, 0.4), *of_groups("gossip.calibration-many", 31.0, 33.0)]
     models = {"lmd": gains_of(CHANGES), "add": gains_of(worse)}
     further = (Further("Perplexity of validation texts", "perplexity", 9.0, {"lmd": 9.5}),)
-    first = gains_chapter(models, Labels((AIM,)), (AIM,), ("Before", "After"), further).sections[0]
+    first = gains_chapter(models, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"), further).sections[0]
     found = tables(first)
     assert found["gains-models"] == [
-        ("Before", 31.0, 15.5, 28.0, 20.0, 30.0, 9.0),
-        ("lmd", 2.0, 1.0, 12.0, 30.0, 29.5, 9.5),
-        ("add", 33.0, 16.5, None, 20.5, None, None),
+        ("Before", 31.0, 15.5, 28.0, 30.0, 9.0, 20.0),
+        ("lmd", 2.0, 1.0, 12.0, 29.5, 9.5, 30.0),
+        ("add", 33.0, 16.5, None, None, None, 20.5),
     ]
     assert found["gains-outcomes"][:3] == [
         ("F over groups", "gain", "cost"),
         ("Mean |t| of pairs of groups", "gain", "no change shown"),
         ("F over groups, with held-out groups", "gain", None),
     ]
+
+
+def test_an_aim_is_missed_by_the_models_that_have_it() -> None:
+    style = Aim(measure="generation_bias")
+    models = {"lmd": gains_of(CHANGES), "style_equality": gains_of(text_perplexity(20.0, 21.0))}
+    aims = {"lmd": (AIM,), "style_equality": (style,)}
+    first = gains_chapter(models, Labels((AIM, style)), aims).sections[0]
+    caveats = [block.text for block in first.blocks if isinstance(block, Paragraph) and block.role == "caveat"]
+    assert caveats == ["style_equality: generation_bias is aimed at, and has no figure in both runs."]
 
 
 def test_an_unknown_dimension_keeps_its_name() -> None:
