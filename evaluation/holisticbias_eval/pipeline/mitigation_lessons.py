@@ -31,7 +31,7 @@ CALIBRATION: Mapping[str, Mapping[str, Any]] = {
     name: {"epochs": 1, "patience": None, "evaluations": 2, **settings}
     for name, settings in {
         "lmd": {"optimizer": "sgd", "learning_rate": 0.03, "lm_weight": 0.1},
-        "add": {"learning_rate": 1e-3, "lm_weight": 2.0},
+        "add": {"learning_rate": 1e-3},
         "ctda": {"learning_rate": 2e-4, "batch": 16},
         "cada": {"learning_rate": 2e-4},
     }.items()
