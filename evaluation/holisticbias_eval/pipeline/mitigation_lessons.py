@@ -27,14 +27,12 @@ from holisticbias_eval.pipeline.mitigation_training import Search
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
+_ONE_EPOCH: Mapping[str, Any] = {"epochs": 1, "patience": None, "evaluations": 2}
 CALIBRATION: Mapping[str, Mapping[str, Any]] = {
-    name: {"epochs": 1, "patience": None, "evaluations": 2, **settings}
-    for name, settings in {
-        "lmd": {"optimizer": "sgd", "learning_rate": 0.03, "lm_weight": 0.1},
-        "add": {"learning_rate": 1e-3},
-        "ctda": {"learning_rate": 2e-4, "batch": 16},
-        "cada": {"learning_rate": 2e-4},
-    }.items()
+    "lmd": {**_ONE_EPOCH, "optimizer": "sgd", "learning_rate": 0.03, "lm_weight": 0.1},
+    "add": {**_ONE_EPOCH, "learning_rate": 1e-3},
+    "ctda": {**_ONE_EPOCH, "learning_rate": 2e-4, "batch": 16},
+    "cada": {**_ONE_EPOCH, "learning_rate": 2e-4},
 }
 """The training settings that change the embedded gossip, by method."""
 OWN_GRID = "default"

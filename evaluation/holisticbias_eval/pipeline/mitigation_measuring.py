@@ -86,7 +86,7 @@ def _wanted(measuring: Measuring, folder: Path, *, overwrite: bool) -> Runs:
     return tuple((names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out))
 
 
-def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[Sequence[str], Path]]:
+def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
     """The measures of each run, and its folder."""
     runs = runs_of(measuring.names, folder)
     return [(names, folder / names[0] if out in (None, folder) else out) for names, out in runs]
