@@ -69,7 +69,7 @@ def find_methods(names: Sequence[str]) -> Sequence[Method]:
 
 
 def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
-    """Load a model that can be trained: a causal model whose weights are floating-point numbers.
+    """Load a model that can be trained: a causal model with a tokenizer that says where its tokens stand.
 
     Raises ``ModelError``, and ``MitigationError`` for other models.
     """
@@ -83,7 +83,11 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
     if kind != "causal":
         raise MitigationError(f"{name} is a {kind} model: mitigation trains causal models")
     with display.step(f"Loading model {name}"):
-        return load_kind(name, kind, device)
+        from holisticbias_eval.mitigation.encoding import check_tokenizer
+
+        loaded = load_kind(name, kind, device)
+        check_tokenizer(loaded.tokenizer)
+    return loaded
 
 
 def calibration_settings(method: Method, options: MitigationOptions) -> Mapping[str, Any]:

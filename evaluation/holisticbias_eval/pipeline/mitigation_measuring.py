@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from holisticbias.output import write_file
+from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
 from holisticbias_eval.pipeline.preparing import Inputs
+from holisticbias_eval.pipeline.line_scoring import read_lines
 from holisticbias_eval.pipeline.retention import RetainOptions
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
@@ -41,8 +43,12 @@ class Measuring:
 
 
 def check_measuring(measuring: Measuring) -> None:
-    """Raise ``EvaluationError`` for a measure that does not exist."""
+    """Raise ``EvaluationError`` for a measure that does not exist, or texts of ``retain`` that cannot be read."""
     runs_of(measuring.names, None)
+    if measuring.retain.text is not None:
+        read_lines(measuring.retain.text)
+    if measuring.retain.dialogues is not None:
+        read_multiwoz(measuring.retain.dialogues)
 
 
 def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) -> Measuring:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from safetensors.numpy import load_file
+from transformers import ByT5Tokenizer
 
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
@@ -94,6 +95,8 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
+    assert read_mitigation(made / "lmd").point.counts == {"compared": record.trained_on.counts["corpus"]}
+    assert record.point.counts == {}
     assert (record.method, record.control, record.chosen, record.grid) == ("ctda", None, 0, None)
     assert record.base_model.name == "embedded-gossip"
     assert record.specification is not None
@@ -328,6 +331,15 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / ".out.part").exists()
 
 
+@pytest.mark.parametrize("name", ["missing.txt", "empty.txt", "binary.txt", "multiwoz:nothing"])
+def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_trained(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"\n")
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    given = name if ":" in name else tmp_path / name
+    assert name.rpartition(":")[2] in refusal("lmd", *QUICK, "--retain", given, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_corpus_without_any_target_is_one_line(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("dimension,group,text\ngossip.calibration-many,blicket,the weather is good\n", "utf-8")
@@ -346,6 +358,42 @@ def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     assert refusal("lmd", "--model", folder, "--out", tmp_path / "out") == (
         f"{folder} is a seq2seq model: mitigation trains causal models"
     )
+
+
+def test_a_tokenizer_without_offsets_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    tiny_model("gpt2").save_pretrained(folder)
+    ByT5Tokenizer().save_pretrained(folder)
+    message = refusal("lmd", "--model", folder, "--out", tmp_path / "out")
+    assert message.startswith("ByT5Tokenizer does not say which characters a token covers")
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_kill_after_the_record_is_written_loses_nothing(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(path: Path | str, **_: Any) -> None:
+        if Path(path).name == ".training":
+            for name in ("model", "point-000.json"):
+                made_there = Path(path) / name
+                remove(made_there) if made_there.is_dir() else made_there.unlink()
+            raise KeyboardInterrupt
+        remove(path, ignore_errors=True)
+
+    remove = shutil.rmtree
+    with monkeypatch.context() as patch:
+        patch.setattr(mitigation_training.shutil, "rmtree", interrupt)
+        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
+    assert (tmp_path / ".out.part" / "mitigation.json").is_file()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mitigation_training, "train", fail)
+    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
 
 
 def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None:
