@@ -10,6 +10,7 @@ import pytest
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.grid import FILES, Grid, grid_points, make_settings, rank
+from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.settings import TrainingSettings
 
 GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), source="by hand")
@@ -22,6 +23,15 @@ def test_the_papers_grid_has_all_of_its_values() -> None:
     assert found == set(product((4, 8, 16), (1, 5, 8), (0.001, 0.01), (10.0, 50.0, 100.0)))
     for one in grid_points(FILES.read("zhao-2024"), {}, {}):
         assert (one.epochs, one.learning_rate, one.optimizer) == (6, 5e-5, "adamw")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_grid_of_its_own(name: str) -> None:
+    """It is what ``--grid default`` tries."""
+    grid = FILES.read(name)
+    points = list(grid_points(grid, {}, METHODS[name].defaults))
+    assert grid.id == name
+    assert len(points) == len(set(points)) >= 6
 
 
 def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> None:
