@@ -47,8 +47,8 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
         if f is not None and means[many] > (1 + _APART) * means[few]:
             yield (
                 f"{cut(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and {means[many]:.1f} "
-                f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem likelier "
-                f"for this reason alone. F of the likelihoods of whole sentences is {f:.2f}"
+                f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem "
+                f"likelier for this reason alone. F of the likelihoods of whole sentences is {f:.2f}"
             )
 
 
