@@ -94,7 +94,7 @@ class _Terms:
     slots: Mapping[tuple[str, str], tuple[int, ...]]
 
     def in_place_of(self, mention: Mention[TargetTerm], text: str) -> str | None:
-        """The group's term for a mention, null if no slot of the mentioned term has one that fits there."""
+        """The group's term for a mention, null if no slot of the mentioned term has one for its place."""
         found = mention.of
         if found.term in self.own:
             return found.term

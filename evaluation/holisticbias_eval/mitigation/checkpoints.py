@@ -14,7 +14,10 @@ from holisticbias_eval.models.source import file_sha256
 
 _RECORD = "digests.json"
 _NAME = re.compile(r"checkpoint-(\d+)")
-_FULL = ("No space left", "os error 28", "disk quota", "os error 122", "PytorchStreamWriter")
+_FULL = (
+    "No space left", "os error 28", "disk quota", "os error 122", "File too large", "os error 27",
+    "PytorchStreamWriter", "inline_container",
+)  # fmt: skip
 
 
 def record_checkpoint(folder: Path) -> None:
@@ -57,7 +60,7 @@ def _is_whole(checkpoint: Path) -> bool:
 def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
     """Remove the unfinished folder after an error of writing, and raise it as ``OSError``.
 
-    safetensors and torch do not raise ``OSError`` when a disk is full.
+    safetensors and torch do not raise ``OSError`` when a disk is full; torch fails again while it closes the file.
     """
     try:
         yield
@@ -68,4 +71,5 @@ def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
         if not any(sign in str(error) for sign in _FULL):
             raise
         shutil.rmtree(unfinished, ignore_errors=True)
-        raise OSError(errno.ENOSPC, "No space left on device") from error
+        first = error.__context__ if isinstance(error.__context__, OSError) else None
+        raise OSError(errno.ENOSPC, (first and first.strerror) or "No space left on device") from error

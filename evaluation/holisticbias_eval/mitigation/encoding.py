@@ -46,6 +46,15 @@ class EncodedTexts:
     empty: int
 
 
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise ``MitigationError`` if a tokenizer does not say which characters a token covers."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise MitigationError(
+            f"{type(tokenizer).__name__} does not say which characters a token covers: training needs a fast "
+            "tokenizer, saved with its tokenizer.json"
+        )
+
+
 class Encoder:
     """Encodes texts after the token that opens them in scoring, so that training and measuring read the same.
 
@@ -55,11 +64,7 @@ class Encoder:
     """
 
     def __init__(self, tokenizer: Any, window: int) -> None:
-        if not getattr(tokenizer, "is_fast", False):
-            raise MitigationError(
-                f"{type(tokenizer).__name__} does not say which characters a token covers: training needs a fast "
-                "tokenizer, saved with its tokenizer.json"
-            )
+        check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
         self._opening = find_opening(tokenizer).tokens
         self._window = window

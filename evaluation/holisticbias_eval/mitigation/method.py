@@ -18,6 +18,10 @@ Needs = Literal["corpus", "responses"]
 """What a method learns from: sentences about groups, or a model's own responses with probabilities of styles."""
 
 
+COMPARED = "compared"
+"""The count of what an auxiliary loss compares; its other counts are reasons to leave something out."""
+
+
 @dataclass(frozen=True, slots=True)
 class MethodInfo:
     """The description of a method, as ``holisticbias mitigate --help`` and the page print it."""
@@ -69,7 +73,7 @@ class AuxiliaryLoss(ABC):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many mentions the batches prepared so far had: ``compared``, and left out by reason."""
+        """How many mentions the batches prepared so far had: ``COMPARED``, and left out by reason; empty if unknown."""
         return {}
 
 

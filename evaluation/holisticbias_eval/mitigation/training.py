@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.method import AuxiliaryLoss
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
 from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import MEMORY_MESSAGES
@@ -21,7 +21,7 @@ from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Display
 
 if TYPE_CHECKING:
-    from holisticbias_eval.mitigation.encoding import EncodedTexts
+    from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts
     from holisticbias_eval.mitigation.loop import Loop
     from holisticbias_eval.mitigation.validation import Likelihoods
 
@@ -31,7 +31,8 @@ class Trained:
     """A trained model in evaluation mode, with any adapters merged, and how it came about.
 
     ``kept`` is the step whose state it is; ``steps`` were made of ``planned``, ``resumed`` of them in an earlier
-    process. ``cut`` texts were longer than the model reads and ``empty`` had nothing to learn.
+    process. ``cut`` texts were longer than the model reads and ``empty`` had nothing to learn. ``counts`` are those of
+    the auxiliary loss on the texts, each read once.
     """
 
     model: Any
@@ -43,6 +44,7 @@ class Trained:
     texts: int
     cut: int
     empty: int
+    counts: Mapping[str, int]
 
     @property
     def validation(self) -> Validation:
@@ -81,12 +83,13 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
         start = newest_checkpoint(folder)
         collator = Collator(loaded.tokenizer, auxiliary)
+        counts = _count(auxiliary, collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
     with _quiet(), _one_line_for_memory(), _deterministic():
         first = loop.validate()
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
             loop.train(resume_from_checkpoint=str(start) if start else False)
-    return _trained(loop, first, learned)
+    return _trained(loop, first, learned, counts)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:
@@ -100,7 +103,31 @@ def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> 
         display.notice(f"{learned.empty:,} texts have no token to learn and are left out")
 
 
-def _trained(loop: Loop, first: Likelihoods, learned: EncodedTexts) -> Trained:
+def _count(
+    auxiliary: AuxiliaryLoss | None,
+    collator: Collator,
+    learned: EncodedTexts,
+    settings: TrainingSettings,
+    display: Display,
+) -> Mapping[str, int]:
+    """Count what the auxiliary loss compares in the texts; raises ``MitigationError`` if that is nothing."""
+    if auxiliary is None or not settings.weight:
+        return {}
+    for start in range(0, len(learned.texts), settings.batch):
+        collator(learned.texts[start : start + settings.batch])
+    counts = dict(auxiliary.counts)
+    skipped = ", ".join(f"{reason} ({count:,})" for reason, count in counts.items() if reason != COMPARED and count)
+    if not counts.get(COMPARED, 1):
+        raise MitigationError(
+            f"the method's loss has nothing to compare in the {len(learned.texts):,} texts: "
+            f"{skipped or 'no text has what it needs'}"
+        )
+    if skipped:
+        display.notice(f"The method's loss compares {counts[COMPARED]:,} mentions; left out: {skipped}")
+    return counts
+
+
+def _trained(loop: Loop, first: Likelihoods, learned: EncodedTexts, counts: Mapping[str, int]) -> Trained:
     from holisticbias_eval.mitigation.adapters import merge_adapters
 
     state = loop.state
@@ -115,6 +142,7 @@ def _trained(loop: Loop, first: Likelihoods, learned: EncodedTexts) -> Trained:
         texts=len(learned.texts),
         cut=learned.cut,
         empty=learned.empty,
+        counts=counts,
     )
 
 

@@ -110,6 +110,9 @@ def train_lesson(
     _say_if_other(out, plan, display)
     may = partial(may_replace_mitigation, record=record, overwrite=overwrite)
     with resumed_folder(out, plan, may) as part:
+        if (part / RECORD).is_file():  # killed when only the work folder remained to be removed
+            shutil.rmtree(part / _WORK, ignore_errors=True)
+            return read_mitigation(part)
         work = part / _WORK
         work.mkdir(exist_ok=True)
         with display.step("Validating the model before training"):
@@ -121,7 +124,8 @@ def train_lesson(
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
         for path in sorted((work / _MODEL).iterdir()):
             path.replace(part / path.name)
-        (part / RECORD).write_text(record.model_dump_json(indent=2) + "\n", "utf-8")
+        write_file(work / RECORD, (record.model_dump_json(indent=2) + "\n").encode())
+        (work / RECORD).replace(part / RECORD)
         shutil.rmtree(work)
     return record
 
@@ -179,6 +183,7 @@ def _measured(trained: Trained, lesson: Lesson, loaded: LoadedModel, settings: T
         steps=trained.steps,
         planned=trained.planned,
         cut=trained.cut,
+        counts=dict(trained.counts),
         validations=tuple(ValidationRecord(**asdict(found)) for found in trained.validations),
     )
 

@@ -34,7 +34,7 @@ def training_chapter(records: Sequence[Mitigation]) -> Chapter:
         if len(record.points) > 1:
             sections.append(_grid(record))
         sections.append(_course(record))
-    sections.append(_origin(records[0]))
+    sections += [_origin(own[0], i) for i, own in enumerate(_by_model(records))]
     return Chapter(_INFO, tuple(sections))
 
 
@@ -65,16 +65,29 @@ def training_report(records: Sequence[Mitigation]) -> Report:
 
 
 def _title(records: Sequence[Mitigation]) -> str:
-    titles = [record.title for record in records]
-    named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
-    return f"{records[0].base_model.name} after {named}"
+    parts = []
+    for own in _by_model(records):
+        titles = [record.title for record in own]
+        named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
+        parts.append(f"{own[0].base_model.name} after {named}")
+    return "; ".join(parts)
 
 
-def _origin(record: Mitigation) -> Section:
-    """The section on the signature that all methods of a page share."""
+def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:
+    """The records of each base model, in order."""
+    found: dict[tuple[str | None, str], list[Mitigation]] = {}
+    for record in records:
+        found.setdefault((record.base_model.weights_sha256, record.base_model.name), []).append(record)
+    return list(found.values())
+
+
+def _origin(record: Mitigation, number: int) -> Section:
+    """The section on the signature that the methods of a base model share; ``number`` is that of the model."""
+    name = f"origin-{number}" if number else "origin"
     columns = (Column("what", "What"), Column("value", "Value"))
-    table = Table("origin", "What the training depends on", columns, tuple(_origin_rows(record)))
-    return Section("origin", "What the training depends on", (table,), detail=True, in_terminal=False)
+    title = f"What the training of {record.base_model.name} depends on"
+    table = Table(name, title, columns, tuple(_origin_rows(record)))
+    return Section(name, title, (table,), detail=True, in_terminal=False)
 
 
 def _origin_rows(record: Mitigation) -> Sequence[tuple[str, str]]:

@@ -63,6 +63,9 @@ class Point(Part):
     steps: int | None = None
     planned: int | None = None
     cut: int = Field(0, description="texts that were longer than the model reads")
+    counts: dict[str, int] = Field(
+        default_factory=dict, description="mentions that the method's loss compared in the texts, and others by reason"
+    )
     validations: tuple[ValidationRecord, ...] = ()
     failed: str | None = None
 

@@ -15,15 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from safetensors.numpy import load_file
+from transformers import ByT5Tokenizer
 
 from holisticbias_eval.commands.mitigate import command
-from holisticbias_eval.corpus.calibration import calibration_corpus
+from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.mitigation import loop
 from holisticbias_eval.models.embedded.gossip import gossip_path
 from holisticbias_eval.pipeline import mitigation_training
 from holisticbias_eval.report.mitigation import mitigation_report
-from holisticbias_eval.results.mitigation import read_mitigation
+from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
@@ -52,6 +53,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = mitigate("lmd,ctda", *QUICK, "--out", out)
     assert f"Model: {out / 'lmd'}\nModel: {out / 'ctda'}\nReport: {out / 'report.html'}\n" in said.stdout
     return out
+
+
+def sentences_about_groups(record: Mitigation) -> int:
+    """The sentences of the corpus that are trained on and not of the other specification."""
+    others = sum(dimension is None for dimension in calibration_split().train["dimension"].to_pylist())
+    return record.trained_on.counts["corpus"] - others
 
 
 def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path) -> None:
@@ -88,6 +95,8 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
+    assert read_mitigation(made / "lmd").point.counts == {"compared": record.trained_on.counts["corpus"]}
+    assert record.point.counts == {}
     assert (record.method, record.control, record.chosen, record.grid) == ("ctda", None, 0, None)
     assert record.base_model.name == "embedded-gossip"
     assert record.specification is not None
@@ -96,7 +105,7 @@ def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> Non
     assert record.point.settings.steps == 4
     assert [one.step for one in record.point.validations] == [0, 2, 4]
     assert record.point.validations[0].perplexity == pytest.approx(record.perplexity_before, rel=1e-3)
-    assert record.trained_on.counts["added"] == 3 * record.trained_on.counts["corpus"]
+    assert record.trained_on.counts["added"] == 3 * sentences_about_groups(record)
     assert json.loads((made / "ctda" / "mitigation.json").read_bytes())["control"] is None
     assert {"torch", "transformers", "accelerate"} <= set(record.versions)
 
@@ -190,8 +199,8 @@ def test_held_out_groups_are_not_trained_on_and_are_measured(tmp_path: Path) -> 
     assert record.specification.groups == ("blicket", "mell")
     assert record.specification.held_out == ("stad", "fitch", "dorrin", "quav")
     counts = record.trained_on.counts
-    assert counts["left_out"] > counts["corpus"] * 0.9
-    assert counts["added"] == counts["corpus"]
+    assert counts["left_out"] > sentences_about_groups(record) * 0.9
+    assert counts["added"] == sentences_about_groups(record)
     rows = pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet")
     groups: dict[str, set[str]] = {}
     for row in rows.to_pylist():
@@ -322,6 +331,15 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / ".out.part").exists()
 
 
+@pytest.mark.parametrize("name", ["missing.txt", "empty.txt", "binary.txt", "multiwoz:nothing"])
+def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_trained(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"\n")
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    given = name if ":" in name else tmp_path / name
+    assert name.rpartition(":")[2] in refusal("lmd", *QUICK, "--retain", given, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_corpus_without_any_target_is_one_line(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("dimension,group,text\ngossip.calibration-many,blicket,the weather is good\n", "utf-8")
@@ -340,6 +358,42 @@ def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     assert refusal("lmd", "--model", folder, "--out", tmp_path / "out") == (
         f"{folder} is a seq2seq model: mitigation trains causal models"
     )
+
+
+def test_a_tokenizer_without_offsets_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    tiny_model("gpt2").save_pretrained(folder)
+    ByT5Tokenizer().save_pretrained(folder)
+    message = refusal("lmd", "--model", folder, "--out", tmp_path / "out")
+    assert message.startswith("ByT5Tokenizer does not say which characters a token covers")
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_kill_after_the_record_is_written_loses_nothing(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(path: Path | str, **_: Any) -> None:
+        if Path(path).name == ".training":
+            for name in ("model", "point-000.json"):
+                made_there = Path(path) / name
+                remove(made_there) if made_there.is_dir() else made_there.unlink()
+            raise KeyboardInterrupt
+        remove(path, ignore_errors=True)
+
+    remove = shutil.rmtree
+    with monkeypatch.context() as patch:
+        patch.setattr(mitigation_training.shutil, "rmtree", interrupt)
+        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
+    assert (tmp_path / ".out.part" / "mitigation.json").is_file()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mitigation_training, "train", fail)
+    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
 
 
 def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation import checkpoints, loop
-from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
 from holisticbias_eval.models.loading import LoadedModel
@@ -212,6 +212,7 @@ def test_a_learning_rate_that_explodes_is_one_line(tmp_path: Path) -> None:
     [
         OSError(errno.ENOSPC, "No space left on device"),
         RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"),
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 194560 vs 194448"),
         ValueError("Error while serializing: I/O error: No space left on device (os error 28)"),
     ],
 )
@@ -290,6 +291,26 @@ def test_nothing_to_train_or_to_validate_on_is_one_line(tmp_path: Path) -> None:
         run(tmp_path, texts=none)
     with pytest.raises(MitigationError, match="there is no text to validate on"):
         run(tmp_path, validation=none)
+
+
+class Counting(Norm):
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {COMPARED: len(self.seen), "strange": 3}
+
+
+def test_what_the_loss_compares_is_counted_once_for_each_text_and_said(tmp_path: Path) -> None:
+    said = io.StringIO()
+    trained = run(tmp_path, QUICK, Counting(), console=Console(file=said, width=200))
+    assert trained.counts == {COMPARED: 12, "strange": 3}
+    assert "The method's loss compares 12 mentions; left out: strange (3)" in said.getvalue()
+    assert run(tmp_path / "without").counts == {}
+
+
+def test_a_loss_with_nothing_to_compare_is_one_line_unless_it_has_no_weight(tmp_path: Path) -> None:
+    with pytest.raises(MitigationError, match=r"^the method's loss has nothing to compare in the 12 texts: strange"):
+        run(tmp_path, QUICK, Counting("blick"))
+    assert run(tmp_path, QUICK.model_copy(update={"weight": 0.0}), Counting("blick")).counts == {}
 
 
 def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
-from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
 from holisticbias_eval.mitigation.term_reader import CUT
 from holisticbias_eval.mitigation.term_tokens import encode
 
@@ -105,7 +105,7 @@ class AddLoss(AuxiliaryLoss):
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of negative attributes compared, and of attributes cut off with the end of their text."""
-        return {"compared": self._compared, **({CUT: self._cut} if self._cut else {})}
+        return {COMPARED: self._compared, **({CUT: self._cut} if self._cut else {})}
 
 
 def _attribute_vectors(model: Any, placed: Mapping[str, torch.Tensor]) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
-from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
 from holisticbias_eval.mitigation.term_reader import TermReader
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ class LmdLoss(AuxiliaryLoss):
     @property
     def counts(self) -> Mapping[str, int]:
         """The number of mentions of groups compared, and of the others by reason."""
-        return {"compared": self._terms.compared, **self._terms.skipped}
+        return {COMPARED: self._terms.compared, **self._terms.skipped}
