@@ -13,8 +13,8 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
-from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.pipeline.line_scoring import read_lines
+from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.pipeline.retention import RetainOptions
 from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display

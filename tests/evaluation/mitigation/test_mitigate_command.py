@@ -363,7 +363,7 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
 
     remove = shutil.rmtree
     with monkeypatch.context() as patch:
-        patch.setattr(mitigation_training.shutil, "rmtree", interrupt)
+        patch.setattr(shutil, "rmtree", interrupt)
         mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
     assert (tmp_path / ".out.part" / "mitigation.json").is_file()
 
