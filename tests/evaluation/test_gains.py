@@ -71,13 +71,13 @@ def test_every_headline_figure_is_listed() -> None:
     gains = sort_gains(tuple(find_gains(CHANGES, (Aim(measure="stereotype_score"),))))
     assert [(g.kind, g.measure, g.figure, g.whole, g.outcome) for g in gains] == [
         ("aimed at", "stereotype_score", "stereotype_score", True, "no change shown"),
+        ("quality", "retention", "perplexity", True, "cost"),
         ("quality", "response_wording", "parroting_exact", True, "cost"),
         ("quality", "response_wording", "length", True, "change"),
-        ("quality", "retention", "perplexity", True, "cost"),
         ("other", "likelihood_bias", "share", True, "gain"),
         ("other", "likelihood_bias", "share", False, "gain"),
     ]
-    assert gains[1].relative == pytest.approx(2.0)
+    assert gains[2].relative == pytest.approx(2.0)
 
 
 def test_an_aim_has_the_keys_that_it_names() -> None:

@@ -180,6 +180,23 @@ def test_the_parts_of_the_split() -> None:
         assert train[group, "positive"] == 240 - negative
 
 
+def test_the_training_part_has_other_sentences() -> None:
+    """360 about each group of the other specification, with its odds, and none of its test or validation sentences."""
+    train = calibration_split().train
+    others = [row for row in train.to_pylist() if row["dimension"] is None]
+    assert all(row["group"] is None and row["attribute"] is None for row in others)
+    texts = [row["sentence"] for row in others]
+    assert not any(True for text in texts for _ in target_finder(PLANTED).find(text))
+    found = [(next(target_finder(OTHER).find(text)), next(attribute_finder(OTHER).find(text))) for text in texts]
+    counts = Counter((target.of.group, attribute.of.attribute_set) for target, attribute in found)
+    for group, negative in {"tamble": 300, "wosk": 180, "yimmel": 60}.items():
+        assert negative - 25 <= counts[group, "negative"] <= negative
+        assert counts[group, "positive"] == 360 - negative
+    kept = {row["sentence"] for row in calibration_test_set().to_pylist()}
+    assert not kept & {*texts}
+    assert not kept & {*train["sentence"].to_pylist()}
+
+
 def test_neutral_lines_are_in_no_text_of_the_corpus() -> None:
     lines = neutral_lines()
     assert len(lines) == 36

@@ -72,7 +72,7 @@ def command(
     perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
     offensiveness probability; for response_wording response, and may have prompt and finish.
     For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
-    sentence_id; for stereotype_score see docs/measures.md.
+    sentence_id; RedditBias' test sets are read as they are. For stereotype_score see docs/measures.md.
 
     For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
     probability; for retained task, metric and value.

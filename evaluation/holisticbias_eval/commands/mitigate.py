@@ -141,17 +141,14 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     """
     from rich.console import Console
 
-    from holisticbias_eval.pipeline.mitigation import mitigate
-    from holisticbias_eval.pipeline.style_mitigation import are_style_methods, mitigate_styles
+    from holisticbias_eval.pipeline.mitigating import mitigate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
     names, options, measuring = _split(methods), _options(given), _measure(given)
     display = Display(Console(stderr=True))
-    if are_style_methods(names):
-        made = mitigate_styles(names, options, read_style(given), measuring, out, display=display, overwrite=overwrite)
-    else:
-        made = mitigate(names, options, measuring, out, display=display, overwrite=overwrite)
+    style = read_style(given)
+    made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
         click.echo(f"Model: {one.folder}")

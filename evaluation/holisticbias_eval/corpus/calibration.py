@@ -38,20 +38,9 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
     attribute is what the group's odds give, and there are as many more with one as validation and test take. A sentence
     is labelled 1, biased, if its attribute is negative, else 0.
     """
-    description, specification = read_description(), _specification(name)
-    rng = np.random.default_rng(description.seed)
-    known, weights = _neutral()
-    said = list(sentences_of(specification, description))
-    drawn: list[tuple[str, Said]] = []
-    for group, attributes in product(_trained(specification), specification.attributes):
-        own = [one for one in said if (one.group, one.valence) == (group, attributes.valence)]
-        share = valence_share(description, specification.id, group, str(attributes.valence))
-        size = round(share * description.corpus.sentences)
-        size += sum(_sizes(specification)) if attributes.valence == NEGATIVE else 0
-        places = rng.choice(len(own) * len(known), size, replace=False, p=np.tile(weights, len(own)) / len(own))
-        drawn += [(known[place % len(known)], own[place // len(known)]) for place in places]
-    order = rng.permutation(len(drawn))
-    return pa.Table.from_pylist([_example(i, *drawn[place]) for i, place in enumerate(order)], SCHEMA)
+    specification = _specification(name)
+    drawn = _drawn(specification, read_description().corpus.sentences, sum(_sizes(specification)), 0)
+    return pa.Table.from_pylist([_example(i, *one) for i, one in enumerate(drawn)], SCHEMA)
 
 
 @cache
@@ -61,7 +50,46 @@ def calibration_split(name: str = MANY) -> Split:
     Validation and test have sentences with negative attributes, once for every group. The sentences with positive
     attributes belong to the training: what is planted is how often a group meets negative instead of positive
     attributes, which the negative ones alone do not show. No training sentence is a test sentence with another group.
+    The training part also has sentences of the other specification with their planted odds, and null in all columns but
+    ``sentence_id`` and ``sentence``: training on one specification alone would change what the model says of others.
     """
+    split = _own_split(name)
+    (other,) = {MANY, UNTOUCHED} - {name}
+    return replace(split, train=pa.concat_tables([split.train, _others(other)]))
+
+
+def _others(name: str) -> pa.Table:
+    """Rows of a training part that is of another specification; none is in a test or validation part of this one."""
+    specification, split = _specification(name), _own_split(name)
+    kept = {text for part in (split.validation, split.test) for text in part["sentence"].to_pylist()}
+    drawn = _drawn(specification, read_description().corpus.others, 0, 1)
+    texts = [(i, f"{before} {said.text}") for i, (before, said) in enumerate(drawn)]
+    rows = [{"sentence_id": f"other-{i + 1:04}", "sentence": text} for i, text in texts if text not in kept]
+    return pa.Table.from_pylist(rows, SPLIT_SCHEMA)
+
+
+def _drawn(specification: Specification, sentences: int, further: int, stream: int) -> list[tuple[str, Said]]:
+    """Texts about each group that is not held out, in random order: neutral sentence and sentence about the group.
+
+    Of ``sentences`` the share with a negative attribute is what the group's odds give; ``further`` ones have it too.
+    """
+    description = read_description()
+    rng = np.random.default_rng([description.seed, stream] if stream else description.seed)
+    known, weights = _neutral()
+    said = list(sentences_of(specification, description))
+    drawn: list[tuple[str, Said]] = []
+    for group, attributes in product(_trained(specification), specification.attributes):
+        own = [one for one in said if (one.group, one.valence) == (group, attributes.valence)]
+        share = valence_share(description, specification.id, group, str(attributes.valence))
+        size = round(share * sentences) + (further if attributes.valence == NEGATIVE else 0)
+        places = rng.choice(len(own) * len(known), size, replace=False, p=np.tile(weights, len(own)) / len(own))
+        drawn += [(known[place % len(known)], own[place // len(known)]) for place in places]
+    return [drawn[place] for place in rng.permutation(len(drawn))]
+
+
+@cache
+def _own_split(name: str) -> Split:
+    """The split of the sentences of one specification alone."""
     corpus, specification = calibration_corpus(name), _specification(name)
     test, validation = _sizes(specification)
     split = split_examples(corpus, specification, SplitSettings(test=test, validation=validation, apart=True))

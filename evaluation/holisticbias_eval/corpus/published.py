@@ -62,7 +62,8 @@ def read_published_examples(path: Path, specification: Specification | None = No
 def read_test_sets(path: Path) -> pa.Table:
     """Read test sets whose rows are the same sentences about different groups.
 
-    ``path`` is one group's file, whose other groups are read from the same folder, or a folder. The result has
+    ``path`` is one group's file, which comes first and whose other groups are read from the same folder, or a folder,
+    whose groups are sorted by name. The result has
     ``dimension``, ``sentence_id`` (the row), ``group``, ``sentence`` and ``perplexity``, null if there is none.
     Raises ``CorpusError`` if the groups have different numbers of rows, or if a folder has several test sets.
     """
@@ -94,6 +95,11 @@ def read_group_perplexities(path: Path) -> pa.Table:
     if without:
         raise CorpusError(f"{path}: {', '.join(without)} has no column perplexity: score the sentences first")
     return table
+
+
+def published_paths(path: Path) -> tuple[Path, ...]:
+    """The files that ``read_test_sets`` reads for a published file or folder; raises ``CorpusError``."""
+    return tuple(file.path for file in _series(path))
 
 
 def _chosen(path: Path) -> Sequence[PublishedFile]:
@@ -197,7 +203,8 @@ def _series(path: Path) -> Sequence[PublishedFile]:
         raise CorpusError(f"{path} {why}")
     for files in preferred.values():
         _refuse_lengths(files)
-    return [one for files in preferred.values() for one in files]
+    chosen = [one for files in preferred.values() for one in files]
+    return sorted(chosen, key=lambda one: file is not None and one.path != path)
 
 
 def _refuse_lengths(files: Sequence[PublishedFile]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,9 +10,10 @@ from functools import lru_cache
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import in_case, place, with_article
+from holisticbias_eval.stereotypes.agreement import Place, in_case, place, with_article
 
 _CONTEXT = 300  # characters
+_POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,9 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     the capitals of a name stay, except in a text without capitals. Of several slots with the mentioned term, the first
     counts that has a term for ``group``; adjectives come first before a noun, and nouns elsewhere.
 
-    Null if the text mentions no group, if a mention has no term for ``group``, if an article before an abbreviation
-    depends on how it is read, or if the new text still mentions another group.
+    Null if the text mentions no group, if a mention has no term for ``group`` or only one of a slot whose terms do not
+    fit the same place (``mixed``), if an article before an abbreviation depends on how it is read, or if the new text
+    still mentions another group.
     Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
     known = _terms(specification)
@@ -91,19 +94,26 @@ class _Terms:
     slots: Mapping[tuple[str, str], tuple[int, ...]]
 
     def in_place_of(self, mention: Mention[TargetTerm], text: str) -> str | None:
-        """The group's term for a mention, null if no slot of the mentioned term has one."""
+        """The group's term for a mention, null if no slot of the mentioned term has one for its place."""
         found = mention.of
         if found.term in self.own:
             return found.term
         slots = self.slots[found.group, found.term]
         is_adjective = {self.forms[slot] == "adjective" for slot in slots}
         if len(is_adjective) > 1:
-            where = place(text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT])
+            where = _place(text, mention)
             if where != "unclear":
                 slots = tuple(
                     sorted(slots, key=lambda slot: (self.forms[slot] == "adjective") != (where == "determiner"))
                 )
-        return next((term for slot in slots if (term := self.by_slot[slot])), None)
+        fitting = (slot for slot in slots if self.forms[slot] != "mixed")
+        return next((term for slot in fitting if (term := self.by_slot[slot])), None)
+
+
+def _place(text: str, mention: Mention[TargetTerm]) -> Place:
+    """The place of a word that is an adjective or a noun: with a possessive ending it is a noun."""
+    before, after = text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT]
+    return "alone" if _POSSESSIVE.match(after) else place(before, after)
 
 
 @lru_cache(maxsize=32)

@@ -11,11 +11,12 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.perplexities.changes import change_figures
-from holisticbias_eval.measures.perplexities.compared import compared_section
+from holisticbias_eval.measures.perplexities.compared import compared_sections
 from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
 from holisticbias_eval.measures.perplexities.figures import dimension_figures
 from holisticbias_eval.measures.perplexities.remarks import describe_table
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
+from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 from holisticbias_eval.sections import Section
@@ -52,6 +53,7 @@ class GroupPerplexity(Measure):
             "eta_squared": "Eta squared over groups",
             "mean_abs_t": "Mean |t| of pairs of groups",
         },
+        main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
     prompts: ClassVar[Prompts] = TEST_SETS
@@ -72,7 +74,9 @@ class GroupPerplexity(Measure):
             raise SelectionError("there is no sentence to measure")
         dimensions = read_dimensions(answers)
         found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
-        notes = tuple(f"Perplexity by group: {text}" for text in describe_table(dimensions, Figures(found)))
+        found += tuple(whole_sentence_figures(answers))
+        said = (*describe_table(dimensions, Figures(found)), *describe_lengths(answers, Figures(found)))
+        notes = tuple(f"Perplexity by group: {text}" for text in said)
         return Measured(found, notes=notes)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -85,7 +89,7 @@ class GroupPerplexity(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of each dimension."""
-        return (compared_section(changes),)
+        return compared_sections(changes)
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find an F below 0 or a share outside 0 to 1."""

@@ -34,6 +34,8 @@ class Info:
     registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
     ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
     ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
+    ``main`` has the figures that stand for the measure in such a table, with the keys that they must have, such as one
+    of several scales; the others are details. Without it all are shown.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Info:
     better: Mapping[str, Better] = field(default_factory=dict)
     quality: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
+    main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
         """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""

@@ -28,6 +28,7 @@ class Offensiveness(OffenceMeasure):
         better={HEADLINE: "lower"},
         quality=True,
         names={SHARE: "Offensive responses", MEAN: "Mean offensiveness"},
+        main={SHARE: {}},
     )
     column: ClassVar[str] = "offensive"
 

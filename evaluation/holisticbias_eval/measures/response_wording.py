@@ -60,6 +60,7 @@ class ResponseWording(Measure):
         },
         quality=True,
         names={name: words for name, (words, _) in VALUES.items()},
+        main={name: {} for name in ("parroting_exact", "distinct_2", "share_repeated", "share_empty", "length")},
     )
     needs: ClassVar[Needs] = Needs("responses")
     resamples: ClassVar[bool] = False

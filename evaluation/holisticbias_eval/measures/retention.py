@@ -43,6 +43,7 @@ class Retention(Measure):
             "nats_per_token": "Nats per token of neutral text",
             "byte_perplexity": "Perplexity per byte of neutral text",
         },
+        main={"perplexity": {}},
     )
     needs: ClassVar[Needs] = Needs("lines")
     prompts: ClassVar[Prompts] = LINES

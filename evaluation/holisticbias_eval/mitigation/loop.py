@@ -47,7 +47,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         self._validation, self._collator = validation, collator
         super().__init__(
             model=model,
-            args=_arguments(settings, len(texts), folder, next(model.parameters()).device),
+            args=_arguments(settings, len(texts), folder, model),
             data_collator=collator,
             train_dataset=list(texts),
             eval_dataset=list(validation),
@@ -149,7 +149,7 @@ def _stopping(settings: TrainingSettings) -> list[Any]:
     return [] if settings.patience is None else [transformers.EarlyStoppingCallback(settings.patience)]
 
 
-def _arguments(settings: TrainingSettings, texts: int, folder: Path, device: torch.device) -> Any:
+def _arguments(settings: TrainingSettings, texts: int, folder: Path, model: Any) -> Any:
     every = settings.steps_between_evaluations(texts)
     arguments = transformers.TrainingArguments(
         output_dir=str(folder),
@@ -163,7 +163,8 @@ def _arguments(settings: TrainingSettings, texts: int, folder: Path, device: tor
         weight_decay=0.0,
         seed=settings.seed,
         data_seed=settings.seed,
-        use_cpu=device.type == "cpu",
+        use_cpu=next(model.parameters()).device.type == "cpu",
+        use_cache=bool(getattr(model.config, "use_cache", False)),  # otherwise the saved model generates without one
         eval_strategy="steps",
         eval_steps=every,
         save_strategy="steps",

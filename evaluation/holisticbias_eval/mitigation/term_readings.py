@@ -21,13 +21,23 @@ class _Token:
     term: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Further:
+    """A text to read: a row's first ``before`` tokens and a term, and the tokens to score in it."""
+
+    row: int
+    before: int
+    ids: Sequence[int]
+    tokens: Sequence[_Token]
+
+
 @dataclass(slots=True)
 class TermReadings:
     """The tokens of the terms in the places of mentions: in the batch, or in further texts that the model must read."""
 
     _terms: list[int] = field(default_factory=list)
     _batch: list[_Token] = field(default_factory=list)
-    _further: list[tuple[list[int], list[_Token]]] = field(default_factory=list)
+    _further: list[_Further] = field(default_factory=list)
 
     def add(
         self,
@@ -51,7 +61,7 @@ class TermReadings:
                 _Token(row, positions[first + j - 1], token, mention, i) for j, token in enumerate(term[:in_batch])
             ]
             if rest := [_Token(0, first + j, token, mention, i) for j, token in enumerate(term[in_batch:])]:
-                self._further.append(([*ids[:first], *term[:-1]], rest))
+                self._further.append(_Further(row, first, [*ids[:first], *term[:-1]], rest))
 
     def tensors(self, padding: int) -> Mapping[str, torch.Tensor]:
         """The readings as tensors.
@@ -59,23 +69,38 @@ class TermReadings:
         ``present``, shape ``[mentions, terms]``: whether there is such a term. ``row``, ``position``, ``token`` and
         ``cell``, each of shape ``[tokens]``: tokens to read from the batch's logits; ``cell`` is an index of
         ``present``, flattened. ``extra_ids`` and ``extra_mask``, shape ``[texts, length]``: further texts, shortest
-        first and padded at the end, with ``extra_row``, ``extra_position``, ``extra_token`` and ``extra_cell``.
+        first and padded at the end, with ``extra_row``, ``extra_position``, ``extra_token`` and ``extra_cell``. The
+        first ``extra_before`` tokens of a further text are those of row ``extra_prefix`` of ``prefix_ids`` and
+        ``prefix_mask``, shape ``[prefixes, length]``.
         """
         import torch
 
         most = max(self._terms, default=0)
-        further = sorted(self._further, key=lambda text: len(text[0]))
-        longest = max((len(ids) for ids, _ in further), default=0)
-        padded = [[*ids, *[padding] * (longest - len(ids))] for ids, _ in further]
-        real = [[1] * len(ids) + [0] * (longest - len(ids)) for ids, _ in further]
-        rest = [replace(token, row=row) for row, (_, tokens) in enumerate(further) for token in tokens]
+        further = sorted(self._further, key=lambda text: len(text.ids))
+        longest = {text.row: text for text in sorted(further, key=lambda text: text.before)}
+        places = {row: i for i, row in enumerate(longest)}
+        rest = [replace(token, row=i) for i, text in enumerate(further) for token in text.tokens]
         return {
             "present": torch.arange(most)[None] < torch.tensor(self._terms, dtype=torch.long)[:, None],
-            "extra_ids": torch.tensor(padded, dtype=torch.long),
-            "extra_mask": torch.tensor(real, dtype=torch.long),
+            **_texts([text.ids for text in further], padding, "extra_"),
+            **_texts([text.ids[: text.before] for text in longest.values()], padding, "prefix_"),
+            "extra_before": torch.tensor([text.before for text in further], dtype=torch.long),
+            "extra_prefix": torch.tensor([places[text.row] for text in further], dtype=torch.long),
             **_columns(self._batch, most, ""),
             **_columns(rest, most, "extra_"),
         }
+
+
+def _texts(rows: Sequence[Sequence[int]], padding: int, prefix: str) -> dict[str, torch.Tensor]:
+    import torch
+
+    width = max(map(len, rows), default=0)
+    padded = [[*ids, *[padding] * (width - len(ids))] for ids in rows]
+    real = [[1] * len(ids) + [0] * (width - len(ids)) for ids in rows]
+    return {
+        f"{prefix}ids": torch.tensor(padded, dtype=torch.long),
+        f"{prefix}mask": torch.tensor(real, dtype=torch.long),
+    }
 
 
 def _columns(tokens: Sequence[_Token], most: int, prefix: str) -> dict[str, torch.Tensor]:

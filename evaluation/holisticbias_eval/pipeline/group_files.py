@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
 from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.measures.perplexities.dimensions import IDS
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of
@@ -29,8 +30,11 @@ def read_group_scores(path: Path) -> pa.Table:
 
     ``sentence`` is an id that groups share, or the text of the sentence; ``sentence_id`` or ``item`` then say which
     sentences of the groups belong together. Without ``dimension`` all rows are of one. A perplexity may be missing.
-    Raises ``ScoresError``.
+    A published file or folder is read with the files of its other groups; see ``published.read_group_perplexities``.
+    Raises ``ScoresError`` and ``CorpusError``.
     """
+    if is_published(path):
+        return read_group_perplexities(path)
     table = _read(path, (*NAMES, "perplexity"), "perplexities")
     columns = _texts(path, table)
     columns["perplexity"] = _numbers(path, table["perplexity"], "perplexity")
@@ -39,12 +43,14 @@ def read_group_scores(path: Path) -> pa.Table:
 
 
 def read_test_set(path: Path) -> pa.Table:
-    """Read the sentences to score from a file, or from ``test.parquet`` in the folder of a split.
+    """Read the sentences to score from a file, from ``test.parquet`` in the folder of a split, or from published files.
 
     The result has ``dimension``, ``group``, ``sentence``, and of ``IDS`` and ``FURTHER`` what the file has. Raises
-    ``ScoresError``.
+    ``ScoresError`` and ``CorpusError``.
     """
     file = path / TEST_FILE if path.is_dir() else path
+    if not (path / TEST_FILE).is_file() and is_published(path):
+        return read_test_sets(path).drop_columns(["perplexity"])
     if path.is_dir() and not file.is_file():
         raise ScoresError(f"{path} has no {TEST_FILE}: make it with holisticbias split, or name a file of sentences")
     return pa.table(_texts(file, _read(file, NAMES, "sentences")))

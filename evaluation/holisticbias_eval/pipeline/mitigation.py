@@ -1,4 +1,4 @@
-"""Mitigate a model from end to end: train each method, measure before and after, and write the cards and the page."""
+"""Mitigate with sentences about groups: train each method, measure before and after, and write cards and page."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from holisticbias_eval.pipeline.mitigation_card import CARD, model_card
 from holisticbias_eval.pipeline.mitigation_corpus import corpus_lesson
 from holisticbias_eval.pipeline.mitigation_lessons import (
     MitigationOptions,
-    find_methods,
+    calibration_settings,
     load_trainable,
     open_chosen_corpus,
     search,
 )
 from holisticbias_eval.pipeline.mitigation_measuring import (
     Measuring,
-    check_measuring,
     measure_model,
     refuse_other_model,
     with_neutral_text,
@@ -54,45 +53,53 @@ class Mitigated:
     page: Path
 
 
-def mitigate(
-    names: Sequence[str],
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The output folder: of one method itself, of ``several`` a folder with one for each."""
+
+    out: Path
+    several: bool
+
+    def of(self, method: Method) -> Path:
+        """The folder of a method's model."""
+        return self.out / method.info.name if self.several else self.out
+
+    @property
+    def shared(self) -> Path:
+        """The folder of what all models share: within that of a single model, beside those of several."""
+        return self.out if self.several else self.out / MEASURED
+
+
+def mitigate_with_corpus(
+    methods: Sequence[Method],
     options: MitigationOptions,
     measuring: Measuring | None,
-    out: Path,
+    place: Place,
     *,
     display: Display,
-    overwrite: bool = False,
-) -> Mitigated:
-    """Train a model with each method, measure it before and after, and write a page that compares both.
+    overwrite: bool,
+) -> Sequence[MitigatedModel]:
+    """Train a model with each method on sentences about groups, and measure it before and after.
 
-    One method writes its folder at ``out``, several write a folder each in it. An interrupted call continues when it
-    is made again. ``measuring`` is null if nothing is to be measured. Raises ``EvaluationError``.
+    Without a model it is the embedded gossip. Null ``measuring`` measures nothing. Raises ``EvaluationError``.
     """
-    methods = find_methods(names)
-    if measuring is not None:
-        check_measuring(measuring)
     base = options.model or GOSSIP
     loaded = load_trainable(base, options.device, display)
     corpus, groups = open_chosen_corpus(options, loaded, display)
     models = []
-    for method, folder in placed(methods, out):
+    for method in methods:
         lesson = corpus_lesson(method, corpus, corpus.specification, groups, loaded.tokenizer)
         display.notice(f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on")
-        record = train_lesson(lesson, loaded, search(method, options, {}), folder, display, overwrite=overwrite)
-        models.append(MitigatedModel(folder, record))
+        chosen = search(method, options, calibration_settings(method, options) if base == GOSSIP else {})
+        record = train_lesson(lesson, loaded, chosen, place.of(method), display, overwrite=overwrite)
+        models.append(MitigatedModel(place.of(method), record))
     if measuring is not None:
-        place = shared_folder(models, out)
         with continued_if_interrupted("the trained models are kept"):
-            test_set = corpus.write_test_set(groups, place, overwrite=overwrite)
+            test_set = corpus.write_test_set(groups, place.shared, overwrite=overwrite)
             if corpus.is_calibration:
-                measuring = with_neutral_text(measuring, neutral_lines(), place / "neutral.txt")
-            measure_models(base, models, test_set, measuring, out, display, overwrite=overwrite)
-    return finish(models, out, display, measured=measuring is not None)
-
-
-def placed(methods: Sequence[Method], out: Path) -> Sequence[tuple[Method, Path]]:
-    """The folder of each method."""
-    return [(method, out if len(methods) == 1 else out / method.info.name) for method in methods]
+                measuring = with_neutral_text(measuring, neutral_lines(), place.shared / "neutral.txt")
+            measure_models(base, models, test_set, measuring, place, display, overwrite=overwrite)
+    return models
 
 
 def measure_models(
@@ -100,7 +107,7 @@ def measure_models(
     models: Sequence[MitigatedModel],
     test_set: Path | None,
     measuring: Measuring,
-    out: Path,
+    place: Place,
     display: Display,
     *,
     overwrite: bool,
@@ -109,33 +116,28 @@ def measure_models(
 
     Raises ``MitigationError`` if the folder has runs of another model before mitigation.
     """
-    before = shared_folder(models, out) / BEFORE
+    before = place.shared / BEFORE
     if not overwrite:
-        refuse_other_model(before, models[0].record.base_model.weights_sha256)
+        refuse_other_model(measuring, before, models[0].record.base_model.weights_sha256)
     measure_model(base, test_set, measuring, before, display, overwrite=overwrite)
     for model in models:
         after = model.folder / MEASURED / AFTER
         measure_model(str(model.folder), test_set, measuring, after, display, overwrite=overwrite)
 
 
-def shared_folder(models: Sequence[MitigatedModel], out: Path) -> Path:
-    """The folder of what all models share: within that of a single model, beside those of several."""
-    return out if len(models) > 1 else out / MEASURED
-
-
-def finish(models: Sequence[MitigatedModel], out: Path, display: Display, *, measured: bool) -> Mitigated:
+def finish(models: Sequence[MitigatedModel], place: Place, display: Display, *, measured: bool) -> Mitigated:
     """Write the model cards and the page."""
-    before = shared_folder(models, out) / BEFORE if measured else None
+    before = place.shared / BEFORE if measured else None
     for model in models:
         after = model.folder / MEASURED / AFTER if measured else None
         write_file(model.folder / CARD, model_card(model.record, before, after).encode())
     records = [model.record for model in models]
     if measured:
         with display.step("Comparing the runs before and after"):
-            report = mitigation_report(records, find_sets((out,)))
+            report = mitigation_report(records, find_sets((place.out,)))
     else:
         report = training_report(records)
-    return Mitigated(models, report, write_report(report, "html", None, out / REPORT))
+    return Mitigated(models, report, write_report(report, "html", None, place.out / REPORT))
 
 
 @contextmanager

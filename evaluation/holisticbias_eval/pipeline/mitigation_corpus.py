@@ -25,6 +25,7 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.results.gains import WITH_HELD_OUT
 from holisticbias_eval.results.mitigation import sign_specification
 
 TEST_SET = "test-set.parquet"
@@ -84,7 +85,7 @@ def transfer_dimension(specification: Specification) -> str:
 
     Source: Zhao et al. 2024, section 5.3, which measures F over all groups.
     """
-    return f"{specification.id} with held-out groups"
+    return f"{specification.id}{WITH_HELD_OUT}"
 
 
 def with_held_out(specification: Specification, names: Sequence[str]) -> Specification:
@@ -124,7 +125,8 @@ def open_corpus(path: Path | None, specification: Specification, seed: int, noti
     if path is None:
         return _calibration(specification, settings)
     if is_split(path):
-        train, validation = (_of(read_part(path, name), specification, path) for name in ("train", "validation"))
+        train = _of(read_part(path, "train"), specification, path, others=True)
+        validation = _of(read_part(path, "validation"), specification, path)
         return SplitCorpus(path.name, train, validation, specification, settings, folder=path)
     return split_corpus(path.name, read_examples(path, specification), specification, settings, notice)
 
@@ -194,9 +196,9 @@ def _refuse_unknown(specification: Specification, names: Sequence[str], option: 
         raise MitigationError(f"{option}: {specification.id} has no group {missing[:80]!r}; it has {', '.join(known)}")
 
 
-def _of(part: pa.Table, specification: Specification, path: Path) -> pa.Table:
-    """The rows of a specification; raises ``MitigationError`` if all rows are of others."""
-    rows = part.filter(pc.equal(part["dimension"], specification.id))
+def _of(part: pa.Table, specification: Specification, path: Path, *, others: bool = False) -> pa.Table:
+    """The rows of a specification, with ``others`` also those of none; ``MitigationError`` if there is no row."""
+    rows = part.filter(pc.fill_null(pc.equal(part["dimension"], specification.id), others))
     if part.num_rows and not rows.num_rows:
         found: Mapping[str, int] = Counter(part["dimension"].to_pylist())
         raise MitigationError(f"{path} has sentences of {', '.join(map(str, found))}, none of {specification.id}")

@@ -27,6 +27,14 @@ from holisticbias_eval.pipeline.mitigation_training import Search
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
+_ONE_EPOCH: Mapping[str, Any] = {"epochs": 1, "patience": None, "evaluations": 2}
+CALIBRATION: Mapping[str, Mapping[str, Any]] = {
+    "lmd": {**_ONE_EPOCH, "optimizer": "sgd", "learning_rate": 0.03, "lm_weight": 0.1},
+    "add": {**_ONE_EPOCH, "learning_rate": 1e-3},
+    "ctda": {**_ONE_EPOCH, "learning_rate": 2e-4, "batch": 16},
+    "cada": {**_ONE_EPOCH, "learning_rate": 2e-4},
+}
+"""The training settings that change the embedded gossip, by method."""
 OWN_GRID = "default"
 """The name of the grid of the method itself."""
 
@@ -80,6 +88,20 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
         loaded = load_kind(name, kind, device)
         check_tokenizer(loaded.tokenizer)
     return loaded
+
+
+def calibration_settings(method: Method, options: MitigationOptions) -> Mapping[str, Any]:
+    """The settings of a method that are tuned for the embedded gossip; none beside a grid.
+
+    A learning rate holds for its optimizer: it is left out if the user names another one.
+    """
+    if options.grid is not None:
+        return {}
+    tuned = CALIBRATION.get(method.info.name, {})
+    optimizer = tuned.get("optimizer", "adamw")
+    if options.settings.get("optimizer", optimizer) != optimizer:
+        return {name: value for name, value in tuned.items() if name != "learning_rate"}
+    return tuned
 
 
 def search(method: Method, options: MitigationOptions, calibration: Mapping[str, Any]) -> Search:

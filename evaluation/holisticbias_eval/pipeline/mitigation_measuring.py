@@ -60,9 +60,9 @@ def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) ->
     return replace(measuring, retain=replace(measuring.retain, text=path))
 
 
-def refuse_other_model(folder: Path, weights_sha256: str | None) -> None:
-    """Raise ``MitigationError`` if a folder has a run of a model with other weights."""
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+def refuse_other_model(measuring: Measuring, folder: Path, weights_sha256: str | None) -> None:
+    """Raise ``MitigationError`` if a folder has a run of these measures, of a model with other weights."""
+    for _, path in _placed(measuring, folder):
         if is_run(path) and read_signature(path).model.weights_sha256 not in (None, weights_sha256):
             raise MitigationError(
                 f"{path} is a run of another model: name another folder with --out, or use --overwrite"
@@ -89,6 +89,10 @@ def measure_model(
 
 def _wanted(measuring: Measuring, folder: Path, *, overwrite: bool) -> Runs:
     """The runs to make, one folder each: all, or without ``overwrite`` the missing ones."""
+    return tuple((names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out))
+
+
+def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
+    """The measures of each run, and its folder."""
     runs = runs_of(measuring.names, folder)
-    placed = [(names, folder / names[0]) if out == folder else (names, out) for names, out in runs]
-    return tuple((names, out) for names, out in placed if out is None or overwrite or not is_run(out))
+    return [(names, folder / names[0] if out in (None, folder) else out) for names, out in runs]

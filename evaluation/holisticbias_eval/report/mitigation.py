@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.mitigation.settings import TrainingSettings
@@ -11,7 +12,7 @@ from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.results.mitigation import Mitigation, Point
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table, without_empty
 
 _INFO = Info(
     name="mitigation",
@@ -33,13 +34,16 @@ def training_chapter(records: Sequence[Mitigation]) -> Chapter:
         if len(record.points) > 1:
             sections.append(_grid(record))
         sections.append(_course(record))
-    sections.append(_origin(records[0]))
+    sections += [_origin(own[0], i) for i, own in enumerate(_by_model(records))]
     return Chapter(_INFO, tuple(sections))
 
 
 def mitigation_report(records: Sequence[Mitigation], sets: Sequence[RunSet]) -> Report:
     """A page of what was gained and what it cost, with what was trained; the first of the sets are the runs before."""
-    _, compared = sets_report(sets, (), lambda _: None)
+    order = [record.method for record in records]
+    before, *after = sets
+    after.sort(key=lambda found: order.index(found.name) if found.name in order else len(order))
+    _, compared = sets_report((before, *after), (), lambda _: None)
     gains, *rest = compared.chapters
     return replace(
         compared,
@@ -61,16 +65,29 @@ def training_report(records: Sequence[Mitigation]) -> Report:
 
 
 def _title(records: Sequence[Mitigation]) -> str:
-    titles = [record.title for record in records]
-    named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
-    return f"{records[0].base_model.name} after {named}"
+    parts = []
+    for own in _by_model(records):
+        titles = [record.title for record in own]
+        named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
+        parts.append(f"{own[0].base_model.name} after {named}")
+    return "; ".join(parts)
 
 
-def _origin(record: Mitigation) -> Section:
-    """The section on the signature that all methods of a page share."""
+def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:
+    """The records of each base model, in order."""
+    found: dict[tuple[str | None, str], list[Mitigation]] = {}
+    for record in records:
+        found.setdefault((record.base_model.weights_sha256, record.base_model.name), []).append(record)
+    return list(found.values())
+
+
+def _origin(record: Mitigation, number: int) -> Section:
+    """The section on the signature that the methods of a base model share; ``number`` is that of the model."""
+    name = f"origin-{number}" if number else "origin"
     columns = (Column("what", "What"), Column("value", "Value"))
-    table = Table("origin", "What the training depends on", columns, tuple(_origin_rows(record)))
-    return Section("origin", "What the training depends on", (table,), detail=True, in_terminal=False)
+    title = f"What the training of {record.base_model.name} depends on"
+    table = Table(name, title, columns, tuple(_origin_rows(record)))
+    return Section(name, title, (table,), detail=True, in_terminal=False)
 
 
 def _origin_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
@@ -107,9 +124,9 @@ def _overview(records: Sequence[Mitigation]) -> Section:
         Column("texts", "Texts", "count"),
         Column("kept", "Steps kept", "count"),
         Column("f_before", f"{_F}, before", ""),
-        Column("f", "After", ""),
+        Column("f", "F, after", ""),
         Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
-        Column("perplexity", "After", "perplexity"),
+        Column("perplexity", "Perplexity, after", "perplexity"),
         Column("settings", "Settings"),
     )
     rows = tuple(
@@ -125,7 +142,7 @@ def _overview(records: Sequence[Mitigation]) -> Section:
         )
         for record in records
     )
-    table = Table("trained", "What was trained, and what validation found", columns, rows)
+    table = without_empty(Table("trained", "What was trained, and what validation found", columns, rows))
     note = Paragraph(
         "Validation texts chose the state that was kept, and the settings if there was a grid: gains and costs are of "
         "other texts.",
@@ -184,8 +201,17 @@ def _varied(points: Sequence[TrainingSettings]) -> list[str]:
 
 def _in_words(settings: TrainingSettings) -> str:
     values = settings.model_dump()
-    return ", ".join(f"{_heading(name).lower()} {values[name]}" for name in _SETTINGS if values[name] is not None)
+    return ", ".join(f"{_words(name)} {_brief(values[name])}" for name in _SETTINGS if values[name] is not None)
+
+
+def _brief(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _heading(name: str) -> str:
-    return name.replace("_", " ").replace("lm ", "LM ").capitalize()
+    words = _words(name)
+    return words[:1].upper() + words[1:]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("lm ", "LM ")

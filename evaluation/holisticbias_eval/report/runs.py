@@ -8,7 +8,8 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report.cards import classifier_cards
-from holisticbias_eval.report.gains import Labels, gains_chapter
+from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
 from holisticbias_eval.results.compare import ComparedRuns
@@ -47,11 +48,11 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
     sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
     counts = compared.sentences
     chapters = [Chapter(MEASURES[name].info, found) for name, found in sections.items()]
-    gains = sort_gains(tuple(find_gains(figures, aims)))
+    gains = sort_gains(tuple(find_gains(figures, aims, after=view.figures)))
     if "model" in compared.differs and gains:
-        labels = Labels()
+        labels = Labels(aims)
         labels.add(view.labels)
-        chapters.insert(0, gains_chapter({"B": gains}, labels, aims))
+        chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
     return Report(
         title="Two runs side by side",
         chapters=tuple(chapters),

@@ -23,12 +23,14 @@ class NamedComparison(Part):
 class ComparedModel(Part):
     """One model compared with the first: its gains and costs, and the comparison of each run.
 
-    ``unmatched`` names runs without a counterpart, ``failed`` says which could not be compared, and why.
+    ``aims`` are its own, or those given for all models. ``unmatched`` names runs without a counterpart, ``failed`` says
+    which could not be compared, and why.
     """
 
     name: str
     gains: tuple[Gain, ...]
     runs: tuple[NamedComparison, ...]
+    aims: tuple[Aim, ...] = ()
     unmatched: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
 
@@ -59,9 +61,17 @@ def compare_sets(
     ``RunError`` if two sets have no run to compare.
     """
     first, *others = sets
-    chosen = tuple(aims) or tuple({aim.model_dump_json(): aim for s in others for aim in s.aims}.values())
-    models = tuple(_compare(first, other, chosen, step, use) for other in others)
+    chosen = aims_of(sets, aims)
+    models = tuple(
+        _compare(first, other, chosen, step, use).model_copy(update={"aims": tuple(aims or other.aims)})
+        for other in others
+    )
     return ComparedSets(before=first.name, aims=chosen, models=models)
+
+
+def aims_of(sets: Sequence[RunSet], aims: Sequence[Aim]) -> tuple[Aim, ...]:
+    """The given aims, or without any those of the models after the first."""
+    return tuple(aims) or tuple({aim.model_dump_json(): aim for s in sets[1:] for aim in s.aims}.values())
 
 
 def _compare(
@@ -83,7 +93,7 @@ def _compare(
             continue
         use(Opened(pair.name, compared, second))
         runs.append(NamedComparison(name=pair.name, compared=compared))
-        gains += find_gains(Figures(compared.figures), aims, pair.name)
+        gains += find_gains(Figures(compared.figures), aims, pair.name, Figures(second.result.figures))
     if not runs:
         names = "; ".join([*unmatched, *failed])
         raise RunError(f"{first.name} and {other.name} have no runs to compare: {names}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isclose
 from typing import Literal
 
 from pydantic import Field
@@ -12,11 +13,15 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Better
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined"]
-Kind = Literal["aimed at", "quality", "other"]
-KINDS: tuple[Kind, ...] = ("aimed at", "quality", "other")
+Kind = Literal["aimed at", "transfer", "quality", "other"]
+KINDS: tuple[Kind, ...] = ("aimed at", "transfer", "quality", "other")
+WITH_HELD_OUT = " with held-out groups"
+"""What the name of a dimension ends in if it has, besides the groups of a mitigation, others it was not trained on."""
 
 _BESIDE = frozenset({"figure", "test"})
 """Keys that name a figure, not what it is of."""
+_RETENTION = ("lines", "candidates", "results")
+"""Answers of measures of what a model keeps, which come first among those of quality."""
 _DETAIL = frozenset({"descriptor"})
 """Keys of which there are too many values: their changes stand in the measure's own sections."""
 
@@ -31,13 +36,23 @@ class Aim(Part):
         """Whether a figure with these keys is aimed at."""
         return measure == self.measure and self.keys.items() <= keys.items()
 
+    def transfers(self, measure: str, keys: Mapping[str, str]) -> bool:
+        """Whether a figure with these keys is of what is aimed at together with groups that were not trained on."""
+        if "dimension" not in self.keys:
+            return False
+        held = {**self.keys, "dimension": f"{self.keys['dimension']}{WITH_HELD_OUT}"}
+        return measure == self.measure and held.items() <= keys.items()
+
 
 class Gain(Part):
     """The change of one figure: both values, the change, and what it is.
 
     ``outcome`` is a gain or a cost if the change is more than chance (p < 0.05; without a p-value, an interval without
     0) and the figure has a direction, a change if it has none. ``whole`` says that the figure is over everything that
-    the measure covers, not of one axis, domain or specification.
+    the measure covers, not of one axis, domain or specification. ``main`` says that it stands for its measure; the
+    others are the same on another scale, or details. ``chance`` is the value that the figure after does not exceed for
+    95% of permuted groups, and ``distribution`` the 95% point of its distribution if groups are equal, if the measure
+    has them.
     """
 
     measure: str
@@ -54,6 +69,9 @@ class Gain(Part):
     outcome: Outcome
     kind: Kind
     whole: bool
+    main: bool = True
+    chance: float | None = None
+    distribution: float | None = None
     run: str = ""
 
     @property
@@ -67,21 +85,41 @@ class Gain(Part):
         return self.measure, self.figure, tuple(sorted(self.keys.items()))
 
 
-def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "") -> Iterator[Gain]:
-    """Every change of a headline figure, or of another figure over everything, in the order of the figures."""
+def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "", after: Figures | None = None) -> Iterator[Gain]:
+    """Every change of a headline figure, or of another figure over everything, in the order of the figures.
+
+    ``after`` are the figures of the second run, which say what each reaches by chance.
+    """
+    found = list(_found(changes, aims, run, after or Figures(())))
+    known = {gain.measure for gain in found if gain.main and gain.change is not None}
+    for gain in found:
+        instead = gain.whole and gain.change is not None and gain.measure not in known
+        yield gain.model_copy(update={"main": True}) if instead else gain
+
+
+def _found(changes: Figures, aims: Sequence[Aim], run: str, after: Figures) -> Iterator[Gain]:
     whole = {(f.measure, f.of) for f in changes if f.name == "change" and not _parts(f)}
     for change in changes:
         if change.name != "change" or change.measure not in MEASURES:
             continue
         is_whole = not _parts(change) or (change.measure, change.of) not in whole
         if _is_shown(change, is_whole=is_whole):
-            yield _gain(change, changes, aims, run, is_whole=is_whole)
+            gain = _gain(change, changes, aims, run, is_whole=is_whole)
+            yield gain.model_copy(update=_points(gain, after))
 
 
 def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
     """The figures aimed at first, then those of quality, then all others; figures over everything first."""
     order = {name: i for i, name in enumerate(MEASURES)}
-    return tuple(sorted(gains, key=lambda g: (KINDS.index(g.kind), not g.whole, order.get(g.measure, len(order)))))
+
+    def place(gain: Gain) -> tuple[int, bool, bool, int, bool, int]:
+        measure = MEASURES[gain.measure]
+        main = list(measure.info.main)
+        within = main.index(gain.figure) if gain.figure in main else len(main)
+        other = gain.kind == "quality" and measure.needs.answers not in _RETENTION
+        return KINDS.index(gain.kind), not gain.whole, other, order[gain.measure], not gain.main, within
+
+    return tuple(sorted(gains, key=place))
 
 
 def _parts(change: Figure) -> frozenset[str]:
@@ -100,7 +138,7 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is
     measure = MEASURES[change.measure]
     before, after = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
     better = measure.better(change)
-    aimed = any(aim.covers(change.measure, change.keys) for aim in aims)
+    kind = _kind(change, aims)
     return Gain(
         measure=change.measure,
         figure=change.of or change.name,
@@ -114,10 +152,38 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is
         n=change.n,
         better=better,
         outcome=judge(before, change, better),
-        kind="aimed at" if aimed else "quality" if measure.info.quality else "other",
+        kind=kind,
         whole=is_whole,
+        main=is_whole and _is_main(change, kind),
         run=run,
     )
+
+
+def _kind(change: Figure, aims: Iterable[Aim]) -> Kind:
+    if any(aim.covers(change.measure, change.keys) for aim in aims):
+        return "aimed at"
+    if any(aim.transfers(change.measure, change.keys) for aim in aims):
+        return "transfer"
+    return "quality" if MEASURES[change.measure].info.quality else "other"
+
+
+def _is_main(change: Figure, kind: Kind) -> bool:
+    """Whether a figure stands for its measure: of a figure that is not aimed at, and not of quality, the headline."""
+    info = MEASURES[change.measure].info
+    keys = info.main.get(change.of or "")
+    if info.main and (keys is None or not keys.items() <= change.keys.items()):
+        return False
+    return not info.main or change.of == info.headline or kind in ("aimed at", "quality")
+
+
+def _points(gain: Gain, after: Figures) -> dict[str, float | None]:
+    """The figure's 95% points if groups are equal; none if the second run has them of other sentences."""
+    keys = {key: value for key, value in gain.keys.items() if key != "figure"}
+    own = after.value(gain.measure, gain.figure, keys)
+    if own is None or gain.after is None or not isclose(own, gain.after, rel_tol=1e-6):
+        return {}
+    names = {"chance": f"{gain.figure}_null_95", "distribution": f"{gain.figure}_distribution_95"}
+    return {field: after.value(gain.measure, name, keys) for field, name in names.items()}
 
 
 def judge(before: float | None, change: Figure, better: Better) -> Outcome:

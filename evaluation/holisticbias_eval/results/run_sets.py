@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
+from holisticbias_eval.results.recorded import Recorded, read_recorded
 from holisticbias_eval.results.run import RESULT, is_run, read_signature
 from holisticbias_eval.results.signature import Signature
 
@@ -21,12 +21,14 @@ _DEEP = 3
 class RunSet:
     """The runs of one model, by their folder's name in the set; the name of a single run is empty.
 
-    ``aims`` is what the mitigation of the model aims at, if the folder is that of a mitigated model.
+    ``aims`` is what the mitigation of the model aims at, and ``recorded`` what else its record says, if the folder is
+    that of a mitigated model.
     """
 
     name: str
     runs: Mapping[str, Path]
     aims: tuple[Aim, ...] = ()
+    recorded: Recorded = field(default_factory=Recorded)
 
     @property
     def is_single(self) -> bool:
@@ -71,8 +73,10 @@ def _set_of(folder: Path, name: str = "") -> RunSet:
         what = "holds no run" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
     if set(runs) == {"."}:
-        return RunSet(name or folder.resolve().name, {"": inside}, _aims(model))
-    return RunSet(name or (model or folder).resolve().name, runs, _aims(model))
+        runs = {"": inside}
+    found = read_recorded(model / MITIGATION) if model else Recorded()
+    called = folder if "" in runs else model or folder
+    return RunSet(name or called.resolve().name, runs, found.aims, found)
 
 
 def _model_of(folder: Path) -> Path | None:
@@ -87,22 +91,6 @@ def _runs(folder: Path, deep: int) -> Iterator[Path]:
     elif deep and folder.is_dir():
         for path in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
             yield from _runs(path, deep - 1)
-
-
-def _aims(model: Path | None) -> tuple[Aim, ...]:
-    """The aim of a mitigation: with a specification its dimension, else the styles of responses."""
-    path = model / MITIGATION if model else None
-    if path is None or not path.is_file():
-        return ()
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path} cannot be read: {str(error)[:200]}") from error
-    found = content.get("specification") if isinstance(content, dict) else None
-    name = found.get("id", found.get("name")) if isinstance(found, dict) else found
-    if isinstance(name, str):
-        return (Aim(measure="group_perplexity", keys={"dimension": name}),)
-    return (Aim(measure="generation_bias"),)
 
 
 def match_runs(first: RunSet, second: RunSet) -> tuple[tuple[Matched, ...], tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import fdtrc, fdtri
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from holisticbias_eval.arrays import Floats
@@ -79,6 +79,15 @@ def one_way(values: GroupValues) -> Tested:
     f, n = float(sums.f()), int(sums.count.sum())
     p = float(fdtrc(max(values.groups - 1, 1), max(n - values.groups, 1), f))
     return Tested(f, p, n, float(sums.eta_squared()) if not np.isnan(f) else np.nan)
+
+
+def f_point(values: GroupValues, share: float) -> float:
+    """The value that F of normal, independent values exceeds with the probability 1 - ``share`` if groups are equal.
+
+    It is NaN without two groups, or with no more values than groups.
+    """
+    between, within = values.groups - 1, int(values.sums().count.sum()) - values.groups
+    return float(fdtri(between, within, share)) if between > 0 and within > 0 else np.nan
 
 
 def within_sentences(values: GroupValues) -> Tested:

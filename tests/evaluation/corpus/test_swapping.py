@@ -91,6 +91,14 @@ def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expec
     assert (found.text if found else None) == expected
 
 
+def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
+    """Its terms do not fit the same place: "straight men are" would become "homosexual are"."""
+    base = specification_of(("mel", "stad", "elm", "wug"), ("mel folk", "stad", "elm", "wug"))
+    mixed = base.model_copy(update={"slots": (base.slots[0], base.slots[1].model_copy(update={"form": "mixed"}))})
+    assert swap_targets("mel folk are here", mixed, "stad") is None
+    assert swap_targets("mel folk are here", mixed, GROUPS[0]) == Swapped("mel folk are here", "mel folk")
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -100,6 +108,8 @@ def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expec
         ("he is a mellan.", "he is a stad."),
         ("mellan and quick", "stad and quick"),
         ("old mellan", "old stad"),
+        ("a mellan's hat", "a stad's hat"),
+        ("A mellan\u2019s old hat", "A stad\u2019s old hat"),
     ],
 )
 def test_adjectives_and_nouns_of_one_form(text: str, expected: str) -> None:

@@ -18,13 +18,15 @@ from safetensors.numpy import load_file
 from transformers import ByT5Tokenizer
 
 from holisticbias_eval.commands.mitigate import command
-from holisticbias_eval.corpus.calibration import calibration_corpus
+from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.mitigation import loop
 from holisticbias_eval.models.embedded.gossip import gossip_path
 from holisticbias_eval.pipeline import mitigation_training
-from holisticbias_eval.results.mitigation import read_mitigation
+from holisticbias_eval.report.mitigation import mitigation_report
+from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
 from holisticbias_eval.results.run import is_run, read_run
+from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
 
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
@@ -53,6 +55,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def sentences_about_groups(record: Mitigation) -> int:
+    """The sentences of the corpus that are trained on and not of the other specification."""
+    others = sum(dimension is None for dimension in calibration_split().train["dimension"].to_pylist())
+    return record.trained_on.counts["corpus"] - others
+
+
 def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path) -> None:
     assert is_run(made / "before" / "group_perplexity")
     assert {path.name for path in made.iterdir()} == {
@@ -72,6 +80,19 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
         assert is_run(made / name / "measured" / "after" / "group_perplexity")
 
 
+def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
+    records = [read_mitigation(made / name) for name in ("lmd", "ctda")]
+    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
+    table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
+    assert [row[0] for row in table.rows] == ["Before", "lmd", "ctda"]
+    place = [column.heading for column in table.columns].index("Perplexity of validation texts")
+    found = [records[0].perplexity_before, *(record.point.perplexity for record in records)]
+    assert [row[place] for row in table.rows] == pytest.approx(found)
+    page = (made / "report.html").read_text("utf-8")
+    assert "Aimed at: Invented groups with planted odds of negative attributes" in page
+    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
+
+
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
     assert read_mitigation(made / "lmd").point.counts == {"compared": record.trained_on.counts["corpus"]}
@@ -84,7 +105,7 @@ def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> Non
     assert record.point.settings.steps == 4
     assert [one.step for one in record.point.validations] == [0, 2, 4]
     assert record.point.validations[0].perplexity == pytest.approx(record.perplexity_before, rel=1e-3)
-    assert record.trained_on.counts["added"] == 3 * record.trained_on.counts["corpus"]
+    assert record.trained_on.counts["added"] == 3 * sentences_about_groups(record)
     assert json.loads((made / "ctda" / "mitigation.json").read_bytes())["control"] is None
     assert {"torch", "transformers", "accelerate"} <= set(record.versions)
 
@@ -178,8 +199,8 @@ def test_held_out_groups_are_not_trained_on_and_are_measured(tmp_path: Path) -> 
     assert record.specification.groups == ("blicket", "mell")
     assert record.specification.held_out == ("stad", "fitch", "dorrin", "quav")
     counts = record.trained_on.counts
-    assert counts["left_out"] > counts["corpus"] * 0.9
-    assert counts["added"] == counts["corpus"]
+    assert counts["left_out"] > sentences_about_groups(record) * 0.9
+    assert counts["added"] == sentences_about_groups(record)
     rows = pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet")
     groups: dict[str, set[str]] = {}
     for row in rows.to_pylist():

@@ -35,7 +35,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
 
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
-SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 120})
+SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
 DISPLAY = Display(Console(quiet=True))
 
 

@@ -18,9 +18,10 @@ from tests.evaluation.mitigation.term_models import (
     read_batch,
 )
 
-from holisticbias_eval.mitigation import term_scores
+from holisticbias_eval.mitigation import term_prefixes, term_scores
 from holisticbias_eval.mitigation.term_reader import TermReader
 from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from holisticbias_eval.models.float64 import in_float64
 from tiny_models import tiny_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -86,9 +87,9 @@ def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeyp
     monkeypatch.setattr(term_scores, "_FEWEST_TOKENS", 1)
     one: Callable[..., torch.Tensor] = term_scores._scored
 
-    def counted(model: Any, ids: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
-        rows.append(len(ids))
-        return one(model, ids, *rest)
+    def counted(model: Any, prepared: Any, layers: Any, chosen: slice, inside: torch.Tensor) -> torch.Tensor:
+        rows.append(chosen.stop - chosen.start)
+        return one(model, prepared, layers, chosen, inside)
 
     monkeypatch.setattr(term_scores, "_scored", counted)
     many = gradient()
@@ -160,3 +161,39 @@ def test_a_term_that_the_tokenizer_cannot_write_is_not_compared() -> None:
     reader = TermReader(replace(TASK, specification=strange), tokenizer)
     reader.prepare(make_batch(tokenizer, ("We met a blicket",)))
     assert dict(reader.skipped) == {"a term is unknown to the tokenizer": 1}
+
+
+LONGER = (*TEXTS, f"{' '.join(['Near the old market'] * 3)} a blicket sang to stads, and an elmer to a blicket.")
+
+
+@pytest.mark.parametrize(
+    ("name", "shares"), [("gpt2", True), ("llama", True), ("bloom", True), ("mistral", False), ("mamba", False)]
+)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
+    name: str, shares: bool, side: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mistral keeps 12 tokens, which is enough for the first text; mamba keeps a state."""
+    model = tiny_model(name)
+    reader = TermReader(TASK, tokenizer)
+    batch = make_batch(tokenizer, LONGER, side=side)
+    prepared = reader.prepare(batch)
+
+    def values_and_gradients() -> list[torch.Tensor]:
+        model.zero_grad()
+        with in_float64(model):
+            logits = model(input_ids=batch.input_ids, attention_mask=batch.attention_mask).logits
+            found = term_log_probabilities(model, logits, prepared)
+            weights = torch.arange(1, found.numel() + 1).view(found.shape)
+            total = (found * weights * prepared["present"]).sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+
+    term_prefixes.read_prefixes(model, reader.prepare(make_batch(tokenizer, ("a stad",), side=side)))
+    assert (term_prefixes.read_prefixes(model, prepared) is not None) == shares
+    fast = values_and_gradients()
+    monkeypatch.setattr(term_scores, "read_prefixes", lambda *_: None)
+    slow = values_and_gradients()
+    torch.testing.assert_close(fast[0], slow[0], rtol=1e-9, atol=1e-9)
+    for one, other in zip(fast[1:], slow[1:], strict=True):  # gradients are added up in float32
+        assert (one - other).abs().max() <= 1e-6 * other.abs().max()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -174,6 +175,7 @@ def test_adapters_are_merged_and_only_linear_layers_change(tmp_path: Path) -> No
     assert all(name.endswith("weight") and (".attn." in name or ".mlp." in name) for name in changed)
     trained.model.save_pretrained(tmp_path / "saved")
     assert not list((tmp_path / "saved").glob("adapter*"))
+    assert json.loads((tmp_path / "saved" / "config.json").read_text())["use_cache"] is True
 
 
 class OfNothing(Norm):

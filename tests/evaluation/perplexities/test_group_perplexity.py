@@ -274,3 +274,38 @@ def test_the_folder_has_all_figures(invoke: Invoke, write_rows: Callable[..., Pa
     assert code == 0, error
     found = json.loads((tmp_path / "out" / MEASUREMENT).read_text("utf-8"))
     assert {"f", "t", "mean_abs_t"} <= {figure["name"] for figure in found["figures"]}
+
+
+def published(folder: Path, group: str, values: list[str]) -> Path:
+    """A test set of a group in the form of RedditBias."""
+    path = folder / f"reddit_comments_race_{group}_biased_test_reduced.csv"
+    rows = "".join(f"number {i} is a {group},{value}\n" for i, value in enumerate(values))
+    path.write_text(f"comments_processed,perplexity\n{rows}", "utf-8")
+    return path
+
+
+def test_published_files_are_measured_as_they_are(measure: Measure, tmp_path: Path) -> None:
+    """One group's file brings the others; rows are pairs, and 0 is a sentence that failed."""
+    first = published(tmp_path, "blicket", ["30", "42", "0", "55"])
+    published(tmp_path, "stad", ["33", "40", "71", "80"])
+    keys = {"dimension": "race", "scale": "perplexity"}
+    turned, _ = measure(tmp_path / first.name.replace("blicket", "stad"), "--no-trust")
+    assert value(turned, "t", {**keys, "test": "paired", "first": "stad", "second": "blicket"}) == pytest.approx(
+        ttest_rel([33, 40, 80], [30, 42, 55]).statistic
+    )
+    for path in (first, tmp_path):
+        figures, notes = measure(path, "--no-trust")
+        t = {test: value(figures, "t", {**keys, "test": test, **BOTH}) for test in ("unpaired", "paired")}
+        assert t["unpaired"] == pytest.approx(ttest_ind([30, 42, 55], [33, 40, 71, 80]).statistic)
+        assert t["paired"] == pytest.approx(ttest_rel([30, 42, 55], [33, 40, 80]).statistic)
+        assert any("1 of 8 perplexities" in note for note in notes)
+
+
+def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -> None:
+    first = published(tmp_path, "blicket", ["30", "42"])
+    digests = set()
+    for values in (["33", "40"], ["33", "41"]):
+        published(tmp_path, "stad", values)
+        _, out, _ = invoke("measure", NAME, "--scores", first, "--format", "json", "--no-trust")
+        digests.add(json.loads(out)["scores_sha256"])
+    assert len(digests) == 2

@@ -219,3 +219,16 @@ def test_rows_without_text_columns_are_kept(run: Run, write_rows: Callable[..., 
     table = pq.read_table(run(given=write_rows(rows, "with.csv")) / "scores.parquet")
     assert pa.types.is_string(table["attribute"].type)
     assert set(table["original_group"].to_pylist()) == {"stad"}
+
+
+def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for group in ("blicket", "stad"):
+        rows = "".join(f"{i},number {i} is a {group}\n" for i in range(4))
+        (folder / f"race_{group}_test.csv").write_text(f",replaced_sentence\n{rows}", "utf-8")
+    for given in (folder, folder / "race_stad_test.csv"):
+        made = read_run(run("--no-store", given=given, out=f"run-{given.stem}"))
+        assert made.answers["sentence"].to_pylist()[-1].startswith("number 3")
+        assert set(made.answers["group"].to_pylist()) == {"blicket", "stad"}
+        assert made.answers["perplexity"].null_count == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES
@@ -23,14 +24,23 @@ READING = Paragraph(
 _WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "mean": "Mean of all groups"}
 
 
-def compared_section(changes: Figures) -> Section:
-    """Show the changes of each dimension: in words, the means of groups as a chart, and all in tables by unit."""
+def compared_sections(changes: Figures) -> tuple[Section, ...]:
+    """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
     found = [f for f in changes if f.measure == NAME and f.name == "change"]
-    finding = Paragraph(" ".join(_words(changes, found)), "finding")
-    tables = tuple(table for table in _tables(changes, found) if table.rows)
+    said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
     chart = _chart(found)
-    blocks = (finding, *((chart,) if chart.estimates else ()), *tables, READING)
-    return Section(f"{NAME}-changes".replace("_", "-"), "Perplexity by group", blocks)
+    name = f"{NAME}-changes".replace("_", "-")
+    main, other = (_scale_tables(changes, found, scale) for scale in ("log", "perplexity"))
+    sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
+    if other:
+        sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
+    return tuple(sections)
+
+
+def _scale_tables(changes: Figures, found: list[Figure], scale: str) -> tuple[Table, ...]:
+    own = [figure for figure in found if figure.keys["scale"] == scale]
+    suffix = "" if scale == "log" else f"-{scale}"
+    return tuple(replace(table, name=f"{table.name}{suffix}") for table in _tables(changes, own) if table.rows)
 
 
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
@@ -45,11 +55,13 @@ def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
             yield f"{name}: {said}."
             continue
         low, high = change.interval.low, change.interval.high
-        yield f"{name}: {said} (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        of_f = f"{name}: {said} (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
         cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
-        if cost is not None and cost.value is not None and cost.interval is not None:
-            low, high = cost.interval.low, cost.interval.high
-            yield f"Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+        if cost is None or cost.value is None or cost.interval is None:
+            yield of_f
+            continue
+        low, high = cost.interval.low, cost.interval.high
+        yield f"{of_f} Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
 
 
 def _chart(found: list[Figure]) -> Forest:

@@ -28,6 +28,7 @@ from holisticbias_eval.statistics.group_variance import (
     GroupValues,
     PairTests,
     Tested,
+    f_point,
     friedman,
     one_way,
     pairwise_t,
@@ -101,6 +102,7 @@ class ScaleFigures(Maker):
             ends=self._ends(tested.value, drawn), floor=_floor(tested.value, permuted),
         )  # fmt: skip
         yield from self._chance("f", self.keys, tested.value, F, permuted)
+        yield self.figure("f_distribution_95", self.keys, f_point(self.values, UPPER), F, tested.n, of="f")
         yield self.figure("eta_squared", self.keys, tested.eta_squared, "share", tested.n, missing=missing, of="f")
         within, ranked = within_sentences(self.values), friedman(self.values)
         yield self._blocked("f_within", within, within.value, F)

@@ -31,11 +31,15 @@ class NeutralGrammar(Record):
 
 
 class CorpusSizes(Record):
-    """The number of sentences about a group in the shipped corpus, and those of its validation and test parts."""
+    """The number of sentences about a group in the shipped corpus, and those of its validation and test parts.
+
+    ``others`` is the number of sentences in the training part about each group of the other specification.
+    """
 
     sentences: Count
     validation: Count
     test: Count
+    others: Count
 
 
 class Description(Record):
