@@ -19,9 +19,11 @@ from transformers import ByT5Tokenizer
 
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
+from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.mitigation import loop
 from holisticbias_eval.models.embedded.gossip import gossip_path
+from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.pipeline import mitigation_training
 from holisticbias_eval.report.mitigation import mitigation_report
 from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
@@ -95,7 +97,10 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
-    assert read_mitigation(made / "lmd").point.counts == {"compared": record.trained_on.counts["corpus"]}
+    specification = gossip_specifications()[0]
+    sentences = pq.read_table(made / "split" / "train.parquet")["sentence"].to_pylist()
+    mentions = sum(1 for text in sentences for _ in target_finder(specification).find(text))
+    assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
     assert record.point.counts == {}
     assert (record.method, record.control, record.chosen, record.grid) == ("ctda", None, 0, None)
     assert record.base_model.name == "embedded-gossip"
@@ -400,7 +405,6 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
     from holisticbias_eval.pipeline.mitigation_corpus import unknown_terms
 
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
