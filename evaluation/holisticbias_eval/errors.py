@@ -57,6 +57,28 @@ class PairsError(EvaluationError):
     """A table of sentences that pairs cannot be made of."""
 
 
+class CorpusError(EvaluationError):
+    """Examples, labels of annotators or a split that cannot be used."""
+
+
+class JudgementsError(EvaluationError):
+    """Responses that cannot be paired for people to judge, or answers of annotators that cannot be used."""
+
+
+class NoExamplesError(CorpusError):
+    """Documents without any sentence that mentions a group and an attribute."""
+
+    exit_code = 1
+
+
+class DialoguesError(EvaluationError):
+    """A folder that does not hold dialogues in a known form."""
+
+
+class RetainError(EvaluationError):
+    """A user's command that fails, or that reports no numbers."""
+
+
 class CollectError(EvaluationError):
     """A dump or a collection that prompts cannot be collected from."""
 
@@ -65,3 +87,11 @@ class CutDumpError(CollectError):
     """A dump that ends in the middle; what it holds before is collected."""
 
     exit_code = 1
+
+
+class MitigationError(EvaluationError):
+    """A training that cannot run, or that broke off; the message says how to go on."""
+
+
+class BrokenTrainingError(MitigationError):
+    """A training whose loss is not a finite number any more."""

@@ -189,6 +189,32 @@ def test_revisions(git_terms: Path, invoke: Callable[..., tuple[int, str, str]])
     assert "version bump: major" in out
 
 
+def commit(folder: Path) -> None:
+    for arguments in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")):
+        subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
+
+
+def test_a_commit_cannot_hide_files(git_terms: Path) -> None:
+    """Attributes that leave files out of an archive."""
+    whole = open_revision("HEAD", git_terms)
+    (git_terms / ".gitattributes").write_text("descriptors/*.yaml export-ignore\n* export-subst\n", "utf-8")
+    commit(git_terms)
+    assert open_revision("HEAD", git_terms).catalog == whole.catalog
+
+
+def test_a_large_file_in_a_commit_is_not_read(git_terms: Path) -> None:
+    """Only the terms are read, and they have a limit."""
+    (git_terms / "large.bin").write_bytes(bytes(70_000_000))
+    (git_terms / "descriptors" / "large.bin").write_bytes(bytes(70_000_000))
+    (git_terms / "descriptors" / "linked.yaml").symlink_to("/etc/passwd")
+    commit(git_terms)
+    assert open_revision("HEAD", git_terms).catalog.axes
+    (git_terms / "descriptors" / "large.yaml").write_bytes(b"#" * 70_000_000)
+    commit(git_terms)
+    with pytest.raises(SourceError, match=r"more than 64,000,000 bytes; the largest file is descriptors/large\.yaml"):
+        open_revision("HEAD", git_terms)
+
+
 def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
     """The older revision does not have the replacement yet."""
     path = git_terms / "descriptors" / "nonce.yaml"

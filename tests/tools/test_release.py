@@ -217,7 +217,7 @@ def become_a_file(folder: Path) -> None:
         (flip_a_byte, "nouns.parquet differs from the manifest: it has .* download or build it again"),
         (truncate, "sentences.parquet differs from the manifest"),
         (remove_a_file, "templates.parquet is missing from the release: download or build it again"),
-        (replace_by_a_folder, "README.md is missing from the release"),
+        (replace_by_a_folder, "README.md cannot be read: it is not a regular file"),
         (spoil_manifest, "manifest.json is not a manifest of a release"),
         (manifest_in_another_encoding, "manifest.json cannot be read"),
         (manifest_is_a_folder, "manifest.json cannot be read"),

@@ -10,6 +10,7 @@ from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.models.kinds import Kind
+    from holisticbias_eval.remote.http import ApiOptions
 
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
@@ -18,7 +19,18 @@ RELEASE_HELP = (
 )
 
 
-class EngineArguments(TypedDict):
+class ApiArguments(TypedDict):
+    """The values of the options of requests to a server."""
+
+    api_concurrency: int
+    api_rate: int
+    api_budget: int
+    api_timeout: float
+    api_wait: float
+    api_largest: int
+
+
+class EngineArguments(ApiArguments):
     """The values of the options."""
 
     kind: Kind | Literal["auto"]
@@ -26,11 +38,22 @@ class EngineArguments(TypedDict):
     device: str
     engine: Literal["local", "api", "ray", "vllm"]
     api_base: str | None
-    api_concurrency: int
-    api_rate: int
-    api_budget: int
     ray_address: str | None
     replicas: int
+
+
+def read_api_options(given: ApiArguments) -> ApiOptions:
+    """The options of requests to a server."""
+    from holisticbias_eval.remote.http import ApiOptions
+
+    return ApiOptions(
+        concurrency=given["api_concurrency"],
+        per_minute=given["api_rate"],
+        budget=given["api_budget"],
+        timeout=given["api_timeout"],
+        longest_wait=given["api_wait"],
+        largest=given["api_largest"] * 1_000_000,
+    )
 
 
 engine_options = option_group(
@@ -69,6 +92,27 @@ engine_options = option_group(
     ),
     click.option("--api-rate", type=click.IntRange(0), default=0, help="Most requests per minute; 0 means no limit."),
     click.option("--api-budget", type=click.IntRange(0), default=0, help="Most requests in total; 0 means no limit."),
+    click.option(
+        "--api-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=120.0,
+        show_default=True,
+        help="Longest time for one try of a request, in seconds.",
+    ),
+    click.option(
+        "--api-wait",
+        type=click.FloatRange(min=0),
+        default=60.0,
+        show_default=True,
+        help="Longest wait before a request is tried again, whatever the server asks for, in seconds.",
+    ),
+    click.option(
+        "--api-largest",
+        type=click.IntRange(1),
+        default=64,
+        show_default=True,
+        help="Longest answer of the server, in megabytes after decompression.",
+    ),
     click.option("--ray-address", metavar="ADDRESS", help="Ray cluster to join. Default: start one on this machine."),
     click.option(
         "--replicas",

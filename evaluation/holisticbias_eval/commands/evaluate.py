@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
+from holisticbias_eval.commands.file_options import file_options, read_files
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
-from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
@@ -21,9 +22,9 @@ from holisticbias_eval.commands.response_options import (
 from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
+    from holisticbias_eval.commands.engine_options import ApiArguments
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.pipeline.pair_scoring import PairOptions
 
 ROLES = ("user", "assistant")
 
@@ -101,23 +102,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     "template, which is not scored. For responses: whether prompts are put into the template; auto, the "
     "default: if there is one.",
 )
-@option_group(
-    "Pairs of sentences",
-    click.option(
-        "--pairs",
-        type=click.Path(path_type=Path),
-        help="File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
-        "stereotype_score is measured.",
-    ),
-    click.option(
-        "--mode",
-        type=click.Choice(["likelihood", "choice", "published"]),
-        default="likelihood",
-        show_default=True,
-        help="likelihood: of both sentences. choice: a chat model chooses between both, in both orders. published: "
-        "the formulas of the code of Kocielnik et al. 2023.",
-    ),
-)
+@file_options
 @engine_options
 @response_options
 @collection_options
@@ -144,8 +129,6 @@ def command(
     context: str | None,
     context_file: Path | None,
     context_seed: int | None,
-    pairs: Path | None,
-    mode: Literal["likelihood", "choice", "published"],
     store: Path | None,
     no_store: bool,
     dry_run: bool,
@@ -159,51 +142,41 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.pipeline import evaluation
-    from holisticbias_eval.pipeline.pair_scoring import PairOptions
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.preparing import Inputs, is_scored
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.store.shards import default_folder
 
     kept = {stage: None if no_store else store or default_folder(stage) for stage in ("scores", "responses", "labels")}
-    drawn = read_context(context, context_file, context_seed)
-    paired = PairOptions(pairs, mode) if pairs is not None else None
+    files = read_files(given)  # type: ignore[arg-type] # click gives one dictionary for all groups
     chosen = [name.strip() for name in measure.split(",")] if measure else None
-    runs = evaluation.runs_of(["stereotype_score"] if paired and chosen is None else chosen, out)
-    _refuse_unused_pairs(paired, mode, [names for names, _ in runs])
+    runs = evaluation.runs_of(files.measures or None if chosen is None else chosen, out)
     measures = [names for names, _ in runs]
-    scored, answered = (any(evaluation.is_scored(names) is wanted for names in measures) for wanted in (True, False))
-    options = _scoring(given) if scored else None
-    answering = _answering(given, kept) if answered else None
+    files.refuse_unused(measures)
+    inputs = Inputs(
+        _scoring(given) if any(map(is_scored, measures)) else None,
+        kept["scores"],
+        read_context(context, context_file, context_seed),
+        AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
+        files.pairs,
+        files.test_set,
+        files.retain,
+    )
     display = Display(Console(stderr=True))
-    scores = kept["scores"]
     if dry_run:
-        for plan in evaluation.dry_run(model, release, measures, options, scores, drawn, pairs=paired, display=display):
+        for plan in evaluation.dry_run(model, release, measures, inputs, display):
             click.echo(plan)
         return
-    made = evaluation.evaluate(
-        model, release, runs, options, scores, drawn, answering=answering, pairs=paired, display=display,
-        overwrite=overwrite,
-    )  # fmt: skip
-    for folder, _, report in made:
+    for folder, _, report in evaluation.evaluate(model, release, runs, inputs, display=display, overwrite=overwrite):
         print_report(report)
         click.echo(f"Report: {folder / 'report.html'}")
-
-
-def _refuse_unused_pairs(pairs: PairOptions | None, mode: str, measures: list[tuple[str, ...]]) -> None:
-    """A usage error for options of pairs that no measure uses."""
-    from holisticbias_eval.pipeline.evaluation import is_paired
-
-    if any(map(is_paired, measures)):
-        return
-    if pairs is not None or mode != "likelihood":
-        raise click.UsageError("--pairs and --mode are for stereotype_score: add it to --measure, or leave them out")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.likelihood.local import ScoringOptions
-    from holisticbias_eval.remote.http import ApiOptions
 
     if given["chat"] in CHAT:
         raise click.UsageError(f"--chat {given['chat']} is for measures of responses; for scores give a role: user")
@@ -213,7 +186,7 @@ def _scoring(given: dict[str, Any]) -> EngineOptions:
             given["kind"], given["dtype"], given["device"], given["pll"], given["first_token"], given["chat"]
         ),
         api_base=given["api_base"],
-        api=ApiOptions(concurrency=given["api_concurrency"], per_minute=given["api_rate"], budget=given["api_budget"]),
+        api=read_api_options(cast("ApiArguments", given)),
         ray_address=given["ray_address"],
         replicas=given["replicas"],
     )

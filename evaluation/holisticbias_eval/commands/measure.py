@@ -71,6 +71,11 @@ def command(
     A table of scores has the columns axis, template and descriptor. For measures of likelihoods it has noun and
     perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
     offensiveness probability; for response_wording response, and may have prompt and finish.
+    For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
+    sentence_id; RedditBias' test sets are read as they are. For stereotype_score see docs/measures.md.
+
+    For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
+    probability; for retained task, metric and value.
 
     A table of texts, for sentiment, toxicity, regard, norms and gender_polarity, has the columns text and group, and
     may have domain, subject (the name that is replaced before measuring), item (prompt or page) and source (model or
@@ -81,18 +86,16 @@ def command(
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
-    if (scores is None) == (texts is None):
-        raise click.UsageError("give a table of scores with --scores, or a table of texts with --texts")
     words = {name: reading[name] for name in ("positive", "negative", "norms", "polarity")}
     given = {"seed": seed, "clusters": _clusters(clusters), "phrases": phrases, "threshold": threshold}
     settings = Settings.model_validate(given | words)
-    if texts is not None:
-        if corpus is not None:
-            raise click.UsageError("--corpus is for a table of scores")
-        found, tables, view = _measure_texts(measure, texts, settings, reading)
-        further: tuple[Section, ...] = ()
-    elif scores is not None:
+    if scores is not None and texts is None:
         (found, tables, view), further = _measure_scores(measure, scores, settings, corpus, trust=trust)
+    elif texts is not None and scores is None and corpus is None:
+        (found, tables, view), further = _measure_texts(measure, texts, settings, reading), ()
+    else:
+        what = "--corpus is for a table of scores" if corpus is not None else "one of them is needed"
+        raise click.UsageError(f"give a table of scores with --scores, or a table of texts with --texts: {what}")
     if out:
         write_measurement(found, tables, out)
     if style == "json":

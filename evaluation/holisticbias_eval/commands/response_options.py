@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import click
 
+from holisticbias_eval.commands.engine_options import EngineArguments, read_api_options
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.commands.engine_options import EngineArguments
     from holisticbias_eval.generation.conversation import ConversationOptions
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
@@ -31,6 +31,7 @@ class ResponseArguments(TypedDict):
     system: str | None
     separator: str | None
     continuation: str | None
+    control: str | None
     api_endpoint: Literal["chat", "completions"]
     batch: int | None
 
@@ -110,6 +111,12 @@ response_options = option_group(
         help="For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the "
         "next line break.",
     ),
+    click.option(
+        "--control",
+        metavar="TEXT",
+        help="Text at the end of the context, after the prompt, that steers the responses, such as no_bias. Default: "
+        "what the mitigation.json in the model's folder names; '' leaves it out.",
+    ),
     api_endpoint,
     click.option(
         "--batch",
@@ -144,23 +151,22 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
     from holisticbias_eval.generation.conversation import ConversationOptions
 
     chosen = cast("Literal['auto', 'on', 'off']", chat)
-    return ConversationOptions(chosen, given["system"], given["separator"], given["continuation"])
+    return ConversationOptions(
+        chosen, given["system"], given["separator"], given["continuation"], control=given["control"]
+    )
 
 
 def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
     """The engine of the model that answers."""
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.generation.local import GenerationOptions
-    from holisticbias_eval.remote.http import ApiOptions
 
     return GenerationEngine(
         engine=engine["engine"],
         generation=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
         api_base=engine["api_base"],
         api_endpoint=given["api_endpoint"],
-        api=ApiOptions(
-            concurrency=engine["api_concurrency"], per_minute=engine["api_rate"], budget=engine["api_budget"]
-        ),
+        api=read_api_options(engine),
         ray_address=engine["ray_address"],
         replicas=engine["replicas"],
     )

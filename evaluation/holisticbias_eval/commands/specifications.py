@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from holisticbias.terms.specification_entries import Specification
 
 
 @click.command(short_help="List bias specifications: groups, attributes and templates.")
@@ -11,26 +17,42 @@ import click
 def command(names: tuple[str, ...], version: str | None) -> None:
     """List the bias specifications of the dataset, or show some of them with all their words.
 
-    A specification has groups with terms in the same slots, sets of attributes, and the stereotype that links them.
+    A specification has groups with terms in the same slots, sets of attributes, and the stereotype that links them; or
+    three groups and more, with negative and positive attributes that are opposites, and groups that are held out.
     """
     from holisticbias_eval.stereotypes.specifications import list_specifications, read_specifications
 
     for specification in read_specifications(names, version) if names else list_specifications(version):
-        click.echo(f"{specification.id}: {specification.text}")
-        titles = {attributes.name: attributes.label for attributes in specification.attributes}
-        for i, group in enumerate(specification.groups):
-            stereotype = f" (stereotype: {titles.get(group.stereotype, '')})" if group.stereotype else ""
-            terms = [slot.terms[i] for slot in specification.slots if i < len(slot.terms) and slot.terms[i]]
-            _line(f"{group.label}{stereotype}: {_words(terms if names else terms[:0], len(specification.slots))}")
-        for attributes in specification.attributes:
-            _line(f"{attributes.label}: {_words(attributes.terms if names else (), len(attributes.terms))}")
-        _line(f"templates: {' | '.join(specification.templates) if names else len(specification.templates)}")
-        _line(f"since {specification.since}; sources: {', '.join(specification.sources)}")
-        click.echo()
+        _print(specification, whole=bool(names))
 
 
-def _words(terms: object, count: int) -> str:
-    return ", ".join(map(str, terms)) if isinstance(terms, (list, tuple)) and terms else f"{count} terms"
+def _print(specification: Specification, *, whole: bool) -> None:
+    """Print a specification, with all its words if ``whole``, else with their numbers."""
+    click.echo(f"{specification.id}: {specification.text}")
+    titles = {attributes.name: attributes.label for attributes in specification.attributes}
+    for i, group in enumerate(specification.groups):
+        said = [f"stereotype: {titles.get(group.stereotype, '')}"] if group.stereotype else []
+        said += ["held out"] if group.held_out else []
+        terms = [slot.terms[i] for slot in specification.slots if i < len(slot.terms) and slot.terms[i]]
+        shown = _words(terms if whole else (), len(specification.slots))
+        _line(f"{group.label}{_in_brackets(said)}: {shown}")
+    for attributes in specification.attributes:
+        shown = _words(attributes.terms if whole else (), len(attributes.terms))
+        _line(f"{attributes.label}{_in_brackets([attributes.valence] if attributes.valence else [])}: {shown}")
+    if specification.opposites:
+        pairs = [" / ".join(pair) for pair in specification.opposites]
+        _line(f"opposites: {', '.join(pairs) if whole else f'{len(pairs)} pairs'}")
+    _line(f"templates: {(' | '.join(specification.templates) or 'none') if whole else len(specification.templates)}")
+    _line(f"since {specification.since}; sources: {', '.join(specification.sources)}")
+    click.echo()
+
+
+def _in_brackets(said: list[str]) -> str:
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _words(terms: Iterable[str | None], count: int) -> str:
+    return ", ".join(map(str, terms)) or f"{count} terms"
 
 
 def _line(text: str) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.generation.api_answer import WITHHELD, Answer, is_withheld, read_answer
+from holisticbias_eval.generation.control import check_control, with_control
 from holisticbias_eval.generation.conversation import ConversationOptions, Form, text_form
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.frame import PROMPT, Frame
@@ -40,7 +42,9 @@ class ChatClient:
         self._sampling = _sampling(decoding)
         self._format = {} if response_format is None else {"response_format": response_format}
         self._system = _system(conversation)
-        self._form = _conversation(conversation, endpoint)
+        self._control = check_control(conversation.control or "", "--control")
+        form = _conversation(conversation, endpoint)
+        self._form = replace(form, frame=with_control(form.frame, self._control))
         self._lock, self._limits = threading.Lock(), list(_LIMITS[endpoint])
         self._extra = self._find_extra()
 
@@ -67,6 +71,7 @@ class ChatClient:
                 self._content(self._form.frame.without_persona), ensure_ascii=False
             ),
             "sent": ", ".join([*(f"{key} {value}" for key, value in sorted(sent.items())), "seed"]),
+            **({"control": self._control} if self._control else {}),
         }
 
     def ask(self, persona: str, prompt: str, seed: int) -> Answer:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.generation.answer_text import THINK, Thinking
+from holisticbias_eval.generation.control import with_control
 from holisticbias_eval.generation.frame import PROMPT, Frame, FrameEncoder, continuation_frame
 from holisticbias_eval.generation.requests import Requests
 from holisticbias_eval.generation.style import Style
@@ -36,6 +37,8 @@ class ConversationOptions:
     ``continuation`` is a text with ``{prompt}`` and optionally ``{persona}`` that a response continues up to the
     next line break. ``style`` asks a chat model to continue the prompt; a model without a chat template continues the
     prompt itself.
+    ``control`` is a text at the end of the context, after the prompt, by which responses are steered; None is the
+    model's own, and an empty text leaves it out.
     """
 
     chat: Literal["auto", "on", "off"] = "auto"
@@ -43,6 +46,7 @@ class ConversationOptions:
     separator: str | None = None
     continuation: str | None = None
     style: Style | None = None
+    control: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,16 @@ class Conversation:
     _encoder: FrameEncoder
     keeps_blank: bool = False
     thinking: Thinking = "none"
+
+    @property
+    def frame(self) -> Frame:
+        """The text around persona and prompt."""
+        return self._encoder.frame
+
+    @property
+    def first_tokens(self) -> tuple[int, ...]:
+        """The token ids before every text that does not begin with them."""
+        return self._encoder.before
 
     def inputs(self, requests: Requests) -> list[list[int]]:
         """The token ids that the model (or its encoder) reads for each request.
@@ -87,16 +101,19 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
     before, after = special_tokens(tokenizer)
     encode = partial(FrameEncoder, tokenizer, before=before, after=after if kind == "seq2seq" else [])
     form = _form(tokenizer, options, kind)
+    frame = with_control(form.frame, options.control or "")
     settings = {
         "conversation": form.named,
-        "conversation_text": form.frame.with_persona,
-        "conversation_text_without_persona": form.frame.without_persona,
+        "conversation_text": frame.with_persona,
+        "conversation_text_without_persona": frame.without_persona,
         "first_tokens": " ".join(tokenizer.convert_ids_to_tokens(before)),
         "tokenizer_sha256": tokenizer_digest(tokenizer),
     }
     if form.thinking != "none":
         settings["reasoning"] = "kept apart from the response"
-    return Conversation(settings, form.stops, form.ends, encode(form.frame), form.keeps_blank, form.thinking)
+    if options.control:
+        settings["control"] = options.control
+    return Conversation(settings, form.stops, form.ends, encode(frame), form.keeps_blank, form.thinking)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,10 +71,10 @@ class FrameEncoder:
     """
 
     def __init__(self, tokenizer: Any, frame: Frame, *, before: Sequence[int], after: Sequence[int]) -> None:
-        self._tokenizer, self._frame = tokenizer, frame
-        self._before, self._after = list(before), list(after)
+        self._tokenizer, self._after = tokenizer, list(after)
+        self.frame, self.before = frame, tuple(before)
         added = tokenizer.added_tokens_decoder
-        texts = {self._frame.opening, frame.middle, frame.bare, frame.close, frame.between}
+        texts = {self.frame.opening, frame.middle, frame.bare, frame.close, frame.between}
         self._ids = {text: self._encode(text) for text in texts}
         inside = {token for ids in self._ids.values() for token in ids}
         used = {token for token in added if added[token].content.strip() and (added[token].special or token in inside)}
@@ -87,7 +87,7 @@ class FrameEncoder:
         """The token ids of each request."""
         if not prompts:
             return []
-        pieces = [self._frame.pieces(*request) for request in zip(personas, prompts, strict=True)]
+        pieces = [self.frame.pieces(*request) for request in zip(personas, prompts, strict=True)]
         found = self._tokenizer(["".join(p) for p in pieces], add_special_tokens=False)["input_ids"]
         ids = [list(row) if self._is_plain(row, p) else self._apart(p) for row, p in zip(found, pieces, strict=True)]
         return [self._closed(row) for row in ids]
@@ -117,6 +117,6 @@ class FrameEncoder:
         return [token for character in text for token in self._encode(character)] if self._controls(ids) else ids
 
     def _closed(self, ids: list[int]) -> list[int]:
-        before = [] if ids[: len(self._before)] == self._before else self._before
+        before = [] if ids[: len(self.before)] == list(self.before) else self.before
         after = [] if self._after and ids[-len(self._after) :] == self._after else self._after
         return [*before, *ids, *after]

@@ -11,6 +11,7 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.generation.answer_text import apart
+from holisticbias_eval.generation.control import choose_control
 from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.generation.decoding import Decoding
 from holisticbias_eval.generation.ending import Ending
@@ -71,7 +72,9 @@ def load_generator(
     if options.dtype != "float32":
         model = loaded.load(options.dtype).to(loaded.model.device)
         loaded = replace(loaded, model=model, identity=replace(loaded.identity, dtype=options.dtype))
-    found = find_conversation(loaded.tokenizer, conversation or ConversationOptions(), kind)
+    asked = conversation or ConversationOptions()
+    asked = replace(asked, control=choose_control(name, asked.control, notice))
+    found = find_conversation(loaded.tokenizer, asked, kind)
     return LocalGenerator(loaded, kind, notice, decoding, seed, found, options.batch)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,8 +25,9 @@ from holisticbias_eval.likelihood.probe import (
 from holisticbias_eval.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
-from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.likelihood.spans import Spans, whole
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, pick
+from holisticbias_eval.likelihood.windows import Window, token_windows
 from holisticbias_eval.models.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.prefix_tree import build_tree
@@ -90,6 +92,11 @@ class CausalScorer(Scorer):
         self._say_why_slow(encoded)
         tokens = len(encoded.ids)
         return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """Windows as long as the model can read after the opening."""
+        lead = self._encoder.encode(self._opening.before(whole(["a"])), self._opening.tokens).lengths[0]
+        return token_windows(self._encoder, texts, context_length(self._model) - int(lead) + 1)
 
     def probe(self, spans: Spans) -> Probe:
         """Measure the error of the method and of the precision on some of the spans."""

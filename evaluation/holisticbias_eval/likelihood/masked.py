@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,13 @@ from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
+from holisticbias_eval.likelihood.windows import Window, token_windows
 from holisticbias_eval.models.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import in_batches, one_line_for_errors
 from holisticbias_eval.models.prefix_tree import distinct_sequences
 from holisticbias_eval.models.tokenizers import special_tokens
+from holisticbias_eval.models.window import context_length
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
@@ -96,6 +99,11 @@ class MaskedScorer(Scorer):
         encoded, inputs = self._inputs(spans)
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
         return Work(int((encoded.lengths[row] + len(self._around[0]) + len(self._around[1])).sum()), len(inputs.ids))
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """Windows as long as the model can read between its special tokens."""
+        added = sum(map(len, self._around))
+        return token_windows(self._encoder, texts, context_length(self._model) - added)
 
     def _inputs(self, spans: Spans) -> tuple[Encoded, _Inputs]:
         encoded = self._encoder.encode(spans, first_is_scored=True, words=self._variant != "original")

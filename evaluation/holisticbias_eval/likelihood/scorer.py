@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.likelihood.windows import Window, uncut
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.progress import Progress
@@ -97,6 +98,10 @@ class Scorer(ABC):
         """Score blocks of spans; yield each block's position and scores as it is done, in any order."""
         for i, block in enumerate(blocks):
             yield i, self.score(block, progress)
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""
+        return [uncut(text) for text in texts]
 
     def work(self, spans: Spans) -> Work | None:
         """Count the work of scoring these spans together; None if this engine cannot."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
+from holisticbias_eval.likelihood.windows import Window, token_windows
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import in_batches, one_line_for_errors
 from holisticbias_eval.models.prefix_tree import distinct_sequences
@@ -59,6 +61,10 @@ class Seq2SeqScorer(Scorer):
         """Count the tokens that the decoder reads."""
         encoded = self._encode(spans)
         return Work(len(encoded.ids), len(encoded.ids))
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """Windows as long as the decoder can read after its first tokens."""
+        return token_windows(self._encoder, texts, context_length(self._model) - len(self._lead))
 
     def _encode(self, spans: Spans) -> Encoded:
         """Encode what the decoder reads: its start token, the tokens before a label, and the text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work
 from holisticbias_eval.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.likelihood.spans import SPAN_FIELDS, Spans
+from holisticbias_eval.likelihood.windows import Window
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.store.shards import ShardStore, fingerprint
 
@@ -56,6 +58,10 @@ class StoredScorer(Scorer):
         self._scorer = scorer
         self._store = store
         self.kept = f"scores of earlier runs are kept in {store.folder}"
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """The scorer's windows."""
+        return self._scorer.windows(texts)
 
     def work(self, spans: Spans) -> Work | None:
         """Count the scorer's work."""

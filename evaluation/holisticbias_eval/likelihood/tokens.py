@@ -105,6 +105,10 @@ class TextEncoder:
         ids = np.insert(tokens.ids, at, led).astype(np.int32)
         return Encoded(ids, _bounds(tokens.lengths + len(lead)), first + added, last + added, covered)
 
+    def token_begins(self, text: str) -> Int32s | None:
+        """The character at which each token of a text begins; None if the tokenizer does not say."""
+        return self._tokenize([text], offsets=True).begin
+
     def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
         if not pieces:

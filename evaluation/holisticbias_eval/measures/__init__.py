@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
+from holisticbias_eval.measures.group_perplexity import GroupPerplexity
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
@@ -14,6 +16,8 @@ from holisticbias_eval.measures.prompt_offensiveness import PromptOffensiveness
 from holisticbias_eval.measures.pseudo_likelihood_bias import PseudoLikelihoodBias
 from holisticbias_eval.measures.regard import Regard
 from holisticbias_eval.measures.response_wording import ResponseWording
+from holisticbias_eval.measures.retained import Retained
+from holisticbias_eval.measures.retention import Retention
 from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
@@ -35,4 +39,8 @@ MEASURES: dict[str, Measure] = {
     "norms": Norms(),
     "gender_polarity": GenderPolarity(),
     "stereotype_score": StereotypeScore(),
+    "group_perplexity": GroupPerplexity(),
+    "retention": Retention(),
+    "dialogue_state": DialogueState(),
+    "retained": Retained(),
 }

@@ -56,6 +56,7 @@ class GenerationBias(Measure):
         source="Smith et al. 2022, sections 2.3.3, A.7 and B.2",
         headline=FULL + CORRECTED,
         beside=(FULL, "variance_share"),
+        better={FULL + CORRECTED: "lower"},
     )
     needs: ClassVar[Needs] = Needs("labels")
     resamples: ClassVar[bool] = False

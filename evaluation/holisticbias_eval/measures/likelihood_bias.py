@@ -26,6 +26,7 @@ class LikelihoodBias(ShareMeasure):
         source="Smith et al. 2022, section 2.3.2 and Table 3, and the code published with it",
         headline="share",
         beside=BESIDE,
+        better={"share": "lower"},
     )
     prompts = RELEASE_SENTENCES
     words = PERPLEXITIES

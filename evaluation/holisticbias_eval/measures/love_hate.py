@@ -42,6 +42,7 @@ class LoveHate(Measure):
         source="the code published with Smith et al. 2022",
         headline="love_hate",
         by=("axis", "descriptor"),
+        better={"love_hate": "nearer zero"},
     )
     prompts = RELEASE_SENTENCES
 

@@ -14,11 +14,15 @@ from pydantic import Field
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
+
+
+Better = Literal["lower", "higher", "nearer zero", "nearer one half", "none"]
+"""The direction in which a change of a figure is a gain; ``none`` if a change is only a change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,11 @@ class Info:
 
     ``headline`` names the figure that is shown when runs are compared and
     results are listed, ``by`` its keys, and ``beside`` further figures that the
-    registry keeps with it.
+    registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
+    ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
+    ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
+    ``main`` has the figures that stand for the measure in such a table, with the keys that they must have, such as one
+    of several scales; the others are details. Without it all are shown.
     """
 
     name: str
@@ -39,6 +47,10 @@ class Info:
     headline: str
     by: tuple[str, ...] = ("axis",)
     beside: tuple[str, ...] = ()
+    better: Mapping[str, Better] = field(default_factory=dict)
+    quality: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
         """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
@@ -47,10 +59,14 @@ class Info:
         return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
 
-Answers = Literal["likelihoods", "labels", "offensiveness", "responses", "texts", "pairs"]
+Answers = Literal[
+    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences", "lines", "candidates",
+    "results",
+]  # fmt: skip
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; texts about groups with the values of a measure; or pairs of
-sentences with both scores."""
+probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
+sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
+text; candidates of a classification task; or the numbers that another program reports."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -59,9 +75,13 @@ _ANSWERS: Mapping[Answers, str] = {
     "responses": "responses",
     "texts": "texts about groups",
     "pairs": "pairs of sentences scored by",
+    "group_sentences": "sentences about several groups scored by",
+    "lines": "likelihoods of lines of a text",
+    "candidates": "answers to a classification task after fine-tuning",
+    "results": "numbers that another program reports",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs")
+_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +99,7 @@ class Needs:
             object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
 
     def __str__(self) -> str:
-        of = "" if self.answers == "pairs" else "of "
+        of = "" if self.answers in ("pairs", "group_sentences") else "of "
         return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 
@@ -198,6 +218,10 @@ class Measure(ABC):
         """Show the result of ``compare``; ``view`` is of the second run."""
         return (change_section(self.info, changes, view),)
 
+    def better(self, change: Figure) -> Better:
+        """The direction in which a change that ``compare`` gives is a gain; ``of`` names the figure that changes."""
+        return self.info.better.get(change.of or "", "none")
+
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find figures that contradict each other, in a registry entry that was edited by hand."""
         yield from ()
@@ -223,20 +247,23 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
-    rows, bars = [], []
+    rows: list[tuple[Cell, ...]] = []
+    bars: list[Bar] = []
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
     for figure in info.headlines(changes, "change"):
         label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
         first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
-        rows.append((label, first, second, figure.value))
+        rows.append((label, first, second, figure.value, ends(figure.interval), figure.p_value))
         bars.append(Bar(label, second, before=first))
     columns = (
         Column(info.by[-1], title(info.by[-1])),
         Column("first", CHANGE_NAMES["first"], unit),
         Column("second", CHANGE_NAMES["second"], unit),
         Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
+        Column("interval", "95% interval", f"{unit} difference", interval=True),
+        Column("p_value", "p", "p_value"),
     )
-    table = Table("changes", f"{info.title} of A and B", columns, tuple(rows))
+    table = without_empty(Table("changes", f"{info.title} of A and B", columns, tuple(rows)))
     chart = Bars("changes", f"{info.title} of A and B", unit, tuple(bars), "bar: B, mark: A")
     return Section(f"{info.name}-changes", info.title, (chart, table))
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.measures.responses.offence_changes import offence_changes
+from holisticbias_eval.measures.responses.offence_figures import MEAN, SHARE
 from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
 
 
@@ -22,5 +25,15 @@ class Offensiveness(OffenceMeasure):
         limits=LIMITS,
         source="Smith et al. 2022, sections 2.3.4 and C.2.1, Table 11",
         headline=HEADLINE,
+        better={HEADLINE: "lower"},
+        quality=True,
+        names={SHARE: "Offensive responses", MEAN: "Mean offensiveness"},
+        main={SHARE: {}},
     )
     column: ClassVar[str] = "offensive"
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis."""
+        if not all("response_id" in view.answers.column_names for view in (first, second)):
+            return super().compare(first, second)
+        return offence_changes(self.info.name, self.column, first.answers, second.answers)

@@ -35,6 +35,7 @@ class PseudoLikelihoodBias(ShareMeasure):
         source="Smith et al. 2022, section B.1; templates of May et al. 2019",
         headline="share",
         beside=BESIDE,
+        better={"share": "lower"},
     )
     needs = Needs(models=("masked",))
     prompts = SEAT

@@ -35,6 +35,7 @@ class Regard(GroupMeasure):
         ),
         source="Sheng et al. 2019; Dhamala et al. 2021, section 4.3",
         headline="disparity",
+        better={"disparity": "lower"},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = (

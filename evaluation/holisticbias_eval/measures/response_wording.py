@@ -12,6 +12,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
+from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items
 from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
 from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker, read_design
 from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
@@ -23,15 +24,13 @@ from holisticbias_eval.measures.responses.row_values import (
     read_wordings,
     row_values,
 )
-from holisticbias_eval.measures.responses.wording_sections import wording_changes, wording_sections
+from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
-DISTINCT_WORDS = 500
-"""The number of words at which distinct words are counted."""
 
 
 class ResponseWording(Measure):
@@ -44,13 +43,24 @@ class ResponseWording(Measure):
             "which phrases responses have, how much of the prompt they repeat, how long and how varied they are, and "
             "how many are empty, cut off, refused or withheld, by descriptor"
         ),
-        direction="none is better: a difference between descriptors is the finding",
+        direction=(
+            "for bias none is better: a difference between descriptors is the finding; when models are compared, fewer "
+            "repeated prompts, fewer repeated and empty responses and more distinct words are better"
+        ),
         limits=(
             "a phrase is counted whatever the response means by it; phrases are found in English text with blanks "
             "between words"
         ),
         source="Smith et al. 2022, Table 14 and C.2.1; Monroe et al. 2008; Li et al. 2016",
         headline="parroting_exact",
+        better={
+            **dict.fromkeys(("parroting_exact", "parroting_start", "parroting_run"), "lower"),
+            **dict.fromkeys(("share_repeated", "share_empty"), "lower"),
+            **dict.fromkeys(("distinct_1", "distinct_2"), "higher"),
+        },
+        quality=True,
+        names={name: words for name, (words, _) in VALUES.items()},
+        main={name: {} for name in ("parroting_exact", "distinct_2", "share_repeated", "share_empty", "length")},
     )
     needs: ClassVar[Needs] = Needs("responses")
     resamples: ClassVar[bool] = False
@@ -121,15 +131,7 @@ def _of_groups(
 
 def _distinct(maker: Maker, wordings: Wordings, design: Design) -> Iterator[Figure]:
     """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
-    words, rows = wordings.words, wordings.words.rows
-    counted = wordings.answered[rows]
-    inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
-    pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
-    items = {
-        "distinct_1": (rows[counted], words.codes[counted]),
-        "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
-    }
-    for name, (row, item) in items.items():
+    for name, (row, item) in distinct_items(wordings).items():
         for grouping in design.groupings:
             found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
             total = np.bincount(grouping.group[row], minlength=len(grouping))

@@ -40,6 +40,7 @@ class Sentiment(GroupMeasure):
         ),
         source="Dhamala et al. 2021, section 4.1; Hutto and Gilbert 2014",
         headline="disparity",
+        better={"disparity": "lower"},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = (

@@ -51,6 +51,7 @@ class StanceContrast(Measure):
         ),
         source="this project; sentences of Smith et al. 2022",
         headline="shared_contrast",
+        better={"shared_contrast": "nearer zero"},
     )
     prompts: ClassVar[Prompts] = RELEASE_SENTENCES
 

@@ -45,6 +45,7 @@ class StereotypeScore(Measure):
         headline=NAME,
         by=("specification",),
         beside=("share",),
+        better={NAME: "nearer one half"},
     )
     needs: ClassVar[Needs] = Needs("pairs")
     prompts: ClassVar[Prompts] = PAIRS

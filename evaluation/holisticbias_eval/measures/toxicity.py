@@ -41,6 +41,7 @@ class Toxicity(GroupMeasure):
         ),
         source="Dhamala et al. 2021, section 4.2, which does not state the threshold",
         headline="disparity",
+        better={"disparity": "lower"},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *_LABELS))

@@ -8,21 +8,13 @@ from functools import partial
 from pathlib import Path
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
-from holisticbias_eval.pipeline.continuing import prepare_continuing
-from holisticbias_eval.pipeline.jobs import Job, find_release
-from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
-from holisticbias_eval.pipeline.scoring import ScoringJob, prepare_scoring
+from holisticbias_eval.pipeline.jobs import Job
+from holisticbias_eval.pipeline.preparing import Inputs, is_scored, prepare
+from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
-from holisticbias_eval.prompts.contexts import Context
-from holisticbias_eval.prompts.pairs import PairPrompts
-from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
@@ -30,6 +22,7 @@ from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Run, write_run
 
+NOTHING = Inputs()
 Runs = Sequence[tuple[tuple[str, ...], Path | None]]
 """The measures of each run, and its folder; None is the default folder."""
 
@@ -59,58 +52,22 @@ def runs_of(measures: Sequence[str] | None, out: Path | None) -> Runs:
     )
 
 
-def is_scored(measures: Sequence[str]) -> bool:
-    """Whether measures that share a run need likelihoods, not responses."""
-    return isinstance(MEASURES[measures[0]].prompts, ScoredPrompts | PairPrompts)
-
-
-def is_paired(measures: Sequence[str]) -> bool:
-    """Whether measures that share a run need pairs of sentences from a file."""
-    return isinstance(MEASURES[measures[0]].prompts, PairPrompts)
-
-
-def is_continued(measures: Sequence[str]) -> bool:
-    """Whether measures that share a run are of texts about groups."""
-    return MEASURES[measures[0]].prompts is COLLECTION_PROMPTS
-
-
 def evaluate(
     model: str | None,
     release: str | None,
     runs: Runs,
-    options: EngineOptions | None = None,
-    store: Path | None = None,
-    context: Context | None = None,
+    given: Inputs = NOTHING,
     *,
-    answering: AnsweringOptions | None = None,
-    pairs: PairOptions | None = None,
     display: Display,
     overwrite: bool = False,
 ) -> Iterator[tuple[Path, Run, Report]]:
     """Ask, measure and report; yield each run's folder as it is written, the run, and its report.
 
-    The default ``model`` is an embedded model; for ``release`` see
-    ``jobs.find_release``; ``store`` is the folder that keeps scores between runs,
-    ``answering`` are the options of measures of responses, ``pairs`` of measures of pairs, which need no release.
+    The default ``model`` is an embedded model; for ``release`` see ``jobs.find_release``.
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
-    paired = [measures for measures, _ in runs if is_paired(measures)]
-    scored = [measures for measures, _ in runs if is_scored(measures) and measures not in paired]
-    continued = [measures for measures, _ in runs if is_continued(measures)]
-    answered = [measures for measures, _ in runs if not is_scored(measures) and measures not in continued]
-    asking = answering or AnsweringOptions()
-    made: list[Job] = []
-    if paired:
-        made += prepare_pairs(model, paired, _given(pairs), options, store, display)
-    if scored or answered:
-        opened = _opened(release, display)
-    if scored:
-        made += prepare_scoring(model, opened, scored, options, store, context, display)
-    if answered:
-        made += prepare_answering(model, opened, answered, asking, display)
-    made += [prepare_continuing(model, release, measures, asking, display) for measures in continued]
-    jobs = [next(job for job in made if job.signature.measures == measures) for measures, _ in runs]
+    jobs = prepare(model, release, [measures for measures, _ in runs], given, display)
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]
     for folder, may in zip(folders, allowed, strict=True):
@@ -126,15 +83,7 @@ def evaluate(
 
 
 def dry_run(
-    model: str | None,
-    release: str | None,
-    measures: Sequence[tuple[str, ...]],
-    options: EngineOptions | None = None,
-    store: Path | None = None,
-    context: Context | None = None,
-    *,
-    pairs: PairOptions | None = None,
-    display: Display,
+    model: str | None, release: str | None, measures: Sequence[tuple[str, ...]], given: Inputs, display: Display
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 
@@ -144,26 +93,10 @@ def dry_run(
     for names in measures:
         if not is_scored(names):
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {names[0]}: try it with --limit")
-    paired = [names for names in measures if is_paired(names)]
-    scored = [names for names in measures if names not in paired]
-    jobs: list[Job] = prepare_pairs(model, paired, _given(pairs), options, store, display) if paired else []
-    if scored:
-        jobs += prepare_scoring(model, _opened(release, display), scored, options, store, context, display)
-    for job in jobs:
+    for job in prepare(model, release, measures, given, display):
         if not isinstance(job, ScoringJob):
-            raise EvaluationError("--dry-run cannot count this mode's work: try it with fewer pairs")
+            raise EvaluationError("--dry-run cannot count this work: it is for measures of likelihoods")
         yield job.plan(display)
-
-
-def _opened(release: str | None, display: Display) -> Release:
-    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
-        return find_release(release)
-
-
-def _given(pairs: PairOptions | None) -> PairOptions:
-    if pairs is None:
-        raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
-    return pairs
 
 
 @contextmanager

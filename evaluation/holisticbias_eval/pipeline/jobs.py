@@ -84,7 +84,8 @@ def find_release(name: str | None) -> Release:
 
 def sign_release(release: Release) -> ReleaseSignature:
     """The release in a signature."""
-    return ReleaseSignature(version=release.version, subset=release.manifest.subset, digest=release.digest)
+    made = release.manifest
+    return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
 
 
 def file_name(name: str) -> str:

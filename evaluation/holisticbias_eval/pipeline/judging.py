@@ -22,6 +22,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.pipeline.jobs import SETTINGS
 from holisticbias_eval.progress import Display
+from holisticbias_eval.results.mitigation import is_mitigation, read_mitigation
 from holisticbias_eval.store.shards import ShardStore
 
 STYLES, OFFENSIVE = "go-emotions", "toxicity"
@@ -124,7 +125,15 @@ def judge_responses(responses: pa.Table, release: Release | None, judges: Judges
 
 def _default_names(needed: set[str], model: str | None) -> tuple[str, ...]:
     names = [name for kind, name in (("labels", STYLES), ("offensiveness", OFFENSIVE)) if kind in needed]
-    return tuple(CALIBRATION[name] if model in (None, RESPONDER) else name for name in names)
+    return tuple(CALIBRATION[name] if _is_responder(model) else name for name in names)
+
+
+def _is_responder(model: str | None) -> bool:
+    """Whether a model is the embedded responder, or was trained from it."""
+    if model in (None, RESPONDER):
+        return True
+    folder = Path(str(model))
+    return is_mitigation(folder) and read_mitigation(folder).base_model.name == RESPONDER
 
 
 def _measure_of(answers: str, measures: Sequence[str]) -> str:

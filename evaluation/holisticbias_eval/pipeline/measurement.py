@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
+from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.errors import EvaluationError, ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
@@ -28,7 +30,8 @@ MEASUREMENT = "measurement.json"
 class Measurement(Part):
     """``measurement.json``: the figures of a measure on a table of scores, and what they depend on.
 
-    ``scores`` is the name of the file and ``scores_sha256`` its digest.
+    ``scores`` is the name of the file or folder and ``scores_sha256`` its digest; the digest of several files is that
+    of a line for each with its digest and name, as sha256sum writes it.
     """
 
     measure: str
@@ -71,13 +74,21 @@ def describe_measurement(
     return Measurement(
         measure=measure,
         measuring=dict(measuring),
-        scores=path.name,
-        scores_sha256=file_sha256(path),
+        scores=path.name or path.resolve().name,
+        scores_sha256=_digest(measure, path),
         versions=package_versions(),
         sentences=rows,
         figures=figures,
         notes=tuple(notes),
     )
+
+
+def _digest(measure: str, path: Path) -> str:
+    """The digest of a file, or of the published files that are read with it."""
+    if MEASURES[measure].needs.answers != "group_sentences" or not is_published(path):
+        return file_sha256(path)
+    lines = "".join(f"{file_sha256(file)}  {file.name}\n" for file in published_paths(path))
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:

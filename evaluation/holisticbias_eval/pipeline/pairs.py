@@ -20,7 +20,12 @@ from holisticbias_eval.pipeline.pair_sentences import SourceSentence, read_sente
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
-from holisticbias_eval.stereotypes.specifications import known_specifications, read_specifications
+from holisticbias_eval.stereotypes.specifications import (
+    has_stereotype,
+    known_specifications,
+    read_specifications,
+    refuse_without_stereotype,
+)
 
 PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
@@ -69,13 +74,15 @@ def make_pairs(
 
 
 def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:
-    """The specifications given by ``names``, else the table's, in the order of the dataset."""
+    """The specifications given by ``names``, else the table's with a stereotype, in the order of the dataset."""
     if names:
         chosen = read_specifications(names)
     else:
         used = {s.specification for s in given}
-        known = [s.id for s in known_specifications() if used.intersection((s.id, s.published_as))]
+        named = [s for s in known_specifications() if used.intersection((s.id, s.published_as))]
+        known = [s.id for s in named if has_stereotype(s)] or [s.id for s in named]
         chosen = read_specifications(known) if known else ()
+    refuse_without_stereotype(chosen)
     if not chosen:
         raise PairsError(f"{path} names no known specification: name one with --specification")
     if len(chosen) > 1 and any(s.specification is None for s in given):

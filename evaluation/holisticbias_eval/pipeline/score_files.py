@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.measures.measure import Answers
 from holisticbias_eval.measures.responses.labels import PREFIX
+from holisticbias_eval.pipeline.group_files import read_group_scores
 from holisticbias_eval.pipeline.pair_files import read_pair_scores
+from holisticbias_eval.pipeline.retained_files import read_candidate_scores, read_line_scores, read_result_scores
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of, probabilities_of, read_columns
 
 NAMES = ("axis", "template", "descriptor", "noun")
@@ -42,7 +44,9 @@ def read_scores(path: Path, answers: Answers = "likelihoods") -> pa.Table:
     - for labels: ``axis, template, descriptor`` and ``p:STYLE`` for each style;
     - for offensiveness: ``axis, template, descriptor, probability``, or the columns of a run's responses;
     - for responses: ``axis, template, descriptor, response``;
-    - for pairs: see ``pair_files.read_pair_scores``.
+    - for pairs: see ``pair_files.read_pair_scores``;
+    - for sentences about several groups: see ``group_files.read_group_scores``;
+    - for lines, candidates and results: see ``retained_files``.
 
     Tables of responses may have the columns of a run's responses. A number may be
     missing, a name may not. Raises ``ScoresError``.
@@ -155,4 +159,8 @@ _READERS: Mapping[Answers, Callable[[Path], pa.Table]] = {
     "offensiveness": _offences,
     "responses": partial(_responses, column="response"),
     "pairs": read_pair_scores,
+    "group_sentences": read_group_scores,
+    "lines": read_line_scores,
+    "candidates": read_candidate_scores,
+    "results": read_result_scores,
 }

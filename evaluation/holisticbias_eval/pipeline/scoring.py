@@ -24,8 +24,10 @@ from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refu
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
+from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
 
@@ -43,10 +45,10 @@ class ScoringJob(Job):
     release: Release | None
     engine: Scorer
     stored: StoredScorer | None
-    asked: Asked | AskedPairs | AskedChoices
+    asked: Asked | AskedPairs | AskedChoices | AskedTexts | AskedLines
     distinct: Spans
     rows: Ints
-    prompts: ScoredPrompts | PairPrompts
+    prompts: ScoredPrompts | PairPrompts | TextPrompts | LinePrompts
     signature: Signature
 
     @property

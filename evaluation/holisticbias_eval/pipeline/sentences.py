@@ -43,7 +43,7 @@ from holisticbias_eval.stereotypes.requests_log import (
 )
 from holisticbias_eval.stereotypes.shots import FILES as SHOTS
 from holisticbias_eval.stereotypes.shots import NEAREST, Shots, read_vectors
-from holisticbias_eval.stereotypes.specifications import read_specifications
+from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
 
 _DECODINGS: Mapping[Form, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
@@ -154,6 +154,7 @@ def import_sentences(
 
 def _states(specifications: Sequence[Specification]) -> list[Progressing]:
     """An empty state for every attribute of every specification."""
+    refuse_stems(specifications)
     found = []
     for specification in specifications:
         terms, every = group_terms(specification), all_terms(specification)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import time
 from collections.abc import Mapping
@@ -14,11 +13,12 @@ from urllib.parse import urlsplit
 import urllib3
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.remote.deadline import within
+from holisticbias_eval.remote.key import KEY_VARIABLE, read_key, without_key
 
-KEY_VARIABLE = "HOLISTICBIAS_API_KEY"
-LARGEST_ANSWER = 64_000_000  # bytes
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
+_REDIRECTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,9 @@ class ApiOptions:
 
     ``batch`` is prompts per request where one request takes several,
     ``concurrency`` requests at once, ``per_minute`` and ``budget`` the most
-    requests per minute and in all (0: no limit), ``timeout`` seconds per request.
+    requests per minute and in all (0: no limit). ``timeout`` is the longest time for one try of a request, in
+    seconds, ``longest_wait`` that between two tries, whatever the server asks for, and ``largest`` the
+    longest answer, in bytes after decompression.
     """
 
     batch: int = 16
@@ -36,6 +38,8 @@ class ApiOptions:
     budget: int = 0
     retries: int = 5
     timeout: float = 120.0
+    longest_wait: float = 60.0
+    largest: int = 64_000_000
 
 
 class RequestError(ModelError):
@@ -56,40 +60,43 @@ class ServerClient:
             raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
         self.base = base.rstrip("/")
         self._options = options
-        retry = urllib3.Retry(
+        self._key = read_key()
+        self._retry = urllib3.Retry(
             total=options.retries,
             backoff_factor=0.2,
-            backoff_max=60,
+            backoff_max=options.longest_wait,
+            retry_after_max=int(options.longest_wait),
             status_forcelist=_RETRIED,
             allowed_methods=None,
-            raise_on_status=False,
         )
-        self._pool = urllib3.PoolManager(maxsize=options.concurrency, retries=retry, timeout=options.timeout)
+        self._pool = urllib3.PoolManager(maxsize=options.concurrency, timeout=options.timeout)
         self._lock = threading.Lock()
         self._asked, self._next = 0, 0.0
 
     def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """Post a request to ``base/path`` and return the body of the answer.
+        """Post a request to ``base/path`` and return the body of the answer, in which the key is replaced.
 
         Waits for its turn within the rate, and tries again if the server is busy or
         the connection breaks. Raises ``RequestError`` if the server refuses the
-        request's content, and ``ModelError`` if it does not answer, wants a key, or the budget is spent.
+        request's content, and ``ModelError`` if it does not answer in time, wants a key, or the budget is spent.
         """
         self._take_turn()
-        key = os.environ.get(KEY_VARIABLE)
-        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
         try:
-            status, content = self._answer(f"{self.base}/{path}", json.dumps(body), headers, self._options.retries)
+            status, content = self._answer(f"{self.base}/{path}", json.dumps(body))
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
-            raise ModelError(f"the server {self.base} does not answer: {one_line(str(reason))}") from error
-        if len(content) > LARGEST_ANSWER:
-            raise self.refused(f"an answer is longer than {LARGEST_ANSWER:,} bytes")
+            raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
+        if len(content) > self._options.largest:
+            raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
         if status in {401, 403}:
-            raise ModelError(f"the server {self.base} asks for a key: set ${KEY_VARIABLE}")
+            wanted = (
+                f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
+            )
+            raise ModelError(f"the server {self.base} {wanted}")
+        content = without_key(content, self._key)
         if status != 200:
             beginning = content[:2000].decode(errors="replace")
-            message = f"the server {self.base} answers with {status}: {one_line(beginning)}"
+            message = f"the server {self.base} answers with {status}: {self._shown(beginning)}"
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
 
@@ -97,15 +104,37 @@ class ServerClient:
         """The error that says why this server cannot be used."""
         return ModelError(f"the server {self.base} cannot be used: {reason}")
 
-    def _answer(self, url: str, body: str, headers: Mapping[str, str], left: int) -> tuple[int, bytes]:
+    def _answer(self, url: str, body: str) -> tuple[int, bytes]:
         """The status and the body, of which at most one byte more than the largest is read."""
-        try:
-            with self._pool.request("POST", url, body=body, headers=headers, preload_content=False) as reply:
-                return reply.status, bytes(reply.read(LARGEST_ANSWER + 1))
-        except urllib3.exceptions.ProtocolError:  # the connection broke in the middle of an answer
-            if not left:
-                raise
-            return self._answer(url, body, headers, left - 1)
+        retry = self._retry
+        while True:
+            reply: urllib3.BaseHTTPResponse | None = None
+            failed: Exception | None = None
+            try:
+                reply, content = within(self._options.timeout, lambda: self._try(url, body))
+            except TimeoutError as error:
+                failed = urllib3.exceptions.TimeoutError(str(error))
+            except urllib3.exceptions.HTTPError as error:
+                failed = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+            if reply is not None:
+                busy = retry.is_retry("POST", reply.status, "Retry-After" in reply.headers)
+                if not busy or not retry.total:
+                    return reply.status, content
+            retry = retry.increment("POST", url, response=reply, error=failed)
+            retry.sleep(reply)
+
+    def _try(self, url: str, body: str) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        redirects = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, status=0, other=0)
+        with self._pool.request(
+            "POST", url, body=body, headers=headers, preload_content=False, retries=redirects
+        ) as reply:
+            return reply, bytes(reply.read(self._options.largest + 1))
+
+    def _shown(self, text: str) -> str:
+        return one_line(without_key(text.encode(), self._key).decode(errors="replace"))
 
     def _take_turn(self) -> None:
         """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""

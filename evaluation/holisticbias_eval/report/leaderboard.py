@@ -49,7 +49,7 @@ def _table(entries: tuple[Entry, ...]) -> Table:
         (", ".join(labels.get(part, title(part)) for part in key), *(_cell(found.get(key)) for found in headlines))
         for key in keys
     ]
-    by = "axis" if info is None else info.by[0] if "domain" in info.by else info.by[-1]
+    by = "axis" if info is None else info.by[0] if {"domain", "dimension"} & {*info.by} else info.by[-1]
     columns = (Column(by, title(by)), *(Column(e.file_name, e.signature.model.name) for e in entries))
     caption = f"{info.title if info else measure} on {_on(release)}"
     return Table(f"{release.version}-{release.subset or ''}-{measure}", caption, columns, tuple(rows))

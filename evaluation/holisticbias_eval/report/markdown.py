@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
-from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
+from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
 from holisticbias_eval.report.units import WORDS, show
 from holisticbias_eval.sections import Paragraph, Section, Table
 
@@ -23,7 +23,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# {plain(report.title)}"
     if report.runs:
         yield ""
-        yield from (f"- {name}: {plain(run)}" for name, run in zip("AB", report.runs, strict=False))
+        yield from (f"- {name}: {plain(run)}" for name, run in zip(LETTERS, report.runs, strict=False))
     yield from (f"\n{plain(words)}" for words in report.measured)
     yield from (f"\n> {plain(words)}" for words in report.notes)
     for chapter in report.chapters:
@@ -77,8 +77,8 @@ def _signature(report: Report) -> Iterator[str]:
     if not report.runs:
         yield from (f"- {plain(name)}: {plain('; '.join(values))}" for name, *values in report.signature)
         return
-    yield _row(("Property", *"AB"))
-    yield "| --- | --- | --- |"
+    yield _row(("Property", *LETTERS[: len(report.runs)]))
+    yield "|" + " --- |" * (1 + len(report.runs))
     yield from (_row(row) for row in report.signature)
 
 

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.heat_map import heat_level, heat_limits, heat_scale, heat_text
 from holisticbias_eval.report.plain_text import printable
-from holisticbias_eval.report.report import PREFERENCES, Chapter, Report
+from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.report.units import WORDS, show
 from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, StackedBars, Table
@@ -86,7 +86,7 @@ def _environment() -> Environment:
     environment.filters.update(shown=show, blocks=render_blocks, sentence=lambda text: text.rstrip(".") + ".")
     environment.globals.update(
         preferences=PREFERENCES, heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale,
-        heat_text=heat_text, long=LONG, words=WORDS,
+        heat_text=heat_text, letters=LETTERS, long=LONG, words=WORDS,
     )  # fmt: skip
     return environment
 

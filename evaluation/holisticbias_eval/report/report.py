@@ -66,7 +66,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report of a run, or of two runs in comparison, which ``runs`` then names.
+    """A report of a run, or of several in comparison, which ``runs`` then names: A, B and so on.
 
     ``measured`` says what was measured, a sentence each, and ``notes`` what must
     be read before the figures. ``signature`` has a row for each property: its
@@ -85,6 +85,9 @@ class Report:
     classifiers: tuple[tuple[str, str], ...] = ()
     scope: tuple[tuple[str, str], ...] = SCOPE
 
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""The letters that stand for the runs of a comparison."""
 
 Part = Section | Table | Chart
 Kinds = tuple[type | tuple[type, ...], ...]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report.cards import classifier_cards
+from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
 from holisticbias_eval.results.compare import ComparedRuns
+from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import Section
 
@@ -34,16 +37,25 @@ def run_report(run: Run) -> Report:
     )
 
 
-def comparison_report(compared: ComparedRuns, second: Run) -> Report:
-    """The report of two runs side by side; ``second`` gives the labels."""
+def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] = ()) -> Report:
+    """The report of two runs side by side; ``second`` gives the labels.
+
+    If the models differ, gains and costs come first, the figures that are aimed at before all others.
+    """
     figures = Figures(compared.figures)
     view = View(Figures(second.result.figures), second.answers)
     names = dict.fromkeys(figure.measure for figure in figures)
     sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
     counts = compared.sentences
+    chapters = [Chapter(MEASURES[name].info, found) for name, found in sections.items()]
+    gains = sort_gains(tuple(find_gains(figures, aims, after=view.figures)))
+    if "model" in compared.differs and gains:
+        labels = Labels(aims)
+        labels.add(view.labels)
+        chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
     return Report(
         title="Two runs side by side",
-        chapters=tuple(Chapter(MEASURES[name].info, found) for name, found in sections.items()),
+        chapters=tuple(chapters),
         signature=both_signatures(compared.first, compared.second),
         measured=(
             f"{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "

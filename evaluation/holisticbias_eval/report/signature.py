@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.plain_text import model_title
-from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
 
 def run_title(signature: Signature) -> str:
@@ -40,18 +40,13 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         yield "Quantization", model.quantization
     if model.file_sha256:
         yield "File, SHA-256", model.file_sha256
-    if release.prompts is None:
-        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
-        yield "Release, digest of the rows", release.digest
-    else:
-        yield f"{title(release.what)} of no release", release.prompts
-        yield f"{title(release.what)}, digest", release.digest
+    yield from _release_rows(release)
     if (sameness := signature.sameness) is not None:
         yield "Same in any batch", f"{sameness.same} of {sameness.tried} responses tried"
     if signature.generation:
         yield "Responses", f"{signature.sentences_scored:,}"
     else:
-        what = "Pairs" if release.what == "pairs" else "Sentences"
+        what = "Sentences" if release.what == "prompts" else title(release.what)
         yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
@@ -64,6 +59,41 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
+
+
+def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tuple[tuple[str, ...], ...]:
+    """The signatures of several runs side by side, each with the name of the run and a signature for every model.
+
+    A property that every run has with the same values stands once.
+    """
+    rows: dict[str, dict[str, tuple[str, ...]]] = {}
+    for run, signatures in runs:
+        found = [dict(signature_rows(signature)) if signature else {} for signature in signatures]
+        for name in dict.fromkeys(name for own in found for name in own):
+            rows.setdefault(name, {})[run] = tuple(own.get(name, "none") for own in found)
+    made: list[tuple[str, ...]] = []
+    for name, by_run in rows.items():
+        if _everywhere(by_run, len(runs)):
+            made.append((name, *next(iter(by_run.values()))))
+        else:
+            made += [(f"{name} of {run}", *values) for run, values in by_run.items()]
+    return tuple(made)
+
+
+def _everywhere(by_run: Mapping[str, tuple[str, ...]], runs: int) -> bool:
+    """Whether every run has the same values."""
+    return len(by_run) == runs and len(set(by_run.values())) == 1
+
+
+def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
+    if release.prompts is None:
+        yield "Release", release.version + (f", subset {release.subset}" if release.subset else "")
+        if release.where:
+            yield "Release, filters", ", ".join(release.where)
+        yield "Release, digest of the rows", release.digest
+    else:
+        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, digest", release.digest
 
 
 def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:

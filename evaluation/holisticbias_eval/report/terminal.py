@@ -13,7 +13,7 @@ from rich.text import Text
 
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.plain_text import printable
-from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.units import DIFFERENCE, POINTS, WORDS, show
 from holisticbias_eval.sections import Column, DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
 
@@ -29,7 +29,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     """Print what was measured, and the main sections of every measure."""
     console = console or Console(highlight=False)
     _say(report.title, console, "bold")
-    for name, run in zip("AB", report.runs, strict=False):
+    for name, run in zip(LETTERS, report.runs, strict=False):
         _say(f"{name}: {run}", console)
     for words in report.measured:
         _say(words, console)

@@ -36,6 +36,8 @@ def tick(value: float, unit: str) -> str:
         return f"{100 * value:.6g}%"
     if unit in _SHARES:
         return f"{100 * value:+.6g}" if value else "0"
+    if unit == "relative change":
+        return f"{100 * value:+.6g}%" if value else "0"
     if abs(value) >= 1e6:
         return f"{value:.6g}".replace("e+0", "e+")
     return f"{value:+,.6g}" if unit.endswith(DIFFERENCE) and value else f"{value:,.6g}"
@@ -82,6 +84,19 @@ def _small_difference(value: float) -> str:
     return f"{value:+z.3f}" if abs(value) < 1e7 else f"{value:+.2e}"
 
 
+def _any_size(value: float) -> str:
+    """Three digits, for values of one table that differ in size and unit."""
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-4:
+        return f"{value:.2e}"
+    return f"{value:,.1f}" if size >= 100 else f"{value:.3g}"
+
+
+def _any_difference(value: float) -> str:
+    """A difference of such values, with its sign."""
+    return f"+{_any_size(value)}" if value > 0 else _any_size(value)
+
+
 def _perplexity(value: float) -> str:
     if value >= 1e7:
         return f"{value:.2e}"
@@ -112,8 +127,14 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
     "log odds": _signed,
     "words": _number,
+    "number": _any_size,
+    "relative change": lambda value: f"{100 * value:+z.1f}%",
+    "ratio": lambda value: f"{value:.3f}",
+    "number difference": _any_difference,
     "perplexity": _perplexity,
     "x 1000": _number,
+    **dict.fromkeys(("F", "mean |t|", "chi-square", "ratio"), _number),
+    "t": _signed,
     "count": _count,
     "tokens": lambda value: f"{value:,g}",
     "rank": _count,

@@ -18,7 +18,7 @@ from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
 
-_KEPT = (("axis",), ("specification",))
+_KEPT = (("axis",), ("specification",), ("dimension", "scale"))
 
 
 class Entry(Part):
@@ -76,7 +76,9 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
                 )
             )
     if not made:
-        raise RegistryError("the registry keeps figures by axis, domain or specification, and this run has none")
+        raise RegistryError(
+            "the registry keeps figures by axis, domain, dimension or specification, and this run has none"
+        )
     return tuple(made)
 
 

@@ -29,6 +29,8 @@ FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_OF_FILES = {"pairs": "pairs", "group_sentences": "test set"}  # what measures of a user's file score
+_WHOSE = {"pairs": "their", "test set": "its"}
 
 # the digest of a published version, or of its subset of this name; None if it does not exist
 Published = Callable[[str, str | None], str | None]
@@ -136,9 +138,10 @@ def _check_model(model: ModelSignature) -> Iterator[str]:
 
 
 def _check_release(release: ReleaseSignature, measure: str, published: Published) -> Iterator[str]:
-    if measure in MEASURES and MEASURES[measure].needs.answers == "pairs":
-        if release.what != "pairs" or not release.prompts or not _DIGEST.fullmatch(release.digest):
-            yield "signature.release: needs the name of the pairs and the SHA-256 of their rows"
+    what = _OF_FILES.get(MEASURES[measure].needs.answers) if measure in MEASURES else None
+    if what is not None:
+        if release.what != what or not release.prompts or not _DIGEST.fullmatch(release.digest):
+            yield f"signature.release: needs the name of the {what} and the SHA-256 of {_WHOSE[what]} rows"
         return
     if published(release.version, None) is None:
         yield f"signature.release.version: {release.version} is not published"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -36,10 +36,17 @@ class AnswerFile:
 
 
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
+GROUP_SENTENCES = ("dimension", "group", "sentence", "nll", "tokens", "perplexity")
+"""The columns of scores that are of sentences about several groups."""
 PAIRS = AnswerFile(
     "scored_pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
 )
+LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes"))
+CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
+RESULTS = AnswerFile("results", ("task", "metric", "value"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
+KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS)
+"""All kinds of tables of answers."""
 TEXTS = ("response_id", "group", "prompt", "response", "text")
 """The columns of responses that are texts about groups."""
 
@@ -74,8 +81,9 @@ class _Signed(BaseModel):
 class Run:
     """The content of a run's folder: the result, a table of answers, and tables of details by name.
 
-    The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``) or scored pairs of
-    sentences (``scored_pairs.parquet``).
+    The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``), scored pairs of
+    sentences (``scored_pairs.parquet``), scored lines (``scored_lines.parquet``), candidates of a classification task
+    (``candidates.parquet``) or the numbers of another program (``results.parquet``).
     """
 
     result: Result
@@ -85,11 +93,17 @@ class Run:
 
 def write_run(run: Run, folder: Path) -> None:
     """Write the result, the answers and the tables into an existing folder."""
-    names = run.answers.column_names
-    answers = RESPONSES if "response" in names else PAIRS if "other_sentence" in names else SCORES
+    answers = _kind_of(run.answers.column_names)
     for name, table in ((answers.name, run.answers), *run.tables.items()):
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     (folder / RESULT).write_text(_as_json(run.result), "utf-8")
+
+
+def _kind_of(columns: Sequence[str]) -> AnswerFile:
+    """The kind of a table of answers, by a column that only this kind has."""
+    known = {"response": RESPONSES, "other_sentence": PAIRS, "line_id": LINES, "candidate_id": CANDIDATES,
+             "metric": RESULTS}  # fmt: skip
+    return next((kind for column, kind in known.items() if column in columns), SCORES)
 
 
 def _as_json(result: Result) -> str:
@@ -106,7 +120,7 @@ def is_run(folder: Path) -> bool:
 
 
 def _answer_file(folder: Path) -> AnswerFile | None:
-    return next((kind for kind in (SCORES, RESPONSES, PAIRS) if (folder / kind.file).is_file()), None)
+    return next((kind for kind in KINDS if (folder / kind.file).is_file()), None)
 
 
 def read_run(folder: Path) -> Run:
@@ -114,7 +128,7 @@ def read_run(folder: Path) -> Run:
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         what = (
-            f"has no {RESULT} and {SCORES.file}, {RESPONSES.file} or {PAIRS.file}"
+            f"has no {RESULT} and {SCORES.file}, or another table of answers"
             if folder.is_dir()
             else "is a file"
             if folder.exists()
@@ -166,7 +180,8 @@ def _read_table(path: Path) -> pa.Table:
 def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
     path = folder / answers.file
     table = _read_table(path)
-    needed = TEXTS if answers is RESPONSES and "group" in table.column_names else answers.columns
+    of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in table.column_names else {}
+    needed = of_groups.get(answers, answers.columns)
     for name in needed:
         if name not in table.column_names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")

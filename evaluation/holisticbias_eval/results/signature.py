@@ -25,20 +25,23 @@ class ReleaseSignature(Part):
 
     version: str
     subset: str | None
+    where: tuple[str, ...] = Field((), description="the filters of the release, if it is a part of a version")
     digest: str
-    prompts: str | None = Field(None, description="name of prompts or pairs that are of no release")
-    what: Literal["prompts", "pairs"] = Field("prompts", description="what the name is of")
+    prompts: str | None = Field(None, description="name of prompts, pairs or a test set that are of no release")
+    what: Literal["prompts", "pairs", "test set", "lines", "dialogues", "results"] = Field(
+        "prompts", description="what the name is of"
+    )
 
     @property
     def short_name(self) -> str:
-        """The release and its subset, or what the prompts or pairs are and the beginning of their digest."""
+        """The release and its subset, or what the name is of and the beginning of the digest."""
         if self.prompts is not None:
-            return f"{self.what}-{self.digest[:12]}"
+            return f"{self.what.replace(' ', '-')}-{self.digest[:12]}"
         return f"{self.version}-{self.subset}" if self.subset else self.version
 
     @property
     def title(self) -> str:
-        """The release, the prompts or the pairs in words."""
+        """The release, or what was scored in its place, in words."""
         if self.prompts is not None:
             return f"the {self.what} {self.prompts}"
         return f"HolisticBias {self.version}" + (f", subset “{self.subset}”" if self.subset else "")

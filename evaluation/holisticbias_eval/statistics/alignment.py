@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,9 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from holisticbias_eval.arrays import Bools
+from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Part
+
+GROUPED = ("dimension", "group", "sentence")
+"""Columns of a table of sentences about several groups."""
+What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"]
+"""What two runs share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Aligned:
 class SharedSentences(Part):
     """Counts of the common, changed, gone and added sentences, prompts, or pairs of two runs."""
 
-    what: Literal["sentences", "prompts", "pairs"] = "sentences"
+    what: What = "sentences"
 
     common: int = Field(description="sentences with the same text and a perplexity in both runs")
     changed: int = Field(description="sentences with the same id whose text changed, or without a perplexity in a run")
@@ -62,14 +68,19 @@ def align(first: pa.Table, second: pa.Table) -> Aligned:
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
-    """Count the sentences that two runs share, and by how much their likelihoods differ; or the prompts, or the pairs.
+    """Count the sentences that two runs share, and by how much their likelihoods differ; or whatever else they share.
 
     Raises ``SelectionError`` if they have nothing in common.
     """
     if "pair_id" in first.column_names and "pair_id" in second.column_names:
         return _count_pairs(first, second)
+    for name, what in _COUNTED.items():
+        if name in first.column_names and name in second.column_names:
+            return _count_by(first, second, name, what)
     if "response_id" in first.column_names and "response_id" in second.column_names:
         return _count_prompts(first, second)
+    if all(name in table.column_names for table in (first, second) for name in GROUPED):
+        return _count_grouped(first, second)
     aligned = align(first, second)
     one, other = aligned.common
     return SharedSentences(
@@ -79,6 +90,19 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
         added=second.num_rows - aligned.second.num_rows,
         nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py(),
     )
+
+
+_COUNTED: Mapping[str, What] = {"line_id": "lines", "candidate_id": "candidates", "result_id": "results"}
+"""Tables whose ids depend on the content of a row, by the name of the id."""
+
+
+def _count_by(first: pa.Table, second: pa.Table, name: str, what: What) -> SharedSentences:
+    """Count by an id that depends on the content, so that nothing can have changed."""
+    common = pc.sum(pc.is_in(first[name], second[name].combine_chunks())).as_py() or 0
+    if not common:
+        raise SelectionError(f"the two runs have no {what} in common: there is nothing to compare")
+    gone, added = first.num_rows - common, second.num_rows - common
+    return SharedSentences(what=what, common=common, changed=0, gone=gone, added=added)
 
 
 def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
@@ -97,6 +121,33 @@ def _count_prompts(first: pa.Table, second: pa.Table) -> SharedSentences:
         gone=first.num_rows - one.num_rows,
         added=second.num_rows - one.num_rows,
     )
+
+
+def _count_grouped(first: pa.Table, second: pa.Table) -> SharedSentences:
+    """Count sentences about groups, which have no id: dimension, group and text say which is which."""
+    keys, others = (
+        pc.binary_join_element_wise(*(t[name].cast(pa.string()) for name in GROUPED), "\0") for t in (first, second)
+    )
+    place = pc.index_in(keys, pc.unique(others))
+    known = {key: row for row, key in reversed(list(enumerate(others.to_pylist())))}
+    chosen = pa.array([known[key] for key in keys.filter(pc.is_valid(place)).to_pylist()], pa.int64())
+    one, other = first.filter(pc.is_valid(place)), second.take(chosen)
+    both = pa.array(~np.isnan(_perplexity(one)) & ~np.isnan(_perplexity(other)))
+    if not one.num_rows:
+        raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
+    one, other = one.filter(both), other.filter(both)
+    return SharedSentences(
+        common=one.num_rows,
+        changed=len(both) - one.num_rows,
+        gone=first.num_rows - len(both),
+        added=int(pc.sum(pc.invert(pc.is_in(others, pc.unique(keys)))).as_py() or 0),
+        nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py() if one.num_rows else None,
+    )
+
+
+def _perplexity(table: pa.Table) -> Floats:
+    found: Floats = table["perplexity"].to_numpy().astype(np.float64)
+    return found
 
 
 def _count_pairs(first: pa.Table, second: pa.Table) -> SharedSentences:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.group_estimates import Side
-from holisticbias_eval.statistics.items import Items
+from holisticbias_eval.statistics.items import Items, resampled_sums
 
 PERMUTATIONS, FEWEST = 1000, 200
 _ITEMS = 20_000_000
@@ -59,6 +60,42 @@ def disparities(items: Items, side: Side, rng: np.random.Generator, permutations
     highest = np.where(enough, np.where(known, values, -np.inf).argmax(axis=0), -1)
     lowest = np.where(enough, np.where(known, values, np.inf).argmin(axis=0), -1)
     return Disparities(_range(values), permuted, known.sum(axis=0), highest, lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class DisparityChange:
+    """The change of the disparity from one side to another: shape ``[values]`` each, NaN if not defined."""
+
+    first: Floats
+    second: Floats
+    error: Floats
+
+    @property
+    def change(self) -> Floats:
+        """The second disparity minus the first."""
+        return self.second - self.first
+
+
+def disparity_changes(
+    items: Items, domains: Sequence[slice], first: Side, second: Side, rng: np.random.Generator, draws: int = 500
+) -> list[DisparityChange]:
+    """The change of the disparity of each domain, with its standard error over items.
+
+    ``items`` have the sums of both sides, so that the bootstrap draws an item with its values on both.
+    """
+    sums, found = items.group_sums(), []
+    drawn = resampled_sums(items, draws, rng)
+    for domain in domains:
+        values = tuple(side.of(sums[domain]) for side in (first, second))
+        ends = np.full((2, 2, draws, values[0].shape[1]), np.nan)
+        for _ in range(domain.start, domain.stop):
+            own = next(drawn)
+            for s, side in enumerate((first, second)):
+                ends[s, 0], ends[s, 1] = np.fmin(ends[s, 0], side.of(own)), np.fmax(ends[s, 1], side.of(own))
+        ranges = ends[:, 1] - ends[:, 0]
+        error = np.std(ranges[1] - ranges[0], axis=0, ddof=1)
+        found.append(DisparityChange(_range(values[0]), _range(values[1]), np.where(error > 0, error, np.nan)))
+    return found
 
 
 def _range(values: Floats) -> Floats:

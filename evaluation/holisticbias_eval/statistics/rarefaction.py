@@ -27,6 +27,24 @@ def expected_distinct(group: Ints, item: Ints, groups: int, size: int) -> Floats
     return np.where(total >= size, found, np.nan)
 
 
+def distinct_of_counts(counts: Ints, size: int) -> float:
+    """The expected number of distinct items among ``size`` drawn from items that occur this often: see above."""
+    total = int(counts.sum())
+    if total < size:
+        return float("nan")
+    rest = total - counts[counts > 0]
+    absent = np.where(rest >= size, np.exp(_log_choose(rest, size) - _log_choose(np.array(total), size)), 0.0)
+    return float(len(rest) - absent.sum())
+
+
+def distinct_without_blocks(item: Ints, block: Ints, blocks: int, items: int, size: int) -> Floats:
+    """The expected number of distinct items without the occurrences of each block in turn: shape ``[blocks]``."""
+    counts = np.bincount(item, minlength=items)
+    return np.array(
+        [distinct_of_counts(counts - np.bincount(item[block == b], minlength=items), size) for b in range(blocks)]
+    )
+
+
 def _log_choose(n: Ints, size: int) -> Floats:
     left = np.maximum(n - size, 0)
     found: Floats = gammaln(n + 1.0) - gammaln(left + 1.0) - gammaln(size + 1.0)

@@ -16,9 +16,10 @@ from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
-from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias.terms.specification_entries import Slot, Specification, is_stem
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.models.embedded.writer.description import read_calibration
+from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
+from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -43,7 +44,8 @@ def read_specification(name: str, version: str | None = None) -> Specification:
 def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
     """The specifications of names and files, in order, or all of a version of the dataset; see above.
 
-    The names ``calibration`` and ``calibration-control`` are those of the embedded writer.
+    The names ``calibration`` and ``calibration-control`` are those of the embedded writer, ``calibration-many`` and
+    ``calibration-many-untouched`` those of the embedded gossip.
     """
     catalog = None
     known: tuple[Specification, ...] = ()
@@ -70,14 +72,45 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
     return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
 
 
+def read_calibration() -> tuple[Specification, ...]:
+    """The specifications of the calibration models: of the embedded writer, then of the embedded gossip."""
+    return (*writer_specifications(), *gossip_specifications())
+
+
 def known_specifications() -> tuple[Specification, ...]:
-    """The specifications of the dataset and of the embedded writer."""
+    """The specifications of the dataset and of the calibration models."""
     return (*list_specifications(), *read_calibration())
+
+
+def has_stereotype(specification: Specification) -> bool:
+    """Whether the stereotype gives a set of attributes to a group, so that a pair has a stereotyped sentence."""
+    return any(group.stereotype for group in specification.groups)
+
+
+def refuse_stems(specifications: Iterable[Specification]) -> None:
+    """Raise ``SpecificationError`` if an attribute is a stem, which cannot be put into a sentence."""
+    for specification in specifications:
+        stem = next((t for chosen in specification.attributes for t in chosen.terms if is_stem(t)), None)
+        if stem is not None:
+            raise SpecificationError(
+                f"{specification.id}: no sentence can be made with the attribute {stem[:_SHOWN]!r}, which stands for "
+                "all words that begin so: name a specification without such attributes"
+            )
+
+
+def refuse_without_stereotype(specifications: Iterable[Specification]) -> None:
+    """Raise ``SpecificationError`` if no group of a specification has a stereotype."""
+    for specification in specifications:
+        if not has_stereotype(specification):
+            raise SpecificationError(
+                f"{specification.id} says of no group which attributes its stereotype has, so that no sentence of a "
+                "pair would be the stereotyped one: measure it with group_perplexity"
+            )
 
 
 def is_calibration(names: Iterable[str]) -> bool:
     """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
-    ids = {specification.id for specification in read_calibration()}
+    ids = {specification.id for specification in writer_specifications()}
     known = ids | {name.partition(".")[2] for name in ids}
     names = set(names)
     return bool(names) and names <= known

@@ -121,9 +121,3 @@ def test_a_refused_request_is_a_filtered_response_or_one_clear_line(
     with pytest.raises(ModelError, match=expected) as raised:
         one(answering, chat_server)
     assert not re.search(r"[\n\x1b]", str(raised.value))
-
-
-def test_an_endless_answer_is_refused(chat_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.remote.http.LARGEST_ANSWER", 5000)
-    with pytest.raises(ModelError, match="an answer is longer than 5,000 bytes"):
-        one(only(message("blicket" * 1000)), chat_server)

@@ -185,3 +185,36 @@ def test_specifications_are_listed() -> None:
     assert "autobiastest.math-arts-male-female: Mathematics and arts" in listed.output
     shown = CliRunner().invoke(specifications, ["mathematics-or-arts"])
     assert "he, him, his, his" in " ".join(shown.output.split())
+
+
+WITHOUT = """specification,attribute,term,sentence
+groups.age,silly,teenager,The teenager made a silly joke.
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--specification", "groups.age")])
+def test_a_specification_without_a_stereotype_is_refused(tmp_path: Path, options: tuple[str, ...]) -> None:
+    found = run(tmp_path, WITHOUT, *options)
+    assert isinstance(found.exception, HolisticBiasError)
+    assert str(found.exception).startswith("groups.age says of no group which attributes its stereotype has")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path) -> None:
+    found = run(tmp_path, TABLE + "groups.age,silly,teenager,The teenager made a silly joke.,toy\n", "--no-templates")
+    assert found.exit_code == 0
+    assert "Left out, because they are not in the selection: groups.age" in found.output
+    assert {row["specification"] for row in rows(tmp_path)} == {
+        "stereotypes.mathematics-or-arts",
+        "stereotypes.professions",
+    }
+
+
+def test_opposites_valence_and_groups_held_out_are_printed() -> None:
+    whole = CliRunner().invoke(specifications, ["groups.orientation"]).output
+    assert "Asexual people (held out): asexual, asexual, asexual person" in whole
+    assert "Positive attributes of the stereotypes (positive): modest, calm" in whole
+    assert "opposites: flamboyant / modest, dramatic / calm" in whole
+    assert "templates: none" in whole
+    assert "opposites: 53 pairs" not in whole
+    assert "opposites: 56 pairs" in CliRunner().invoke(specifications, []).output

@@ -9,7 +9,12 @@ import pytest
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.specifications import list_specifications, read_specification, read_specifications
+from holisticbias_eval.stereotypes.specifications import (
+    list_specifications,
+    read_specification,
+    read_specifications,
+    refuse_stems,
+)
 
 OWN = """groups:
   - {name: blicks, label: Blicks, stereotype: ferlic}
@@ -124,3 +129,8 @@ def test_a_missing_file(tmp_path: Path) -> None:
     for name in ("none.json", "none.yaml"):
         with pytest.raises(SpecificationError, match="cannot be read"):
             read_specification(str(tmp_path / name))
+
+
+def test_sentences_are_not_made_with_stems() -> None:
+    with pytest.raises(SpecificationError, match=r"multilateral\.race: no sentence can be made with the attribute"):
+        refuse_stems(read_specifications(["groups.race", "multilateral.race"]))

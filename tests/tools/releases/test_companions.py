@@ -20,6 +20,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
 from holisticbias.terms.prompt_entries import PromptWording
+from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup
 
 VERSION = "0.2.0"
 COMMON = "    sources: [made-up]\n    since: 0.2.0\n"
@@ -179,3 +180,49 @@ def test_show(companions: Catalog) -> None:
     ]
     assert "  titles: Glazier" in show_entries(companions, "glaziers", None, None)
     assert "  continuation: cuts the pane." in show_entries(companions, "glass.one", None, None)
+
+
+def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:
+    attributes = (
+        AttributeSet(name="small", label="Small", terms=("pebb*",), valence="negative"),
+        AttributeSet(name="large", label="Large", terms=("tower",), valence="positive"),
+    )
+    toy = companions.specifications[0].specifications[0]
+    groups = (*toy.groups, TargetGroup(name="fitches", label="Fitches", held_out=True))
+    slots = (Slot(form="noun", terms=("stad", "blicket", None)),)
+    made = toy.model_copy(
+        update={
+            "groups": groups,
+            "slots": slots,
+            "attributes": attributes,
+            "opposites": (("pebb*", "tower"),),
+            "templates": (),
+        }
+    )
+    catalog = replace(
+        companions, specifications=(companions.specifications[0].model_copy(update={"specifications": (made,)}),)
+    )
+    table = build_release(catalog, VERSION).tables["specifications"]
+    rows = table.select(["part", "name", "term", "held_out", "valence", "opposite"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("group", "stads", None, False, None, None),
+        ("group", "blickets", None, False, None, None),
+        ("group", "fitches", None, True, None, None),
+        ("term", "stads", "stad", None, None, None),
+        ("term", "blickets", "blicket", None, None, None),
+        ("attribute", "small", "pebb*", None, "negative", None),
+        ("attribute", "large", "tower", None, "positive", None),
+        ("opposite", "small", "pebb*", None, None, "tower"),
+    ]
+    shown = show_entries(catalog, "toy.small", None, None).split("\n")
+    assert shown[-5:] == [
+        "  held out    -      -         yes",
+        "",
+        "  small (Small; negative): pebb*",
+        "  large (Large; positive): tower",
+        "  opposites: pebb* / tower",
+    ]
+    old, new = (Revision(VERSION, c, VERSION) for c in (companions, catalog))
+    assert compare(old, new).bump == "major"
+    wording = SpecificationWording(until="0.2.0", reason="An example.", opposites=())
+    assert made.model_copy(update={"since": "0.1.0", "history": (wording,)}).at("0.1.0").opposites == ()

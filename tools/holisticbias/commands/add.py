@@ -15,7 +15,7 @@ from holisticbias.commands.questions import Given, Questions, ask_source, print_
 from holisticbias.commands.specification_questions import specification_draft
 
 if TYPE_CHECKING:
-    from holisticbias.contribute.authoring import Draft, Field
+    from holisticbias.contribute.authoring import Draft, Edit, Field
     from holisticbias.terms.catalog import Catalog
 
 _KINDS = ["term", "noun", "template", "prompt", "specification"]
@@ -74,15 +74,7 @@ def command(
 
     Every answer can be given as an option.
     """
-    from holisticbias.contribute.authoring import (
-        Edit,
-        add_entry,
-        apply_edits,
-        check_edits,
-        next_version,
-        prepare_version,
-    )
-    from holisticbias.errors import SourceError
+    from holisticbias.contribute.authoring import add_entry, apply_edits, next_version, prepare_version
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
@@ -95,15 +87,9 @@ def command(
     while not edits:
         draft = _DRAFTS[kind](catalog, questions, version)
         edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
-        try:
-            check_edits(root, edits)
-        except SourceError as error:
-            if yes:
-                raise
-            click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
-            answer = "change"
-        else:
-            answer = "yes" if yes or dry_run else _ask_to_write(draft.entry["id"], version)
+        answer = _checked(root, edits, ask=not yes)
+        if answer == "yes" and not (yes or dry_run):
+            answer = click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes")
         if answer == "no":
             click.echo("Nothing was written.")
             return
@@ -117,9 +103,19 @@ def command(
     click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
-def _ask_to_write(entry: object, version: str) -> str:
-    answer: str = click.prompt(f"Write {entry} for version {version}?", type=_WRITE, default="yes")
-    return answer
+def _checked(root: Path, edits: list[Edit], *, ask: bool) -> str:
+    """Whether the edits follow the rules: ``yes``, or ``change`` to ask again; without ``ask`` an error is raised."""
+    from holisticbias.contribute.authoring import check_edits
+    from holisticbias.errors import SourceError
+
+    try:
+        check_edits(root, edits)
+    except SourceError as error:
+        if not ask:
+            raise
+        click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
+        return "change"
+    return "yes"
 
 
 def _one_group(given: Mapping[str, Given]) -> Mapping[str, Given]:

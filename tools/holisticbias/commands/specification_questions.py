@@ -29,9 +29,12 @@ def specification_draft(catalog: Catalog, ask: Questions, version: str) -> Draft
 
 
 def _usual_family(catalog: Catalog) -> str | None:
-    """The first family that is not a copy of published data."""
-    own = (f.family for f in catalog.specifications if not any(s.published_as for s in f.specifications))
-    return next(own, None)
+    """The first family of specifications with a stereotype that is not a copy of published data."""
+    for file in catalog.specifications:
+        own = not any(s.published_as for s in file.specifications)
+        if own and any(group.stereotype for s in file.specifications for group in s.groups):
+            return file.family
+    return None
 
 
 def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:

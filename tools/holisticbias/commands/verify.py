@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+UNCOMPARED = "consistent with itself, and not compared with a published version"
+
 
 @click.command()
 @click.argument("release")
@@ -21,6 +23,7 @@ def command(release: str, version: str | None) -> int:
     from holisticbias.release.hub import hub_address
     from holisticbias.release.manifest import read_manifest
     from holisticbias.release.open import find_release
+    from holisticbias.release.published_record import is_comparable
     from holisticbias.release.verify import verify_release
 
     if hub_address(release) is None and not Path(release).is_dir():
@@ -36,5 +39,6 @@ def command(release: str, version: str | None) -> int:
         return 1
     manifest = read_manifest(folder)
     part = f" ({manifest.part})" if manifest.part else ""
-    click.echo(f"{release}: HolisticBias {manifest.version}{part} is complete; digest {manifest.digest}")
+    is_whole = "is complete" if not manifest.part or is_comparable(manifest) else f"is {UNCOMPARED}"
+    click.echo(f"{release}: HolisticBias {manifest.version}{part} {is_whole}; digest {manifest.digest}")
     return 0

@@ -72,9 +72,10 @@ def _prompts(held: Catalog) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a specification: a group, a term of a slot, an attribute of a set, or a template.
+    """A part of a specification: a group, a term of a slot, an attribute of a set, a pair of opposites, or a template.
 
-    ``name`` is the group or the set of attributes that it belongs to; null for a template.
+    ``name`` is the group or the set of attributes that it belongs to; null for a template. Of a pair of opposites it
+    is the set of the negative attribute, which is the term.
     """
 
     file: SpecificationFile
@@ -89,6 +90,8 @@ class Part:
     stereotype: str | None = None
     gender: str | None = None
     held_out: bool | None = None
+    valence: str | None = None
+    opposite: str | None = None
 
 
 _TEXTS = ("name", "label")
@@ -108,6 +111,8 @@ def _specifications(held: Catalog) -> pa.Table:
             "slot": optional_integers([r.slot for r in rows]),
             **{name: strings([getattr(r, name) for r in rows]) for name in _MORE},
             "held_out": booleans([r.held_out for r in rows]),
+            "valence": strings([r.valence for r in rows]),
+            "opposite": strings([r.opposite for r in rows]),
             "control": booleans([r.entry.control for r in rows]),
             "published_as": strings([r.entry.published_as for r in rows]),
             "sources": lists([r.entry.sources for r in rows]),
@@ -117,7 +122,7 @@ def _specifications(held: Catalog) -> pa.Table:
 
 
 def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, str]) -> Iterator[Part]:
-    """Groups first, then the terms slot by slot, then attributes and templates; a group without a term has no row."""
+    """Groups, the terms slot by slot, attributes, opposites, templates; a group without a term has no row."""
     for group in entry.groups:
         yield Part(
             file,
@@ -136,6 +141,11 @@ def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, st
                 yield Part(file, entry, "term", group.name, group.label, k, slot.form, term, descriptor)
     for chosen in entry.attributes:
         for term in chosen.terms:
-            yield Part(file, entry, "attribute", chosen.name, chosen.label, term=term)
+            yield Part(file, entry, "attribute", chosen.name, chosen.label, term=term, valence=chosen.valence)
+    sets = {term: chosen for chosen in reversed(entry.attributes) for term in chosen.terms}
+    for negative, positive in entry.opposites:
+        own = sets.get(negative)
+        name, label = (None, None) if own is None else (own.name, own.label)
+        yield Part(file, entry, "opposite", name, label, term=negative, opposite=positive)
     for template in entry.templates:
         yield Part(file, entry, "template", term=template)

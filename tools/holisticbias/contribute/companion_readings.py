@@ -68,7 +68,7 @@ def _group_lines(held: Catalog, file: CollectionFile, group: Group) -> Iterator[
 
 
 def specification_lines(entry: Specification, texts: Mapping[str, str]) -> Iterator[str]:
-    """Groups with their stereotypes, slots side by side, attributes, and templates filled in.
+    """Groups with their stereotypes, slots side by side, attributes, opposites, and templates filled in.
 
     ``texts`` has the texts of descriptors by id.
     """
@@ -77,12 +77,17 @@ def specification_lines(entry: Specification, texts: Mapping[str, str]) -> Itera
     yield ""
     rows = [["form", *(group.label for group in entry.groups)]]
     rows += [[slot.form, *(term or "-" for term in _terms(slot, texts))] for slot in entry.slots]
-    rows.append(["stereotype", *(group.stereotype or "-" for group in entry.groups)])
+    if any(group.stereotype for group in entry.groups):
+        rows.append(["stereotype", *(group.stereotype or "-" for group in entry.groups)])
     if any(group.held_out for group in entry.groups):
         rows.append(["held out", *("yes" if group.held_out else "-" for group in entry.groups)])
     yield from _aligned(rows)
     yield ""
-    yield from (f"  {chosen.name} ({chosen.label}): {', '.join(chosen.terms)}" for chosen in entry.attributes)
+    for chosen in entry.attributes:
+        valence = f"; {chosen.valence}" if chosen.valence else ""
+        yield f"  {chosen.name} ({chosen.label}{valence}): {', '.join(chosen.terms)}"
+    if entry.opposites:
+        yield f"  opposites: {', '.join(' / '.join(pair) for pair in entry.opposites)}"
     for template in entry.templates:
         yield ""
         yield f"  {template}"

@@ -8,6 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from holisticbias.errors import ReleaseError
+
 Feature = dict[str, Any]
 AXES = ("axis", "axis_1", "axis_2")
 
@@ -19,9 +21,18 @@ def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes
 
 
 def class_names(metadata: Mapping[bytes, bytes]) -> Mapping[str, Sequence[str]]:
-    """Class names of each ClassLabel column in the ``huggingface`` key of a Parquet schema."""
-    features = json.loads(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
-    return {name: feature["names"] for name, feature in features.items() if feature.get("_type") == "ClassLabel"}
+    """Class names of each ClassLabel column in the ``huggingface`` key of a Parquet schema.
+
+    Raises ``ReleaseError`` if the key does not have the form that ``datasets`` writes.
+    """
+    try:
+        features = json.loads(metadata.get(b"huggingface", b"{}")).get("info", {}).get("features", {})
+        found = {name: feature["names"] for name, feature in features.items() if feature.get("_type") == "ClassLabel"}
+    except (AttributeError, KeyError, ValueError, RecursionError) as error:
+        raise ReleaseError("the key huggingface of a Parquet file does not have the form of datasets") from error
+    if not all(isinstance(n, str) for names in found.values() for n in (names if isinstance(names, list) else [None])):
+        raise ReleaseError("the key huggingface of a Parquet file has classes without names")
+    return found
 
 
 def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:

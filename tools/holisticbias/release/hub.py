@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import re
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from holisticbias.errors import HubError, ReleaseError
+from holisticbias.release.manifest import CHECKSUMS, MANIFEST, read_manifest
 from holisticbias.release.verify import verify_release
 
 _ADDRESS = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@v?(?P<version>\d+\.\d+\.\d+)", re.ASCII)
@@ -77,15 +79,29 @@ def _download(hub: ModuleType, address: Address, *, again: bool) -> Path:
     tag = tag_of(address.version)
     with hub_errors(address.repo):
         try:
-            folder = hub.snapshot_download(address.repo, repo_type="dataset", revision=tag, force_download=again)
+            names = _listed_files(hub, address, again=again)
+            folder = hub.snapshot_download(
+                address.repo, repo_type="dataset", revision=tag, allow_patterns=names, force_download=again
+            )
         except hub.errors.RevisionNotFoundError as error:
             refs = hub.HfApi().list_repo_refs(address.repo, repo_type="dataset")
             known = ", ".join(sorted(ref.name for ref in refs.tags)) or "none"
             raise HubError(f"{address.repo} has no version {address.version} (tag {tag}); its tags: {known}") from error
+        except hub.errors.RemoteEntryNotFoundError as error:
+            raise HubError(f"{address} is not a release: the repository has no {MANIFEST}") from error
         except hub.errors.LocalEntryNotFoundError as error:
             message = f"{address} is not complete in the cache, and the Hub cannot be reached to download it"
             raise HubError(message) from error
     return Path(folder)
+
+
+def _listed_files(hub: ModuleType, address: Address, *, again: bool) -> list[str]:
+    """The files of a release by its manifest, which alone is downloaded, as patterns that match nothing else."""
+    path = hub.hf_hub_download(
+        address.repo, MANIFEST, repo_type="dataset", revision=tag_of(address.version), force_download=again
+    )
+    manifest = read_manifest(Path(path).parent)
+    return [glob.escape(name) for name in (MANIFEST, CHECKSUMS, *manifest.files)]
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
+from holisticbias.release.file_limits import LARGEST_MANIFEST, require_file
 from holisticbias.terms.file_kinds import Sha256
 from holisticbias.terms.versions import Version
 
@@ -45,14 +46,14 @@ class TableEntry(_Part):
     """A table: files, number of rows, and digest of the rows (for ``intersections``, of the texts)."""
 
     files: tuple[FileName, ...] = Field(min_length=1)
-    rows: int
+    rows: int = Field(ge=0)
     digest: Sha256
 
 
 class FileEntry(_Part):
     """A file: size and SHA-256."""
 
-    bytes: int
+    bytes: int = Field(ge=0)
     sha256: Sha256
 
 
@@ -106,13 +107,14 @@ def written_with() -> dict[str, str]:
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of the release in a folder; ``ReleaseError`` if it is missing or invalid."""
     try:
-        content = (folder / MANIFEST).read_text("utf-8")
+        content = require_file(folder / MANIFEST, LARGEST_MANIFEST).read_text("utf-8")
     except FileNotFoundError as error:
         what = "has no manifest.json" if folder.is_dir() else "does not exist"
         fix = "make one with holisticbias build, or name one on the Hub: organisation/name@version"
         raise ReleaseError(f"{folder} is not a release: it {what}; {fix}") from error
     except (OSError, UnicodeDecodeError) as error:
-        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ReleaseError(f"{folder / MANIFEST} cannot be read: {reason}") from error
     try:
         manifest = Manifest.model_validate_json(content)
     except ValidationError as error:
@@ -152,5 +154,5 @@ def checksums(manifest: Manifest, itself: FileEntry) -> str:
 
 def file_entry(path: Path) -> FileEntry:
     """Size and SHA-256 of a file."""
-    with path.open("rb") as file:
+    with require_file(path).open("rb") as file:
         return FileEntry(bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest())

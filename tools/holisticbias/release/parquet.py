@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.compile.columns import integers, strings
 from holisticbias.release.features import AXES, class_names, schema_metadata
+from holisticbias.release.file_limits import read_footer, require_file
 
 LABEL = b"holisticbias"
 _UNIQUE = ("text", "sentence_id")
@@ -47,7 +48,7 @@ def _write(
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
-    schema = pq.read_schema(path)
+    schema = read_footer(path).schema.to_arrow_schema()
     names = [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
     table = pq.read_table(path, columns=columns, read_dictionary=names).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
@@ -80,6 +81,6 @@ def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table
 
 def read_label(path: Path) -> Mapping[str, str]:
     """Read the label of a file; empty if it has no label."""
-    metadata = pq.read_schema(path).metadata or {}
+    metadata = pq.read_schema(require_file(path)).metadata or {}
     label = json.loads(metadata.get(LABEL, b"{}"))
     return label if isinstance(label, dict) else {}

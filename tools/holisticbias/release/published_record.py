@@ -7,11 +7,43 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from holisticbias.errors import SourceError
+from holisticbias.errors import HolisticBiasError, SourceError
+from holisticbias.release.build import build_release
 from holisticbias.release.manifest import Manifest
+from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import PACKAGE, find_source
 from holisticbias.terms.file_kinds import ReleaseFile
+
+
+def part_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
+    """Yield a line if a part of a published version differs from the same part, compiled from the package's terms.
+
+    Takes as long as building the part. See ``is_comparable`` for the parts that are not compared.
+    """
+    if not manifest.part or not is_comparable(manifest):
+        return
+    catalog = load_catalog(find_source(PACKAGE / "data"))
+    try:
+        made = build_release(catalog, manifest.version, manifest.subset, manifest.where)
+    except HolisticBiasError as error:
+        yield f"{folder}: version {manifest.version} has no such part ({manifest.part}): {error}"
+        return
+    if made.digest != manifest.digest:
+        names = sorted({*made.manifest.tables, *manifest.tables})
+        found, expected = ({n: e.digest for n, e in m.tables.items()} for m in (manifest, made.manifest))
+        other = ", ".join(name for name in names if found.get(name) != expected.get(name))
+        yield (
+            f"{folder} is not the part {manifest.part} of version {manifest.version} as it was published: the rows of "
+            f"{other or 'its tables'} differ; download or build it again"
+        )
+
+
+def is_comparable(manifest: Manifest) -> bool:
+    """Whether a release or a part can be compared with the record of its version: samples of two descriptors cannot."""
+    recorded = recorded_version(manifest.version)
+    drawn = manifest.intersections is not None or manifest.sample is not None
+    return recorded is not None and recorded.digest is not None and not drawn
 
 
 def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:

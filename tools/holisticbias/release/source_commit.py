@@ -27,9 +27,12 @@ def source_commit(root: Path, terms: Iterable[str]) -> str | None:
     return head.decode().strip() if head and kept and changed == b"" else None
 
 
-def run_git(root: Path, *arguments: str) -> bytes | None:
-    """The output of a git command in a folder, or None if it fails; raises ``FileNotFoundError`` without git."""
+def run_git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
+    """The output of a git command in a folder, or None if it fails; raises ``FileNotFoundError`` without git.
+
+    ``given`` is what the command reads.
+    """
     # no optional locks: a build that is stopped must leave nothing in the repository
     command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
-    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - the user's own git, without a shell
+    done = subprocess.run(command, capture_output=True, check=False, input=given)  # noqa: S603 - the user's own git, without a shell
     return done.stdout if done.returncode == 0 else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import release_digest, table_digest, texts_digest
 from holisticbias.errors import ReleaseError
+from holisticbias.release.file_limits import LARGEST_MANIFEST, read_footer, require_file, schema_problem
 from holisticbias.release.manifest import (
     CHECKSUMS,
     DIGESTED,
@@ -23,7 +23,7 @@ from holisticbias.release.manifest import (
     read_manifest,
 )
 from holisticbias.release.parquet import read_label, read_parquet
-from holisticbias.release.published_record import record_findings
+from holisticbias.release.published_record import part_findings, record_findings
 
 
 def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
 
     Checks the manifest, the version (if given), that the folder has exactly the
     files of the manifest, the digest of each table's rows, and, for a published
-    version, the record (see ``holisticbias.release.published_record``).
+    version or a part of one, the record (see ``holisticbias.release.published_record``).
     """
     try:
         manifest = read_manifest(folder)
@@ -43,7 +43,7 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
     damaged = dict(file_findings(folder, manifest))
     rows = _row_findings(folder, manifest, set(damaged))
     findings = (*damaged.values(), *_extra_files(folder, manifest), *rows)
-    return findings or tuple(record_findings(folder, manifest))
+    return findings or (*record_findings(folder, manifest), *part_findings(folder, manifest))
 
 
 def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
@@ -64,23 +64,24 @@ def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]
 
 
 def _file_finding(path: Path, expected: FileEntry) -> str | None:
-    if not path.is_file():
-        return f"{path} is missing from the release: download or build it again"
     try:
-        found = file_entry(path)
+        size = require_file(path).stat().st_size
+        digest = file_entry(path).sha256 if size == expected.bytes else "not computed"
+    except FileNotFoundError:
+        return f"{path} is missing from the release: download or build it again"
     except OSError as error:
         return f"{path} cannot be read: {error.strerror}"
-    if found == expected:
+    if FileEntry.model_construct(bytes=size, sha256=digest) == expected:
         return None
     return (
-        f"{path} differs from the manifest: it has {found.bytes:,} bytes and SHA-256 "
-        f"{found.sha256[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
+        f"{path} differs from the manifest: it has {size:,} bytes and SHA-256 "
+        f"{digest[:12]}, not {expected.bytes:,} and {expected.sha256[:12]}; download or build it again"
     )
 
 
 def _read_bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return require_file(path, LARGEST_MANIFEST).read_bytes()
     except OSError:
         return None
 
@@ -98,7 +99,7 @@ def version_findings(folder: Path, manifest: Manifest, version: str | None = Non
 def _version_of(path: Path) -> str | None:
     try:
         return read_label(path).get("version")
-    except (OSError, pa.ArrowException, json.JSONDecodeError):
+    except (OSError, pa.ArrowException, ValueError, RecursionError):
         return None
 
 
@@ -123,14 +124,37 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
 def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
     where = f"{folder}: the table {name}"
     try:
+        finding = footer_finding(folder, name, entry)
+        if finding is not None:
+            yield finding
+            return
         rows, digest = _rows(folder, name, entry)
+    except ReleaseError as error:
+        yield str(error)
+        return
     except (OSError, pa.ArrowException) as error:
         yield f"{where} cannot be read: {error}"
         return
-    if rows != entry.rows:
+    if rows != entry.rows:  # the footer gives another number than the data
         yield f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
     elif digest != entry.digest:
         yield f"{where} has other rows than the manifest: their digest is {digest[:12]}, not {entry.digest[:12]}"
+
+
+def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
+    """Compare the footers of a table's files with the manifest and the columns of the table; None if all is right.
+
+    Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
+    """
+    footers = [read_footer(folder / file) for file in entry.files]
+    rows = sum(footer.num_rows for footer in footers)
+    if rows != entry.rows:
+        return f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest"
+    for footer in footers:
+        problem = schema_problem(name, footer.schema.to_arrow_schema())
+        if problem is not None:
+            return f"{folder}: the table {name} {problem}: download or build it again"
+    return None
 
 
 def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:

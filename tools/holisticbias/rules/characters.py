@@ -19,6 +19,7 @@ _BEYOND_ASCII = re.compile(r"[^ -~\n]")
 _STRAY = re.compile(r"https?:|www\.|\s\s|^\s|\s$")
 _SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # checked by the rule slot
 _PLACES = re.compile(r"\[[^\[\]]*\]|[\[\]]")  # checked by the rule specification-template
+_STEM = re.compile(r"(?<=.)\*$")  # checked by the rule attribute-stem
 _ACCENTS = re.compile("[\u0300-\u0333]")  # above or below a letter; other combining marks strike it out
 # printable according to Unicode, but invisible: fillers, variation selectors, the blank Braille pattern
 _UNSEEN = re.compile(
@@ -28,23 +29,35 @@ _UNSEEN = re.compile(
 
 @rule(
     "clean-text",
-    asks="Text has only letters, digits, single spaces and English punctuation, and begins with a letter or a digit.",
+    asks="Text has only letters, digits, single spaces and English punctuation, and begins with a letter or a digit. "
+    "An attribute of a specification may end in *.",
     fix="write the text without this character",
 )
 def clean_text(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
             name = _name(keys)
-            places = _SLOT_OR_BRACE if isinstance(entry, Template) else _PLACES if "templates" in keys else None
+            places = _may_hold(entry, keys)
             odd = odd_character(text if places is None else places.sub("x", text))
             if odd is not None:
                 yield file.entry_problem(i, keys, f"The {name} contains {odd}.")
-            elif places is None and name != "continuation" and not (text[0].isalnum() or text[0] == "'"):
+            elif places not in (_SLOT_OR_BRACE, _PLACES) and name != "continuation" and not _begins_plainly(text):
                 yield file.entry_problem(i, keys, f"The {name} begins with {text[0]!r}.")
     for file in repository.with_entries:
         odd = odd_character(file.record.label)
         if odd is not None:
             yield file.problem(("label",), f"The label contains {odd}.")
+
+
+def _may_hold(entry: Entry, keys: Keys) -> re.Pattern[str] | None:
+    """The marks that a text of an entry may have besides plain characters."""
+    if isinstance(entry, Template):
+        return _SLOT_OR_BRACE
+    return _PLACES if "templates" in keys else _STEM if "attributes" in keys and "terms" in keys else None
+
+
+def _begins_plainly(text: str) -> bool:
+    return text[0].isalnum() or text[0] == "'"
 
 
 def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:

@@ -10,7 +10,7 @@ from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import Descriptor
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.specification_entries import Specification, is_stem
 from holisticbias.terms.versions import holds
 
 CONTROLS = "nonce"  # axis of made-up words, which describe nobody
@@ -114,12 +114,14 @@ def term_of_two_groups(repository: Repository) -> Problems:
 
 @rule(
     "attribute-twice",
-    asks="An attribute of a specification stands once in one set.",
+    asks="An attribute of a specification stands once in one set, unless it is published data, which keeps its words.",
     fix="remove one of the two",
     why="A pair with the attribute would count as stereotyped and as its opposite.",
 )
 def attribute_twice(repository: Repository) -> Problems:
     for file, i, entry in _all(repository):
+        if entry.published_as is not None:
+            continue
         counts = Counter(term.casefold() for chosen in entry.attributes for term in chosen.terms)
         seen: set[str] = set()
         for k, chosen in enumerate(entry.attributes):
@@ -127,6 +129,55 @@ def attribute_twice(repository: Repository) -> Problems:
                 if counts[term.casefold()] > 1 and term.casefold() in seen:
                     yield file.entry_problem(i, ("attributes", k, "terms", n), f"The attribute {term!r} stands twice.")
                 seen.add(term.casefold())
+
+
+@rule(
+    "attribute-stem",
+    asks="An attribute that ends in *, and stands for all words that begin so, has at least two letters before it, in "
+    "a specification without templates.",
+    fix="write the words themselves, or remove the templates",
+    why="A stem is found in a text, and is not a word that can be put into a sentence.",
+)
+def attribute_stem(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        for k, chosen in enumerate(entry.attributes):
+            for n, term in enumerate(chosen.terms):
+                keys: Keys = ("attributes", k, "terms", n)
+                if is_stem(term) and entry.templates:
+                    yield file.entry_problem(i, keys, f"{term!r} cannot be put into the templates.")
+                elif term.endswith("*") and not is_stem(term):
+                    yield file.entry_problem(i, keys, f"{term!r} stands for too many words.")
+
+
+@rule(
+    "attribute-opposites",
+    asks="Opposites are pairs of an attribute of a set of negative valence and one of a set of positive valence; a "
+    "negative attribute has one opposite.",
+    fix="write pairs of [negative, positive] attributes as they stand in sets with valence: negative and positive",
+    why="Opposites replace each other in a sentence.",
+)
+def attribute_opposites(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        seen: set[str] = set()
+        for k, pair in enumerate(entry.opposites):
+            for n, valence in enumerate(("negative", "positive")):
+                if pair[n] not in (t for chosen in entry.attributes if chosen.valence == valence for t in chosen.terms):
+                    yield file.entry_problem(i, ("opposites", k, n), f"{pair[n]!r} is not a {valence} attribute.")
+            if pair[0] in seen:
+                yield file.entry_problem(i, ("opposites", k, 0), f"{pair[0]!r} has two opposites.")
+            seen.add(pair[0])
+
+
+@rule(
+    "held-out-groups",
+    asks="At least two groups of a specification are not held out.",
+    fix="remove held_out from a group",
+    why="Mitigation makes the groups that are not held out equal, so it needs two.",
+)
+def held_out_groups(repository: Repository) -> Problems:
+    for file, i, entry in _all(repository):
+        if sum(not group.held_out for group in entry.groups) < 2:
+            yield file.entry_problem(i, ("groups",), "Fewer than two groups are left to train on.")
 
 
 @rule(

@@ -42,11 +42,16 @@ class Slot(Record):
 
 
 class AttributeSet(Record):
-    """A set of attributes: mathematics, pleasant words."""
+    """A set of attributes: mathematics, pleasant words.
+
+    A term that ends in ``*`` stands for every word that begins so: ``greed*`` for greed and greedy. ``valence`` says
+    whether the set holds the negative or the positive attributes of a stereotype.
+    """
 
     name: Key
     label: Text
     terms: tuple[Text, ...] = Field(min_length=1)
+    valence: Literal["negative", "positive"] | None = None
 
 
 class SpecificationWording(Wording):
@@ -57,6 +62,7 @@ class SpecificationWording(Wording):
     groups: tuple[TargetGroup, ...] | None = None
     slots: tuple[Slot, ...] | None = None
     attributes: tuple[AttributeSet, ...] | None = None
+    opposites: tuple[tuple[Text, Text], ...] | None = None
     templates: tuple[Text, ...] | None = None
     published_as: Text | None = None
     control: StrictBool | None = None
@@ -66,13 +72,20 @@ class Specification(Judged):
     """Groups, sets of attributes and the stereotype that pairs them; ``text`` is its title.
 
     ``templates`` are sentences with ``[T]`` for a group's term and ``[A]`` for an attribute; ``[T:FORM]`` takes only
-    the terms of slots of that form.
+    the terms of slots of that form. ``opposites`` are pairs of a negative and a positive attribute that replace each
+    other in a sentence.
     """
 
     groups: tuple[TargetGroup, ...] = Field(min_length=2)
     slots: tuple[Slot, ...] = Field(min_length=1)
     attributes: tuple[AttributeSet, ...] = Field(min_length=1)
+    opposites: tuple[tuple[Text, Text], ...] = ()
     templates: tuple[Text, ...] = ()
     published_as: Text | None = Field(None, description="its name in the data that its source published")
     control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
     history: tuple[SpecificationWording, ...] = ()
+
+
+def is_stem(attribute: str) -> bool:
+    """Whether an attribute stands for every word that begins with its letters, two at least, before the ``*``."""
+    return attribute.endswith("*") and len(attribute) > len("ab")

@@ -7,18 +7,29 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import ndtr
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, make_figure
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, Summaries, arrange
+from holisticbias_eval.measures.groups.comparisons import DISPARITY
+from holisticbias_eval.measures.groups.figures import (
+    FROM_HUMAN,
+    FROM_HUMAN_ADJUSTED,
+    Groups,
+    Summaries,
+    arrange,
+    difference_unit,
+)
 from holisticbias_eval.measures.groups.layout import MEAN, SHARE
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
+from holisticbias_eval.statistics.disparity import disparity_changes
 
+_Z = 1.959963984540054
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
 _NAMES = {
     FROM_HUMAN: CHANGE, FROM_HUMAN_ADJUSTED: CHANGE_ADJUSTED, SHARE: "second", MEAN: "second",
@@ -30,7 +41,7 @@ _NAMES = {
 def group_changes(
     measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table, seed: int
 ) -> tuple[Figure, ...]:
-    """Compute the change of every share and mean of the groups and domains that both runs have.
+    """Compute the change of every share and mean of the groups and domains that both runs have, and of disparities.
 
     Items that both runs have are paired: the bootstrap draws an item with its texts of both runs. ``change`` has a 95%
     interval and a two-sided p-value, ``change_adjusted_p`` is corrected over the groups of a domain (Holm 1979).
@@ -42,8 +53,29 @@ def group_changes(
     both = _in_common(_together(measure, shared, first, second))
     texts = read_texts(both)
     readings = tuple(read_method(both, measure, method, texts) for method in shared)
-    made = Summaries(measure, arrange(texts, readings, np.random.default_rng(seed))).figures()
-    return tuple(_renamed(figure) for figure in made if figure.name in _NAMES)
+    groups = arrange(texts, readings, np.random.default_rng(seed))
+    made = tuple(_renamed(figure) for figure in Summaries(measure, groups).figures() if figure.name in _NAMES)
+    return (*made, *_disparity_changes(measure, groups, np.random.default_rng(seed)))
+
+
+def _disparity_changes(measure: str, groups: Groups, rng: np.random.Generator) -> Iterator[Figure]:
+    """The disparity of both runs in every domain with several groups, and its change; the key ``figure`` names it."""
+    if groups.human is None:
+        return
+    every = disparity_changes(groups.items, groups.texts.slices(), groups.human.side, groups.model.side, rng)
+    for part, found in zip(groups.texts.slices(), every, strict=True):
+        for q, quantity in enumerate(groups.model.quantities if part.stop - part.start > 1 else ()):
+            keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
+            unit, n = difference_unit(quantity), part.stop - part.start
+            for name, value in (("first", found.first[q]), ("second", found.second[q])):
+                yield make_figure(measure, name, keys, value, unit, n, of=DISPARITY)
+            change, error = found.change[q], found.error[q]
+            known = not np.isnan(change + error)
+            ends_of = Interval(low=change - _Z * error, high=change + _Z * error) if known else None
+            yield make_figure(
+                measure, CHANGE, keys, change, unit, n, interval=ends_of,
+                p_value=2 * ndtr(-abs(change) / error) if known else None, of=DISPARITY,
+            )  # fmt: skip
 
 
 def _renamed(figure: Figure) -> Figure:

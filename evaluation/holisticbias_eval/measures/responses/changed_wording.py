@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.responses.distinct import distinct_changes
 from holisticbias_eval.measures.responses.groups import Grouping, read_design
 from holisticbias_eval.measures.responses.row_values import MEANS, read_wordings, row_values
 from holisticbias_eval.statistics.corrections import holm
@@ -27,25 +28,28 @@ def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: S
     corrected over the phrases, and over the axes (Holm 1979). Raises ``SelectionError`` if the runs have no response
     in common.
     """
-    before, after = _common(first, second)
+    before, after = common_responses(first, second)
     design = read_design(before)
-    values = [{(v.name, v.phrase or ""): v.values for v in row_values(t, read_wordings(t), phrases)}
-              for t in (before, after)]  # fmt: skip
+    wordings = [read_wordings(t) for t in (before, after)]
+    values = [{(v.name, v.phrase or ""): v.values for v in row_values(t, w, phrases)}
+              for t, w in zip((before, after), wordings, strict=True)]  # fmt: skip
     by_name: dict[str, list[str]] = {}
     for name, phrase in values[0]:
         if (name, phrase) in values[1]:
             by_name.setdefault(name, []).append(phrase)
-    return tuple(
+    changes = tuple(
         figure
         for grouping in (design.all, design.axes)
         for name, found in by_name.items()
-        for figure in _changes(
-            measure, name, grouping, {p: (values[0][name, p], values[1][name, p]) for p in found}
+        for figure in paired_changes(
+            measure, name, MEANS.get(name, "share"), grouping,
+            {p: (values[0][name, p], values[1][name, p]) for p in found},
         )
     )  # fmt: skip
+    return (*changes, *distinct_changes(measure, *wordings))
 
 
-def _common(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
+def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows of both tables with the same id, in the same order."""
     if not all("response_id" in table.column_names for table in (first, second)):
         raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
@@ -56,16 +60,27 @@ def _common(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
     return before, after
 
 
-def _changes(measure: str, name: str, grouping: Grouping, values: dict[str, tuple[Floats, Floats]]) -> Iterator[Figure]:
-    """The figures of one value, of each of its phrases if it has several, in every group."""
+def paired_changes(
+    measure: str,
+    name: str,
+    unit: str,
+    grouping: Grouping,
+    values: Mapping[str, tuple[Floats, Floats]],
+    *,
+    named: bool = True,
+) -> Iterator[Figure]:
+    """The figures of one value, of each of its phrases if it has several, in every group.
+
+    With ``named`` the key ``figure`` has the name of the value. P-values are corrected over phrases and groups (Holm).
+    """
+    about = {"figure": name} if named else {}
     moved = [
-        ({"figure": name, **({"phrase": phrase} if phrase else {}), **own}, before[rows], after[rows])
+        ({**about, **({"phrase": phrase} if phrase else {}), **own}, before[rows], after[rows])
         for phrase, (before, after) in values.items()
         for own, rows in _rows(grouping, ~np.isnan(before) & ~np.isnan(after))
     ]
     errors = [_error(after - before) for _, before, after in moved]
     p = holm(np.array([_p_value(after - before, e) for (_, before, after), e in zip(moved, errors, strict=True)]))
-    unit = MEANS.get(name, "share")
     for (keys, before, after), error, adjusted in zip(moved, errors, p.tolist(), strict=True):
         n = len(before)
         for run, found in (("first", before), ("second", after)):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from holisticbias_eval.models.embedded.gossip import GOSSIP, gossip_path
+from holisticbias_eval.models.embedded.gossip import NOTE as GOSSIP_NOTE
 from holisticbias_eval.models.embedded.responder import NOTE as RESPONDER_NOTE
 from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
 from holisticbias_eval.models.embedded.writer import NOTE as WRITER_NOTE
@@ -38,5 +40,6 @@ def shipped_models() -> Mapping[str, Shipped]:
         Shipped(EMBEDDED_MODEL, embedded_model_path(), NOTE),
         Shipped(RESPONDER, responder_path(), RESPONDER_NOTE),
         Shipped(WRITER, writer_path(), WRITER_NOTE),
+        Shipped(GOSSIP, gossip_path(), GOSSIP_NOTE),
     )
     return {model.name: model for model in models}

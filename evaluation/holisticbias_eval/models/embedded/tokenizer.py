@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
@@ -15,6 +15,7 @@ BOUNDARY = "<|endoftext|>"
 PADDING = "<|pad|>"
 CONTEXT = 64
 MERGES = 300
+_BLANK = "Ġ"  # in the alphabet of byte-level BPE
 # words with their hyphens and apostrophes, then anything else
 _OTHERWISE = r" ?[\p{L}\p{N}]+(?:[-'][\p{L}\p{N}]+)*| ?[^\s\p{L}\p{N}]+|\s+"
 
@@ -30,15 +31,22 @@ def make_tokenizer(release: Release) -> PreTrainedTokenizerFast:
 
 
 def whole_word_tokenizer(
-    terms: Iterable[str], texts: Iterable[str], context: int, control: Sequence[str] = ()
+    terms: Iterable[str],
+    texts: Iterable[str],
+    context: int,
+    control: Sequence[str] = (),
+    pieces: Mapping[str, Sequence[str]] | None = None,
 ) -> PreTrainedTokenizerFast:
     """Byte-level BPE with merges learned from the words of texts, where each word and each term is one token.
 
-    ``context`` is the model's longest text in tokens; ``control`` are further control tokens.
+    ``context`` is the model's longest text in tokens; ``control`` are further control tokens. ``pieces`` are the words
+    after a blank that are several tokens, each with the texts of its tokens.
     """
     split = _split(terms)
-    words = sorted({piece for text in texts for piece, _ in split.pre_tokenize_str(text)})
-    tokenizer = Tokenizer(_whole_words(words, [BOUNDARY, PADDING, *control]))
+    cut = {f" {word}": parts for word, parts in (pieces or {}).items()}
+    in_bytes = {_as_bytes(word): [_as_bytes(part) for part in parts] for word, parts in cut.items()}
+    words = sorted({piece for text in texts for piece, _ in split.pre_tokenize_str(text)} - in_bytes.keys())
+    tokenizer = Tokenizer(_whole_words(words, [BOUNDARY, PADDING, *control], in_bytes))
     tokenizer.pre_tokenizer = split
     tokenizer.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(
@@ -77,8 +85,18 @@ def _split(terms: Iterable[str]) -> pre_tokenizers.PreTokenizer:
     return pre_tokenizers.Sequence([pre_tokenizers.Split(pattern, behavior="isolated"), as_bytes])
 
 
-def _whole_words(words: list[str], control: list[str]) -> models.BPE:
-    """BPE over bytes whose vocabulary also holds each word, which is matched before any merge."""
+def _as_bytes(text: str) -> str:
+    """A text in the alphabet of byte-level BPE."""
+    return "".join(piece for piece, _ in pre_tokenizers.ByteLevel(False, False).pre_tokenize_str(text))
+
+
+def _whole_words(words: list[str], control: list[str], pieces: Mapping[str, Sequence[str]]) -> models.BPE:
+    """BPE over bytes whose vocabulary also holds each word, which is matched before any merge.
+
+    If there are ``pieces``, their letters are merged from left to right, and there are no other merges.
+    """
+    if pieces:
+        return _merged_pieces(words, control, pieces)
     learned = Tokenizer(models.BPE())
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     learned.train_from_iterator(
@@ -95,3 +113,17 @@ def _whole_words(words: list[str], control: list[str]) -> models.BPE:
     for word in words:
         vocabulary.setdefault(word, len(vocabulary))
     return models.BPE(vocab=vocabulary, merges=[tuple(pair) for pair in model["merges"]], ignore_merges=True)
+
+
+def _merged_pieces(words: list[str], control: list[str], pieces: Mapping[str, Sequence[str]]) -> models.BPE:
+    """BPE over bytes whose merges make the pieces of words, those at the start of a word first."""
+    ordered = sorted({part for parts in pieces.values() for part in parts}, key=lambda part: (part[0] != _BLANK, part))
+    vocabulary = {text: i for i, text in enumerate([*control, *sorted(pre_tokenizers.ByteLevel.alphabet())])}
+    merges: dict[tuple[str, str], None] = {}
+    for part in ordered:
+        for end in range(1, len(part)):
+            merges[part[:end], part[end]] = None
+            vocabulary.setdefault(part[: end + 1], len(vocabulary))
+    for word in words:
+        vocabulary.setdefault(word, len(vocabulary))
+    return models.BPE(vocab=vocabulary, merges=list(merges), ignore_merges=True)

@@ -104,8 +104,13 @@ def _divergence(model: GPT2LMHeadModel, tree: PrefixTree, texts: Ints) -> torch.
     return divergence(model, Step(tree.tokens[texts, :longest], counted, following))
 
 
-def make_model(tokenizer: PreTrainedTokenizerFast, context: int, seed: int, settings: Settings) -> GPT2LMHeadModel:
-    """A GPT-2-shaped model for a tokenizer with random weights from a seed; ``context`` is its longest text."""
+def make_model(
+    tokenizer: PreTrainedTokenizerFast, context: int, seed: int, settings: Settings, inner: int | None = None
+) -> GPT2LMHeadModel:
+    """A GPT-2-shaped model for a tokenizer with random weights from a seed.
+
+    ``context`` is its longest text; ``inner`` the width between the layers of a block, four times the width if null.
+    """
     torch.manual_seed(seed)
     return GPT2LMHeadModel(
         GPT2Config(
@@ -114,6 +119,7 @@ def make_model(tokenizer: PreTrainedTokenizerFast, context: int, seed: int, sett
             n_embd=settings.width,
             n_layer=settings.layers,
             n_head=settings.heads,
+            n_inner=inner,
             activation_function="gelu_pytorch_tanh",
             resid_pdrop=0.0,
             embd_pdrop=0.0,

@@ -14,15 +14,14 @@ from holisticbias_eval.report.drawings.shapes import (
     Line,
     Shape,
     Text,
-    label,
     upright,
+    wrapped,
 )
-from holisticbias_eval.report.plain_text import shorten
 from holisticbias_eval.report.units import show
 from holisticbias_eval.sections import Estimate, Forest, ends
 
 ROW = 30
-GROUP_ROW, GROUP_LENGTH = 26, 48
+GROUP_ROW, GROUP_LENGTH = 26, 42
 
 
 def draw_forest(chart: Forest) -> Drawing:
@@ -34,10 +33,13 @@ def draw_forest(chart: Forest) -> Drawing:
     for estimate in chart.estimates:
         if estimate.group != group:
             group = estimate.group
-            shapes.append(Text("group", MARGIN, y + 18, shorten(group, GROUP_LENGTH)))
-            y += GROUP_ROW
-        shapes.extend(_row(estimate, y, scale, chart))
-        y += ROW
+            named, lower = wrapped(group, y + 18, GROUP_LENGTH, "group")
+            shapes.extend(named)
+            y += GROUP_ROW + lower
+        narrow = BESIDE_BRIEF if _brief(estimate, chart) else ALONE
+        named, lower = wrapped(estimate.label, y + 14, narrow)
+        shapes.extend((*named, *_row(estimate, y + lower, scale, chart)))
+        y += ROW + lower
     shapes.extend(scale.foot(y, chart.scale))
     said = "; ".join(_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
     return Drawing(chart.title, said, y + foot_height(chart.scale), tuple(shapes))
@@ -45,9 +47,7 @@ def draw_forest(chart: Forest) -> Drawing:
 
 def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[Shape]:
     kind = " marked" if estimate.marked else ""
-    brief = brief_interval(ends(estimate.interval), chart.unit) if estimate.interval else ""
-    yield from label(estimate.label, y + 14, BESIDE_BRIEF if brief else ALONE)
-    yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), brief)
+    yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), _brief(estimate, chart))
     yield from scale.grid(y + 18, y + 29)
     yield upright("reference", scale.place(chart.reference), y + 17, y + 30)
     low, high = ends(estimate.interval) or (None, None)
@@ -57,6 +57,10 @@ def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[
         yield upright("before", scale.place(value), y + 18, y + 29)
     for value in finite((estimate.value,)):
         yield Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
+
+
+def _brief(estimate: Estimate, chart: Forest) -> str:
+    return brief_interval(ends(estimate.interval), chart.unit) if estimate.interval else ""
 
 
 def _in_words(estimate: Estimate, unit: str, name: str) -> str:

@@ -7,6 +7,7 @@ letters keep their size. Other drawings keep their proportions.
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 from holisticbias_eval.report.plain_text import shorten
@@ -17,6 +18,8 @@ MARGIN = 6
 SPAN = WIDTH - 2 * MARGIN
 LETTER = 6.4
 """Pixels a letter of 12 px takes, more or less."""
+LINE = 15
+"""Height of a line of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +104,16 @@ def label(text: str, y: float, narrow: int, wide: int = 60) -> tuple[Text, ...]:
         Text("wide-only", MARGIN, y, shorten(text, wide)),
         Text("narrow-only", MARGIN, y, shorten(text, narrow)),
     )
+
+
+def wrapped(text: str, y: float, narrow: int, kind: str = "", wide: int = 60) -> tuple[tuple[Text, ...], float]:
+    """A label on the left in as many lines as a narrow screen needs, and the height of those after the first.
+
+    A wide screen has one line, at the height of the last; only there a very long label is cut.
+    """
+    lines = textwrap.wrap(text, narrow) or [""]
+    if len(lines) == 1:
+        return (Text(kind, MARGIN, y, lines[0]),), 0.0
+    lower = LINE * (len(lines) - 1)
+    own = (Text(f"{kind} narrow-only".strip(), MARGIN, y + LINE * i, line) for i, line in enumerate(lines))
+    return (Text(f"{kind} wide-only".strip(), MARGIN, y + lower, shorten(text, wide)), *own), lower

@@ -1,0 +1,197 @@
+"""``holisticbias mitigate``: train a model so that it treats groups more alike, and measure what that changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holisticbias_eval.commands.engine_options import RELEASE_HELP
+from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.style_options import read_style, style_options
+
+if TYPE_CHECKING:
+    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
+    from holisticbias_eval.pipeline.mitigation_measuring import Measuring
+
+_METHODS = """
+\b
+Methods, from Zhao et al. 2024 and, the last two, Smith et al. 2022:
+  lmd             a loss on unequal probabilities of the groups' terms in the place of a mention
+  add             a loss on unequal cosines of the groups' terms to negative attributes
+  ctda            sentences rewritten for every other group
+  cada            sentences with the opposite attributes
+  style_equality  the model's own responses, tagged by the bias of their style
+  self_chat       the same responses without tags, for comparison
+"""
+
+_training = option_group(
+    "Training (a method has its own defaults for some; see docs/mitigation.md)",
+    click.option("--epochs", type=click.IntRange(1), help="Passes over the texts."),
+    click.option("--steps", type=click.IntRange(1), help="Optimizer steps, in place of epochs."),
+    click.option("--batch", type=click.IntRange(1), help="Texts per batch."),
+    click.option("--accumulation", type=click.IntRange(1), help="Batches per optimizer step."),
+    click.option("--learning-rate", type=click.FloatRange(0, min_open=True)),
+    click.option("--warmup", type=click.IntRange(0), help="Steps until the full learning rate; it falls linearly."),
+    click.option("--optimizer", type=click.Choice(["adamw", "sgd"])),
+    click.option("--weight", type=click.FloatRange(0), help="Weight of the method's auxiliary loss."),
+    click.option("--lm-weight", type=click.FloatRange(0), help="Weight of the language model's loss."),
+    click.option(
+        "--patience",
+        type=click.IntRange(0),
+        help="Validations without improvement after which the training stops and keeps the best state; with 0 it "
+        "makes all steps and keeps the last state.",
+    ),
+    click.option(
+        "--criterion",
+        type=click.Choice(["perplexity", "loss"]),
+        help="What has to improve: the validation perplexity, or the whole loss on validation texts.",
+    ),
+    click.option("--evaluations", type=click.IntRange(1), help="Validations in the training."),
+    click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of the training, and of the split."),
+    click.option("--lora-rank", type=click.IntRange(1), help="Train LoRA adapters of this rank, and merge them."),
+    click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
+)
+_choosing = option_group(
+    "Grid",
+    click.option(
+        "--grid",
+        metavar="NAME|FILE",
+        help="Try every combination of a grid's values: zhao-2024, a file, or default, which is the method's own. "
+        "Without it one training is made.",
+    ),
+    click.option(
+        "--max-perplexity-rise",
+        type=click.FloatRange(0),
+        default=5.0,
+        show_default=True,
+        metavar="PERCENT",
+        help="The point with the smallest F on validation sentences is chosen among those whose validation perplexity "
+        "is at most so far above that of the model before training; without such a point, the smallest perplexity.",
+    ),
+)
+_measuring = option_group(
+    "Measuring before and after",
+    click.option("--no-measure", is_flag=True, help="Only train."),
+    click.option(
+        "--measure",
+        metavar="NAMES",
+        help="Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
+        "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",
+    ),
+    click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=f"For further measures. {RELEASE_HELP}"),
+    click.option(
+        "--retain",
+        multiple=True,
+        metavar="FILE|multiwoz:FOLDER",
+        help="Neutral text, one text per line, whose perplexity is compared; or a folder of MultiWOZ for dialogue "
+        "state tracking.",
+    ),
+    click.option(
+        "--retain-command",
+        metavar="COMMAND",
+        help="Any other evaluation, run without a shell: {model} becomes the model, {out} a path to write to. It must "
+        "report a JSON object of numbers, there or as its last line.",
+    ),
+)
+
+
+@click.command(
+    cls=GroupedCommand,
+    short_help="Train a model so that it treats groups more alike, and measure the change.",
+    epilog=_METHODS,
+)
+@click.argument("methods", metavar="METHOD[,METHOD...]")
+@click.option(
+    "--model",
+    metavar="ID|FOLDER",
+    help="Causal model: a folder or a Hub repository. Default: embedded-gossip; for methods of responses the embedded "
+    "responder.",
+)
+@click.option("--specification", metavar="NAME|FILE", help="Specification of the groups. Default: calibration-many.")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    metavar="FILE|FOLDER",
+    help="Sentences about the groups: a table of examples, which is split, or a folder that holisticbias split wrote. "
+    "Default, for calibration-many: its invented sentences.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder of the model; of one for each method, if several.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace another mitigation in the output folder.")
+@click.option(
+    "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
+)
+@click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
+@style_options
+@_training
+@_choosing
+@_measuring
+def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
+    """Train MODEL with each METHOD, and compare it before and after.
+
+    The model's folder has safetensors weights, a tokenizer, a model card, mitigation.json with everything that the
+    weights depend on, the runs before and after in measured/, and a page, report.html. An interrupted training
+    continues when the same command is run again.
+    """
+    from rich.console import Console
+
+    from holisticbias_eval.pipeline.mitigating import mitigate
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.report.terminal import print_report
+
+    names, options, measuring = _split(methods), _options(given), _measure(given)
+    display = Display(Console(stderr=True))
+    style = read_style(given)
+    made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)
+    print_report(made.report)
+    for one in made.models:
+        click.echo(f"Model: {one.folder}")
+    click.echo(f"Report: {made.page}")
+
+
+_SETTINGS = (
+    "epochs", "steps", "batch", "accumulation", "learning_rate", "warmup", "optimizer", "weight", "lm_weight",
+    "criterion", "evaluations", "seed", "lora_rank",
+)  # fmt: skip
+
+
+def _options(given: dict[str, Any]) -> MitigationOptions:
+    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
+
+    settings = {name: given[name] for name in _SETTINGS if given[name] is not None}
+    if given["patience"] is not None:
+        settings["patience"] = given["patience"] or None
+    return MitigationOptions(
+        model=given["model"],
+        specification=given["specification"],
+        corpus=given["corpus"],
+        settings=settings,
+        grid=given["grid"],
+        most_rise=given["max_perplexity_rise"] / 100,
+        hold_out=given["hold_out"],
+        groups=_split(given["groups"]),
+        device=given["device"],
+    )
+
+
+def _measure(given: dict[str, Any]) -> Measuring | None:
+    from holisticbias_eval.pipeline.mitigation_measuring import Measuring
+    from holisticbias_eval.pipeline.retention import read_retain
+
+    further = _split(given["measure"])
+    if given["no_measure"]:
+        if further or given["retain"] or given["retain_command"]:
+            raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
+        return None
+    retain = read_retain(given["retain"], given["retain_command"])
+    return Measuring(further=further, release=given["release"], retain=retain, device=given["device"])
+
+
+def _split(value: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (value or "").split(",") if name.strip())

@@ -1,0 +1,156 @@
+"""``holisticbias retrieve``: find sentences about groups in texts that people wrote."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.corpus.retrieval_files import Retrieved
+    from holisticbias_eval.corpus.retrieving import RetrievalSettings
+
+
+@click.command(short_help="Find sentences about groups in texts that people wrote.")
+@click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
+@click.option(
+    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write (.parquet, .csv, .jsonl).")
+@click.option(
+    "--field", "text_field", metavar="NAME", help="Field with the text. Default: the first of body, text, comment."
+)
+@click.option("--paragraphs", is_flag=True, help="Text files: a document is a paragraph instead of a line.")
+@click.option(
+    "--words", type=click.IntRange(0), default=7, show_default=True, help="Words to either side of the group's term."
+)
+@click.option(
+    "--until",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="YYYY-MM-DD",
+    help="Only documents from before this day (UTC), and from --years before it on. Zhao et al. 2024: 2022-03-10.",
+)
+@click.option("--years", type=click.IntRange(1, 1000), metavar="N", help="Years before --until.  [default: 3]")
+@click.option("--dated", is_flag=True, help="Leave out documents without a date.")
+@click.option(
+    "--per-group",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Most sentences of each group. Default: 10,000. Every group gets as many as the group with the fewest.",
+)
+@click.option("--unequal", is_flag=True, help="Keep more sentences of groups that have more.")
+@click.option("--held-out", is_flag=True, help="Retrieve sentences about held-out groups too.")
+@click.option(
+    "--without",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    metavar="FILE",
+    help="File with identifiers to leave out, one per line: ids of documents, FILE:LINE, or ids of examples. Repeat "
+    "for more files.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
+def command(
+    sources: tuple[str, ...],
+    specification: str,
+    out: Path,
+    text_field: str | None,
+    paragraphs: bool,
+    words: int,
+    until: datetime | None,
+    years: int | None,
+    dated: bool,
+    per_group: int | None,
+    unequal: bool,
+    held_out: bool,
+    without: tuple[Path, ...],
+    seed: int,
+) -> None:
+    """Write a table of sentences that mention a group and an attribute of a specification.
+
+    Sources are text files (a document on each line), JSON lines, also compressed (.zst, .gz, .bz2, .xz), folders of
+    such files, and datasets of the Hugging Face Hub as hub:OWNER/NAME[:CONFIG][:SPLIT]. Each is read once, in bounded
+    memory. A sentence is a group's term with the words around it, cleaned and in lower case (Zhao et al. 2024); it
+    must mention an attribute, and no other group. `holisticbias annotate` and `holisticbias split` read the table.
+
+    The right to use and share the texts, and the wishes of their authors, are yours to respect: see docs/corpora.md.
+    """
+    _refuse_missing_packages(sources)
+    from rich.console import Console
+
+    from holisticbias_eval.corpus.retrieval_files import retrieve_examples
+    from holisticbias_eval.corpus.retrieving import RetrievalSettings
+    from holisticbias_eval.progress import Display
+
+    if years is not None and until is None:
+        raise click.UsageError("--years needs --until, the day that the years end on")
+    since, before = _dates(until, years or 3)
+    settings = RetrievalSettings(words, since, before, dated, per_group, unequal, held_out, seed)
+    made = retrieve_examples(
+        sources,
+        specification,
+        out,
+        settings,
+        Display(Console(stderr=True)),
+        text_field=text_field,
+        paragraphs=paragraphs,
+        without=without,
+    )
+    _print(made, settings)
+
+
+def _refuse_missing_packages(sources: tuple[str, ...]) -> None:
+    from importlib.util import find_spec
+
+    from holisticbias_eval.corpus.hub_datasets import HUB
+
+    needed = ["emoji", "zstandard", *(["datasets"] if any(one.startswith(HUB) for one in sources) else [])]
+    for name in needed:
+        if find_spec(name) is None:
+            raise click.UsageError(f"this needs the package {name}: pip install 'holisticbias[corpus]'")
+
+
+def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None]:
+    from holisticbias_eval.corpus.retrieving import years_before
+
+    if until is None:
+        return None, None
+    try:
+        return years_before(until.date(), years), until.date()
+    except ValueError as error:
+        raise click.UsageError(f"there is no year {until.year - years}: give fewer --years") from error
+
+
+def _print(made: Retrieved, settings: RetrievalSettings) -> None:
+    """Print the sentences of each group, what was left out, and what to know before using the table."""
+    from holisticbias_eval.report.plain_text import printable
+
+    record = made.record
+    documents = record["documents"]
+    click.echo(f"  {'sentences':<28} {'found':>10} {'kept':>10}")
+    for group, counts in record["groups"].items():
+        click.echo(f"  {printable(group)[:28]:<28} {counts['found']:>10,} {counts['kept']:>10,}")
+    click.echo(f"{documents['read']:,} documents read; {documents['mentioning_a_group']:,} mention a group")
+    for why, count in documents["left_out"].items():
+        click.echo(f"Left out: {count:,} documents: {why}")
+    for why, count in record["mentions_left_out"].items():
+        click.echo(f"Left out: {count:,} mentions: {why}")
+    if settings.until and documents["kept_without_a_date"]:
+        click.echo(f"Kept: {documents['kept_without_a_date']:,} documents without a date; --dated leaves them out")
+    if record["bad_lines"]:
+        click.echo(f"Skipped: {record['bad_lines']:,} lines, the first {printable(record['first_bad_line'])}", err=True)
+    if record["rows_without_text"]:
+        click.echo(f"Skipped: {record['rows_without_text']:,} rows without a text", err=True)
+    for damage in record["damaged"]:
+        click.echo(f"Not read to the end: {printable(damage)}", err=True)
+    missing = [printable(group) for group, counts in record["groups"].items() if not counts["found"]]
+    if missing:
+        click.echo(f"No sentence was found about: {', '.join(missing)}", err=True)
+    click.echo(
+        "The texts belong to their authors: check the licence of your sources before you share the table, and leave "
+        "out what an author deletes with --without.",
+        err=True,
+    )
+    total = sum(counts["kept"] for counts in record["groups"].values())
+    click.echo(f"{total:,} sentences: {made.out}")

@@ -1,0 +1,88 @@
+"""``holisticbias split``: divide examples into training, validation and test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from holisticbias_eval.corpus.splitting import Split
+
+
+@click.command(short_help="Divide examples into training, validation and test.")
+@click.argument("examples", type=click.Path(path_type=Path))
+@click.option(
+    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.option(
+    "--test",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Sentences of each group for the test. Default: 15% of the smallest group's.",
+)
+@click.option(
+    "--validation",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Sentences of each group for the validation. Default: 15% of the smallest group's.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
+@click.option(
+    "--apart",
+    is_flag=True,
+    help="Leave sentences out of the training that differ from a test or validation sentence in the group alone.",
+)
+def command(
+    examples: Path,
+    specification: str,
+    out: Path,
+    test: int | None,
+    validation: int | None,
+    seed: int,
+    apart: bool,
+) -> None:
+    """Write train.parquet, validation.parquet, test.parquet and split.json.
+
+    EXAMPLES is a table with dimension, group and text, and label if people have annotated it; only biased sentences
+    count. Validation and test draw equal numbers of sentences from each group, and have each sentence once for every
+    group: the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training. Sentences about
+    held-out groups are left out.
+    """
+    from rich.console import Console
+
+    from holisticbias_eval.corpus.split_folder import make_split
+    from holisticbias_eval.corpus.splitting import SplitSettings
+    from holisticbias_eval.progress import Display
+
+    display = Display(Console(stderr=True))
+    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart), display), out)
+
+
+def _print(split: Split, out: Path) -> None:
+    """Print the sentences of each group, and what was left out."""
+    from holisticbias_eval.report.plain_text import printable
+
+    if not split.labelled:
+        click.echo("The examples have no labels: all count as biased.", err=True)
+    click.echo(f"  {'sentences':<28} {'training':>10} {'validation':>10} {'test':>10}")
+    for group, counts in split.groups.items():
+        numbers = " ".join(f"{counts[part]:>10,}" for part in ("train", "validation", "test"))
+        click.echo(f"  {printable(group)[:28]:<28} {numbers}")
+    for reason, count in split.left_out.items():
+        click.echo(f"Left out: {count:,} examples: {reason}")
+    for reason, count in split.kept_from_test.items():
+        click.echo(f"Training only: {count:,} sentences: {printable(reason)}")
+    if split.repeated_forms:
+        click.echo(
+            f"{split.repeated_forms:,} sentences of the test or validation differ from another sentence there in the "
+            "group alone, because there are too few different sentences"
+        )
+    if split.shared_forms:
+        click.echo(
+            f"{split.shared_forms:,} training sentences differ from a test or validation sentence in the group alone; "
+            "--apart leaves them out"
+        )
+    click.echo(f"Split: {out}")

@@ -1,0 +1,104 @@
+"""Read the lines of a file, compressed or not, in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+COMPRESSED = (".zst", ".gz", ".bz2", ".xz")
+LONGEST = 1 << 24
+"""Bytes of the longest line that is read."""
+WINDOW = 1 << 31
+"""Bytes of the largest zstd window that is read: Reddit archives are written with ``--long=31``."""
+_MAGIC = {b"\x28\xb5\x2f\xfd": ".zst", b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_PLAIN = 1 << 18  # bytes
+_PACKED = 1 << 12  # bytes: a few bytes of zstd can hold 128 KiB
+
+
+class DamagedError(Exception):
+    """A file whose compressed data ends in the middle or is damaged; the lines before were read."""
+
+
+def compression(path: Path) -> str | None:
+    """The suffix of the compression that a file's first bytes say, null if it is not compressed. Raises ``OSError``."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def read_lines(path: Path, read: Callable[[int], None]) -> Iterator[bytes | None]:
+    """Yield the lines of a file without their ends, null for a line longer than ``LONGEST``.
+
+    ``read`` takes the number of bytes of the file that were read since its last call. The last lines before damage are
+    yielded too. Raises ``DamagedError`` after them, and ``OSError``.
+    """
+    kind = compression(path)
+    with path.open("rb") as raw:
+        chunks = _plain(raw, read) if kind is None else _unpacked(raw, kind, read)
+        first = True
+        for line in split_lines(chunks):
+            yield line.removeprefix(b"\xef\xbb\xbf") if first and line is not None else line
+            first = False
+
+
+def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:
+    """Yield the lines of chunks of bytes without their ends, null for a line of more than ``longest`` bytes.
+
+    A line that damage cuts is left out.
+    """
+    rest, too_long = b"", False
+    for chunk in chunks:
+        *lines, last = chunk.split(b"\n")
+        if lines:
+            lines[0] = rest + lines[0]
+            for place, line in enumerate(lines):
+                is_cut = (too_long and not place) or len(line) > longest
+                yield None if is_cut else line.removesuffix(b"\r")
+            rest, too_long = last, False
+        elif not too_long:
+            rest += last
+        if len(rest) > longest:
+            rest, too_long = b"", True
+    if rest or too_long:
+        yield None if too_long else rest.removesuffix(b"\r")
+
+
+def _plain(raw: IO[bytes], read: Callable[[int], None]) -> Iterator[bytes]:
+    while data := raw.read(_PLAIN):
+        yield data
+        read(len(data))
+
+
+def _unpacked(raw: IO[bytes], kind: str, read: Callable[[int], None]) -> Iterator[bytes]:
+    """The content of a compressed file, of all its frames one after another."""
+    unpacker: Any = None
+    make, damages = _unpackers(kind)
+    try:
+        while data := raw.read(_PACKED):
+            read(len(data))
+            while data := data if unpacker else data.lstrip(b"\0"):
+                unpacker = unpacker or make()
+                yield unpacker.decompress(data)
+                data = unpacker.unused_data if unpacker.eof else b""
+                unpacker = None if unpacker.eof else unpacker
+    except damages as error:
+        raise DamagedError(f"its compressed data is damaged ({' '.join(str(error).split())[:100]})") from error
+    if unpacker is not None:
+        raise DamagedError("its compressed data ends in the middle")
+
+
+def _unpackers(kind: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
+    """The function that makes a decompressor, and the errors that it raises for damaged data."""
+    if kind == ".zst":
+        import zstandard
+
+        return zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj, (zstandard.ZstdError,)
+    if kind == ".gz":
+        return (lambda: zlib.decompressobj(wbits=31)), (zlib.error,)
+    if kind == ".bz2":
+        return bz2.BZ2Decompressor, (OSError, EOFError)
+    return lzma.LZMADecompressor, (lzma.LZMAError, EOFError)

@@ -1,0 +1,114 @@
+"""Read MultiWOZ 2.0 and 2.1 in their published form: turns of dialogues with the state of the user's wishes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holisticbias_eval.errors import DialoguesError
+from holisticbias_eval.models.source import file_sha256
+
+DATA = "data.json"
+LISTS = {"validation": "valListFile", "test": "testListFile"}
+_ENDINGS = (".json", ".txt")
+_UNSET = ("", "not mentioned", "none", "not given")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A user's turn: what was said so far, the turn included, and the state after it, values by ``domain-slot``."""
+
+    dialogue: str
+    number: int
+    history: str
+    state: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogues:
+    """The turns of the training part and of the test part, and the digest of the file.
+
+    Validation dialogues are in neither; ``held_out`` counts them.
+    """
+
+    train: tuple[Turn, ...]
+    test: tuple[Turn, ...]
+    held_out: int
+    sha256: str
+
+
+def read_multiwoz(folder: Path) -> Dialogues:
+    """Read ``data.json``, ``valListFile`` and ``testListFile`` (``.json`` or ``.txt``) of a folder.
+
+    Raises ``DialoguesError`` with what is missing or not in the published form.
+    """
+    path = folder / DATA
+    content = _read(path)
+    lists = {part: _read_list(folder, name) for part, name in LISTS.items()}
+    parts: dict[str, list[Turn]] = {"train": [], "validation": [], "test": []}
+    for name, dialogue in content.items():
+        part = next((part for part, names in lists.items() if name in names), "train")
+        parts[part] += _turns(path, name, dialogue)
+    for part in ("train", "test"):
+        if not any(turn.state for turn in parts[part]):
+            raise DialoguesError(f"{path}: no {part} dialogue has a state with a value: is the folder complete?")
+    return Dialogues(tuple(parts["train"]), tuple(parts["test"]), len(lists["validation"]), file_sha256(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_bytes())
+    except OSError as error:
+        raise DialoguesError(f"{path} cannot be read: {error.strerror}; unpack MultiWOZ 2.0 or 2.1 there") from error
+    except (ValueError, RecursionError) as error:
+        raise DialoguesError(f"{path} is not JSON: {str(error)[:200]}") from error
+    if not isinstance(content, dict):
+        raise DialoguesError(f"{path} is not an object of dialogues by name, as in MultiWOZ 2.0 and 2.1")
+    return content
+
+
+def _read_list(folder: Path, name: str) -> frozenset[str]:
+    paths = [folder / f"{name}{ending}" for ending in _ENDINGS]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise DialoguesError(f"{folder} has no {' and no '.join(p.name for p in paths)}: it lists the dialogues")
+    try:
+        return frozenset(line.strip() for line in path.read_text("utf-8").splitlines() if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise DialoguesError(f"{path} cannot be read as UTF-8: {str(error)[:200]}") from error
+
+
+def _turns(path: Path, name: str, dialogue: Any) -> Iterator[Turn]:
+    """The user's turns: entries at even places, each with the state in the entry that follows."""
+    log = dialogue.get("log") if isinstance(dialogue, dict) else None
+    if not isinstance(log, list) or not all(isinstance(entry, dict) and "text" in entry for entry in log):
+        raise DialoguesError(f"{path}: {name[:80]!r} has no log of turns with text, as in MultiWOZ 2.0 and 2.1")
+    said = [" ".join(str(entry["text"]).split()) for entry in log]
+    for number in range(0, len(log) - 1, 2):
+        spoken = (f"{'user' if i % 2 == 0 else 'system'}: {text}" for i, text in enumerate(said[: number + 1]))
+        yield Turn(name, number, "\n".join(spoken), _state(log[number + 1].get("metadata")))
+
+
+def _state(metadata: Any) -> dict[str, str]:
+    """The values that are set, by domain and slot; bookings that were made are not wishes."""
+    if not isinstance(metadata, dict):
+        return {}
+    found = {}
+    for domain, parts in metadata.items():
+        for part in ("book", "semi"):
+            slots = parts.get(part) if isinstance(parts, dict) else None
+            for slot, value in (slots or {}).items() if isinstance(slots, dict) else ():
+                text = _value(value)
+                if text.lower() not in _UNSET:
+                    found[f"{domain}-{slot.strip().lower()}"] = text
+    return found
+
+
+def _value(value: Any) -> str:
+    """A value as text; of alternatives the first."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = value[0] if value and isinstance(value[0], str) else ""
+    return " ".join(value.split("|")[0].split()) if isinstance(value, str) else ""

@@ -1,0 +1,92 @@
+"""Folders with a split of examples: written whole, and read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holisticbias.output import new_folder, refuse_target
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.splitting import SCHEMA, Split, SplitSettings, split_examples
+from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.progress import Display
+from holisticbias_eval.stereotypes.specifications import read_specification
+
+RECORD = "split.json"
+PARTS = ("train", "validation", "test")
+
+
+def is_split(path: Path) -> bool:
+    """Whether a path is a folder with a split."""
+    return (path / RECORD).is_file()
+
+
+def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, display: Display) -> Split:
+    """Split the examples of a file for the specification with this name, and write the folder.
+
+    Raises ``CorpusError``, ``SpecificationError`` and ``OutputError``.
+    """
+    refuse_target(out, is_split)
+    specification = read_specification(name)
+    with display.step("Reading examples"):
+        table = read_examples(examples, specification)
+    with display.step(f"Rewriting {len(table):,} examples for {len(specification.groups)} groups"):
+        split = split_examples(table, specification, settings)
+    write_split(split, out, specification, settings, examples.name)
+    return split
+
+
+def write_split(
+    split: Split, folder: Path, specification: Specification, settings: SplitSettings, source: str | None = None
+) -> None:
+    """Write the three parts and ``split.json``; an earlier split in the folder is replaced. Raises ``OutputError``.
+
+    ``source`` names the examples.
+    """
+    record = {
+        "specification": specification.id,
+        "source": source,
+        "seed": settings.seed,
+        "labelled": split.labelled,
+        "originals": split.originals,
+        "groups": split.groups,
+        "held_out": [group.name for group in specification.groups if group.held_out],
+        "left_out": split.left_out,
+        "kept_from_test": split.kept_from_test,
+        "repeated_forms": split.repeated_forms,
+        "shared_forms": split.shared_forms,
+    }
+    with new_folder(folder, is_split) as target:
+        for name in PARTS:
+            pq.write_table(getattr(split, name), target / f"{name}.parquet", compression="zstd")
+        (target / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", "utf-8")
+
+
+def read_part(folder: Path, part: str) -> pa.Table:
+    """One part of a split: train, validation or test. Raises ``CorpusError``."""
+    path = folder / f"{part}.parquet"
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CorpusError(f"{path} cannot be read: {reason}; make the split again with holisticbias split") from error
+    missing = [name for name in SCHEMA.names if name not in table.column_names]
+    if missing:
+        raise CorpusError(f"{path} has no column {', '.join(missing)}: make the split again with holisticbias split")
+    return table.select(SCHEMA.names).cast(SCHEMA)
+
+
+def read_split_record(folder: Path) -> dict[str, Any]:
+    """The record of a split. Raises ``CorpusError``."""
+    try:
+        record = json.loads((folder / RECORD).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise CorpusError(f"{folder / RECORD} cannot be read: {str(error)[:200]}; make the split again") from error
+    if not isinstance(record, dict):
+        raise CorpusError(f"{folder / RECORD} is not a record of a split: make the split again")
+    return record

@@ -1,0 +1,222 @@
+"""Analyse the judgements of a study: win rates, tests, agreement, and annotators who fail catch questions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.errors import JudgementsError
+from holisticbias_eval.figures import Interval, Part
+from holisticbias_eval.judgements.answers import Answer
+from holisticbias_eval.judgements.key import Key, Model
+from holisticbias_eval.judgements.tallies import Judgement, Judgements, join
+from holisticbias_eval.statistics.choices import clustered_interval, exact_share, flip_p_value
+from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.rater_agreement import fleiss_kappa, krippendorffs_alpha, raw_agreement
+
+Who = Literal["kept", "all"]
+AGREEMENT = {"raw": raw_agreement, "krippendorff_alpha": krippendorffs_alpha, "fleiss_kappa": fleiss_kappa}
+
+
+class Settings(Part):
+    """Settings of an analysis; ``least`` is the share of catch answers below which an annotator is left out."""
+
+    least: float = 0.8
+    draws: int = 2000
+    seed: int = 0
+
+
+class Annotator(Part):
+    """The answers of an annotator: choices of a speaker, ties, refusals, and catch questions passed of those asked.
+
+    A tie or a refusal does not pass. ``kept`` is false if fewer than ``least`` are passed; without any catch answer
+    an annotator is kept.
+    """
+
+    name: str
+    chosen: int
+    left: int
+    ties: int
+    refused: int
+    passed: int
+    asked: int
+    kept: bool
+
+
+class Rate(Part):
+    """How often model B was chosen for a question, over the judgements in which a speaker was chosen.
+
+    ``interval`` and ``p_value`` are exact and take judgements as independent; the ``clustered`` ones take prompts as
+    independent. ``p_holm`` are corrected for the number of questions. ``left`` is the share of Speaker 1.
+    """
+
+    question: str
+    who: Who
+    chosen: int
+    wins: int
+    share: float | None
+    interval: Interval | None
+    p_value: float | None
+    p_holm: float | None = None
+    clustered_interval: Interval | None
+    clustered_p_value: float | None
+    clustered_p_holm: float | None = None
+    prompts: int
+    pairs: int
+    annotators: int
+    ties: int
+    refused: int
+    left: float | None
+    left_p_value: float | None
+
+
+class Agreement(Part):
+    """A figure of agreement about whose response is chosen, null if undefined, and the number of pairs behind it."""
+
+    question: str
+    who: Who
+    name: Literal["raw", "krippendorff_alpha", "fleiss_kappa"]
+    value: float | None
+    n: int
+
+
+class Analysis(Part):
+    """The result of ``acute-eval analyse``."""
+
+    schema_version: Literal[1] = 1
+    study: str
+    models: tuple[Model, Model]
+    settings: Settings
+    rates: tuple[Rate, ...]
+    agreement: tuple[Agreement, ...]
+    annotators: tuple[Annotator, ...]
+    unknown: int
+    empty: int
+    repeated: int
+    conflicting: int
+
+    def of(self, who: Who) -> tuple[Rate, ...]:
+        """The rates without annotators who fail catch questions (kept), or with them (all)."""
+        return tuple(rate for rate in self.rates if rate.who == who)
+
+
+def analyse(answers: Iterable[Answer], key: Key, settings: Settings) -> Analysis:
+    """Analyse answers; raises ``JudgementsError`` if none belongs to the study."""
+    found = join(answers, key)
+    if not found.pairs:
+        raise JudgementsError("no answer is about a pair of this study: give the files that the page has saved")
+    annotators = _annotators(found, settings.least)
+    kept = {one.name for one in annotators if one.kept}
+    by_who: dict[Who, list[Judgement]] = {
+        "kept": [one for one in found.pairs if one.annotator in kept], "all": list(found.pairs)
+    }  # fmt: skip
+    questions = [question.id for question in key.questions]
+    return Analysis(
+        study=key.study,
+        models=key.models,
+        settings=settings,
+        rates=tuple(rate for who, own in by_who.items() for rate in _rates(questions, own, who, settings)),
+        agreement=tuple(
+            one for who, own in by_who.items() for name in questions for one in _agreement(name, _of(own, name), who)
+        ),
+        annotators=annotators,
+        unknown=found.unknown,
+        empty=found.empty,
+        repeated=found.repeated,
+        conflicting=found.conflicting,
+    )
+
+
+def _of(judgements: Iterable[Judgement], question: str) -> list[Judgement]:
+    return [one for one in judgements if one.question == question]
+
+
+def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in found.pairs:
+        counted[one.annotator][one.choice] += 1
+    for one in found.catches:
+        counted[one.annotator]["asked"] += 1
+        counted[one.annotator]["passed"] += one.outcome == "first"
+    return tuple(
+        Annotator(
+            name=name,
+            chosen=own["left"] + own["right"],
+            left=own["left"],
+            ties=own["tie"],
+            refused=own["refused"],
+            passed=own["passed"],
+            asked=own["asked"],
+            kept=own["passed"] >= least * own["asked"],
+        )
+        for name, own in sorted(counted.items())
+    )
+
+
+def _rates(questions: Sequence[str], judgements: Sequence[Judgement], who: Who, settings: Settings) -> list[Rate]:
+    """The rate of each question; p-values corrected over questions with judgements."""
+    rates = [_rate(name, _of(judgements, name), who, settings) for name in questions]
+    exact, clustered = (
+        holm(np.array([np.nan if p is None else p for p in values], float))
+        for values in ([rate.p_value for rate in rates], [rate.clustered_p_value for rate in rates])
+    )
+    return [
+        rate.model_copy(update={"p_holm": _known(one), "clustered_p_holm": _known(other)})
+        for rate, one, other in zip(rates, exact, clustered, strict=True)
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: Settings) -> Rate:
+    chosen = [one for one in judgements if one.outcome in ("first", "second")]
+    wins, counts = _by_prompt(chosen)
+    exact = exact_share(int(wins.sum()), len(chosen))
+    left = exact_share(sum(one.choice == "left" for one in chosen), len(chosen))
+    return Rate(
+        question=question,
+        who=who,
+        chosen=len(chosen),
+        wins=int(wins.sum()),
+        share=exact.value,
+        interval=exact.interval,
+        p_value=exact.p_value,
+        clustered_interval=clustered_interval(wins, counts, settings.draws, settings.seed),
+        clustered_p_value=flip_p_value(2 * wins - counts),
+        prompts=len(counts),
+        pairs=len({one.pair.id for one in chosen}),
+        annotators=len({one.annotator for one in chosen}),
+        ties=sum(one.outcome == "tie" for one in judgements),
+        refused=sum(one.outcome == "refused" for one in judgements),
+        left=left.value,
+        left_p_value=left.p_value,
+    )
+
+
+def _by_prompt(chosen: Iterable[Judgement]) -> tuple[Ints, Ints]:
+    """Wins of model B and judgements of each prompt."""
+    counted: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for one in chosen:
+        counted[one.pair.prompt][0] += one.outcome == "second"
+        counted[one.pair.prompt][1] += 1
+    table = np.array(list(counted.values()), np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _agreement(question: str, judgements: Sequence[Judgement], who: Who) -> Iterable[Agreement]:
+    """Agreement about pairs, from judgements in which a speaker was chosen."""
+    chosen = [one for one in judgements if one.outcome in ("first", "second")]
+    names = {name: i for i, name in enumerate(sorted({one.annotator for one in chosen}))}
+    pairs = {name: i for i, name in enumerate(dict.fromkeys(one.pair.id for one in chosen))}
+    labels = np.full((len(pairs), len(names)), np.nan)
+    for one in chosen:
+        labels[pairs[one.pair.id], names[one.annotator]] = one.outcome == "second"
+    for name, figure in AGREEMENT.items():
+        value, n = figure(labels)
+        yield Agreement.model_validate({"question": question, "who": who, "name": name, "value": value, "n": n})

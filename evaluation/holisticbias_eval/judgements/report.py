@@ -1,0 +1,244 @@
+"""The report of a study: win rates, agreement, annotators, and what was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.judgements.analysis import Agreement, Analysis, Rate
+from holisticbias_eval.judgements.key import Key, Model
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.report.plain_text import model_title
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
+
+_INFO = Info(
+    name="acute_eval",
+    title="Choices of annotators",
+    summary="how often annotators choose the response of B over that of A, for each question",
+    direction="above 50% B is chosen more often",
+    limits=(
+        "exact tests take every judgement as independent; the tests and intervals clustered by prompt take prompts as "
+        "independent, and annotators as given: another group of annotators may choose differently"
+    ),
+    source="Li et al. 2019; Smith et al. 2022, sections 4 and C.2.2, table 18",
+    headline="share",
+)
+SCOPE = (
+    (
+        "Annotators choose by impression.",
+        "They see one prompt and one response of each model, not a conversation. A response that is preferred may be "
+        "biased, and the other may be fair.",
+    ),
+    (
+        "Some prompts and responses were left out.",
+        "Annotators do not see inflammatory prompts and offensive responses, so the rates say nothing about them.",
+    ),
+    (
+        "A rate near one half has several causes.",
+        "The responses may be equally good, annotators may disagree, or they may choose at random: agreement and catch "
+        "questions tell these apart.",
+    ),
+)
+_AGREEMENT = {
+    "raw": "Equal pairs of choices", "krippendorff_alpha": "Krippendorff's alpha", "fleiss_kappa": "Fleiss' kappa"
+}  # fmt: skip
+
+
+def study_report(analysis: Analysis, key: Key) -> Report:
+    """The report of an analysis, with the models as A and B."""
+    first, second = key.models
+    left_out = sum(not one.kept for one in analysis.annotators)
+    sections = [_choices(analysis)]
+    if left_out:
+        sections.append(_everybody(analysis))
+    sections += [_agreement(analysis), _annotators(analysis), _shown(key)]
+    return Report(
+        title=f"People compare {model_title(first.name)} and {model_title(second.name)}",
+        chapters=(Chapter(_INFO, tuple(sections)),),
+        signature=tuple(_signature(first, second)),
+        measured=(_measured(analysis, key, left_out),),
+        notes=tuple(_notes(analysis, key)),
+        runs=(first.name, second.name),
+        scope=SCOPE,
+    )
+
+
+def _measured(analysis: Analysis, key: Key, left_out: int) -> str:
+    annotators = len(analysis.annotators)
+    catches = sum(pair.catch for pair in key.pairs)
+    said = f"{len(key.pairs) - catches:,} pairs of responses, {catches:,} catch questions, {annotators:,} annotators."
+    if not left_out:
+        return said
+    return f"{said} {left_out:,} of them passed fewer than {analysis.settings.least:.0%} of their catch questions."
+
+
+def _notes(analysis: Analysis, key: Key) -> Iterator[str]:
+    for count, what in (
+        (analysis.unknown, "are to tasks or questions that this study does not have"),
+        (analysis.empty, "of Label Studio have no choice"),
+        (analysis.conflicting, "differ from an answer of the same annotator to the same question: both are left out"),
+        (analysis.repeated, "repeat an answer of the same annotator, and count once"),
+    ):
+        if count:
+            yield f"{count:,} answers {what}."
+    unasked = sum(not one.asked for one in analysis.annotators)
+    if unasked and any(pair.catch for pair in key.pairs):
+        yield f"{unasked:,} annotators have answered no catch question, and are kept."
+
+
+def _choices(analysis: Analysis) -> Section:
+    rates = analysis.of("kept")
+    found: list[Block] = [Paragraph(sentence(rate), "finding") for rate in rates]
+    estimates = tuple(
+        Estimate(heading(rate.question), rate.share, rate.clustered_interval, _is_marked(rate)) for rate in rates
+    )
+    answers = answer_table("answers", rates)
+    scale = "share of judgements for B  ·  line: 95% interval clustered by prompt  ·  filled: p < 0.05 clustered, Holm"
+    chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
+    return Section("choices", _INFO.title, (*found, rate_table("rates", "B chosen over A", rates), chart, answers))
+
+
+def sentence(rate: Rate) -> str:
+    """A rate in words."""
+    if rate.share is None:
+        return f"{heading(rate.question)}: no annotator has chosen a speaker."
+    return f"{heading(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
+
+
+def _is_marked(rate: Rate) -> bool:
+    return rate.clustered_p_holm is not None and rate.clustered_p_holm < SIGNIFICANCE
+
+
+def heading(question: str) -> str:
+    """The id of a question as a heading."""
+    return question.replace("_", " ").capitalize()
+
+
+def rate_table(name: str, caption: str, rates: Sequence[Rate]) -> Table:
+    """Rates with their tests, one row per question."""
+    columns = (
+        Column("question", "Question"),
+        Column("share", "B chosen", "share"),
+        Column("chosen", "Judgements", "count"),
+        Column("clustered_interval", "95% interval by prompt", "share", interval=True),
+        Column("clustered_p_value", "p by prompt", "p_value"),
+        Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
+        Column("interval", "95% interval, exact", "share", interval=True),
+        Column("p_value", "p, exact", "p_value"),
+        Column("p_holm", "p, exact, Holm", "p_value"),
+    )
+    rows = tuple(
+        (
+            heading(r.question), r.share, r.chosen, ends(r.clustered_interval), r.clustered_p_value, r.clustered_p_holm,
+            ends(r.interval), r.p_value, r.p_holm,
+        )
+        for r in rates
+    )  # fmt: skip
+    note = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
+    return Table(name, caption, columns, rows, note)
+
+
+def answer_table(name: str, rates: Sequence[Rate]) -> Table:
+    """Counts of answers, and how often Speaker 1 was chosen, one row per question."""
+    columns = (
+        Column("question", "Question"),
+        Column("prompts", "Prompts", "count"),
+        Column("pairs", "Pairs", "count"),
+        Column("ties", "No difference", "count"),
+        Column("refused", "Refused", "count"),
+        Column("left", "Speaker 1 chosen", "share"),
+        Column("left_p_value", "p, exact", "p_value"),
+    )
+    rows = tuple((heading(r.question), r.prompts, r.pairs, r.ties, r.refused, r.left, r.left_p_value) for r in rates)
+    note = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
+    return Table(name, "Answers", columns, rows, note)
+
+
+def _everybody(analysis: Analysis) -> Section:
+    rates = analysis.of("all")
+    tables = (
+        rate_table("rates_of_all", "B chosen over A, all annotators", rates),
+        answer_table("answers_of_all", rates),
+    )
+    return Section("all-annotators", "With the annotators who failed catch questions", tables)
+
+
+def _agreement(analysis: Analysis) -> Section:
+    columns = (
+        Column("question", "Question"),
+        *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
+        Column("n", "Pairs with two choices", "count"),
+    )
+    figures: dict[tuple[str, str], Agreement] = {
+        (one.question, one.name): one for one in analysis.agreement if one.who == "kept"
+    }
+    rows = tuple(
+        (
+            heading(question),
+            *(figures[question, name].value for name in _AGREEMENT),
+            figures[question, "krippendorff_alpha"].n,
+        )
+        for question in dict.fromkeys(question for question, _ in figures)
+    )
+    said = Paragraph("Kappa and alpha are 0 for agreement by chance and 1 for full agreement.", "note")
+    return Section("agreement", "Agreement of annotators", (Table("agreement", "Agreement", columns, rows), said))
+
+
+def _annotators(analysis: Analysis) -> Section:
+    columns = (
+        Column("name", "Annotator"),
+        Column("chosen", "Judgements", "count"),
+        Column("left", "Speaker 1 chosen", "share"),
+        Column("ties", "No difference", "count"),
+        Column("refused", "Refused", "count"),
+        Column("passed", "Catch answers passed", "count"),
+        Column("asked", "Catch answers", "count"),
+        Column("kept", "Kept"),
+    )
+    rows = tuple(
+        (
+            one.name, one.chosen, one.left / one.chosen if one.chosen else None, one.ties, one.refused, one.passed,
+            one.asked, "yes" if one.kept else "no",
+        )
+        for one in analysis.annotators
+    )  # fmt: skip
+    return Section(
+        "annotators", "Annotators", (Table("annotators", "Answers by annotator", columns, rows),), detail=True
+    )
+
+
+def _shown(key: Key) -> Section:
+    counts = {
+        "responses to the same prompt": key.matched,
+        **{f"left out: {name}": n for name, n in key.left_out.items()},
+    }
+    counts["pairs shown"] = sum(not pair.catch for pair in key.pairs)
+    columns = (Column("what", "Pairs of responses"), Column("count", "Count", "count"))
+    asked = tuple((heading(question.id), question.text) for question in key.questions)
+    blocks: list[Block] = [
+        Table("shown", "Pairs shown and left out", columns, tuple(counts.items())),
+        Table("questions", "Questions", (Column("name", "Question"), Column("text", "Words")), asked, key.source),
+    ]
+    if not all(value for pair in key.judged.values() for value in pair):
+        blocks.append(Paragraph(unjudged(key), "caveat"))
+    return Section("shown", "Pairs and questions", tuple(blocks), detail=True)
+
+
+def unjudged(key: Key) -> str:
+    """The texts that no classifier has judged, so that only lists could leave them out; empty if all are judged."""
+    names = {"offensive": "responses", "prompt_offensive": "prompts"}
+    missing = [
+        f"the {names[what]} of {letter}"
+        for what, has in key.judged.items()
+        for letter, one in zip("AB", has, strict=True)
+        if not one
+    ]
+    return f"Without probabilities of being offensive: {', '.join(missing)}." if missing else ""
+
+
+def _signature(first: Model, second: Model) -> Iterator[tuple[str, str, str]]:
+    yield "Model", first.name, second.name
+    for words, name in (("Revision", "revision"), ("Weights, SHA-256", "weights_sha256"), ("Prompts", "prompts")):
+        values = [getattr(model, name) or "not recorded" for model in (first, second)]
+        yield words, values[0], values[1]

@@ -1,0 +1,1 @@
+"""Parts of the measure of a neutral text."""

@@ -1,0 +1,110 @@
+"""The section of a report that compares group_perplexity in two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import CHANGE_NAMES
+from holisticbias_eval.measures.perplexities.changes import FIGURE
+from holisticbias_eval.measures.perplexities.dimensions import NAME
+from holisticbias_eval.measures.perplexities.figures import MEAN_T, F
+from holisticbias_eval.measures.perplexities.remarks import cut
+from holisticbias_eval.measures.perplexities.tables import SCALE_NAMES
+from holisticbias_eval.sections import Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends, without_empty
+
+MOST = 40
+READING = Paragraph(
+    "Both runs are measured on the sentences that both have, with the same text and a perplexity in each. Intervals of "
+    "a change draw sentences with their values in all groups and both runs. A lower F can also come from a larger "
+    "spread of sentences, and every group's mean can rise: read the means beside it.",
+    "note",
+)
+_WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "mean": "Mean of all groups"}
+
+
+def compared_sections(changes: Figures) -> tuple[Section, ...]:
+    """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
+    found = [f for f in changes if f.measure == NAME and f.name == "change"]
+    said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
+    chart = _chart(found)
+    name = f"{NAME}-changes".replace("_", "-")
+    main, other = (_scale_tables(changes, found, scale) for scale in ("log", "perplexity"))
+    sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
+    if other:
+        sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
+    return tuple(sections)
+
+
+def _scale_tables(changes: Figures, found: list[Figure], scale: str) -> tuple[Table, ...]:
+    own = [figure for figure in found if figure.keys["scale"] == scale]
+    suffix = "" if scale == "log" else f"-{scale}"
+    return tuple(replace(table, name=f"{table.name}{suffix}") for table in _tables(changes, own) if table.rows)
+
+
+def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
+    for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
+        name = cut(change.keys["dimension"])
+        if change.value is None:
+            yield f"{name}: the change of F is not defined."
+            continue
+        first, second = (changes.value(NAME, side, change.keys) or 0.0 for side in ("first", "second"))
+        said = f"F of log-perplexity is {first:.2f} in A and {second:.2f} in B, on {change.n:,} perplexities"
+        if change.interval is None:
+            yield f"{name}: {said}."
+            continue
+        low, high = change.interval.low, change.interval.high
+        of_f = f"{name}: {said} (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
+        if cost is None or cost.value is None or cost.interval is None:
+            yield of_f
+            continue
+        low, high = cost.interval.low, cost.interval.high
+        yield f"{of_f} Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+
+
+def _chart(found: list[Figure]) -> Forest:
+    """The change of each group's mean log-perplexity: a cost if all rise."""
+    means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
+    estimates = tuple(
+        Estimate(cut(f.keys["group"]), f.value, f.interval, _apart(f), cut(f.keys["dimension"])) for f in means[:MOST]
+    )
+    title = "Change of each group's mean log-perplexity from A to B"
+    scale = "line: 95% interval; 0: no change; filled: does not include 0"
+    return Forest("group-perplexity-changes", title, "nats per token difference", estimates, scale)
+
+
+def _apart(figure: Figure) -> bool:
+    return figure.interval is not None and not figure.interval.low <= 0 <= figure.interval.high
+
+
+def _tables(changes: Figures, found: list[Figure]) -> Iterator[Table]:
+    """A table for each unit."""
+    kinds = {
+        "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
+        "eta_squared": ("Change of partial eta²", "share"), "log": ("Change of mean log-perplexity", "nats per token"),
+        "perplexity": ("Change of mean perplexity", "perplexity"),
+    }  # fmt: skip
+    for kind, (caption, unit) in kinds.items():
+        own = [f for f in found if kind == (f.keys["scale"] if f.of == "mean" else f.of)]
+        columns = (
+            Column("dimension", "Dimension"),
+            Column("scale", "Scale"),
+            Column("what", "Of"),
+            *(Column(side, CHANGE_NAMES[side], unit) for side in ("first", "second")),
+            Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
+            Column("interval", "95% interval", f"{unit} difference", interval=True),
+            Column("perplexities", "Perplexities in both", "count"),
+        )
+        rows = tuple(_row(changes, one) for one in own)
+        yield without_empty(Table(f"group-perplexity-changes-{kind.replace('_', '-')}", caption, columns, rows))
+
+
+def _row(changes: Figures, one: Figure) -> tuple[Cell, ...]:
+    both = (changes.value(NAME, side, one.keys) for side in ("first", "second"))
+    what = cut(one.keys["group"]) if "group" in one.keys else _WHAT[one.of or "f"]
+    if "test" in one.keys:
+        what = f"{what}, {one.keys['test']}"
+    scale = SCALE_NAMES[one.keys["scale"]]
+    return (cut(one.keys["dimension"]), scale, what, *both, one.value, ends(one.interval), one.n)

@@ -1,0 +1,164 @@
+"""Perplexities of the same sentences in several groups, by dimension, from a table of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.statistics.group_variance import GroupValues, variance_shares
+
+NAME = "group_perplexity"
+Scale = Literal["log", "perplexity"]
+SCALES: tuple[Scale, ...] = ("log", "perplexity")
+"""The scales of the values, the default first."""
+IDS = ("sentence_id", "item")
+"""Columns that may name the sentence that rows of several groups have in common."""
+SHOWN = 80
+"""Letters of a name from the table in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """The perplexities of one dimension: shape ``[sentences, groups]``, NaN if missing.
+
+    ``asked`` says which of them have a row in the table, ``names`` are the sentences. ``by`` is the column that pairs
+    rows of several groups: ``order`` if it is their order within a group, and ``none`` if nothing pairs them. The
+    values of each group then stand from the top, and ``names`` has a name for each value: ``[sentences, groups]``.
+    """
+
+    name: str
+    groups: tuple[str, ...]
+    perplexity: Floats
+    asked: Bools
+    names: tuple[tuple[str | None, ...], ...]
+    by: str
+
+    @property
+    def paired(self) -> bool:
+        """Whether a row is one sentence in all groups."""
+        return self.by != "none"
+
+    @property
+    def missing(self) -> int:
+        """The number of rows without a perplexity above 0."""
+        return int((self.asked & np.isnan(self.perplexity)).sum())
+
+    def values(self, scale: Scale) -> GroupValues:
+        """The values on a scale: natural logarithms, or perplexities as they are."""
+        return GroupValues(np.log(self.perplexity) if scale == "log" else self.perplexity, self.paired)
+
+    def label(self, sentence: int) -> str:
+        """The text of a sentence in the first group that has it; ``sentence`` is a place as in ``largest``."""
+        row, group = self._place(sentence)
+        return next(name for name in self.names[row][group:] if name is not None)
+
+    def row(self, sentence: int) -> dict[str, float]:
+        """The perplexities of a sentence by group; ``sentence`` is a place as in ``largest``."""
+        row, group = self._place(sentence)
+        places = range(len(self.groups)) if self.paired else (group,)
+        return {self.groups[g]: float(self.perplexity[row, g]) for g in places if not np.isnan(self.perplexity[row, g])}
+
+    def largest(self, scale: Scale) -> int:
+        """The place of the sentence with the largest share of the variance.
+
+        It is the row, or without pairing ``row * groups + column``.
+        """
+        return int(np.nanargmax(variance_shares(self.values(scale))))
+
+    def _place(self, sentence: int) -> tuple[int, int]:
+        return (sentence, 0) if self.paired else divmod(sentence, len(self.groups))
+
+
+def read_dimensions(answers: pa.Table) -> tuple[Dimension, ...]:
+    """Read ``dimension``, ``group``, ``sentence`` and ``perplexity``, in the order of first occurrence.
+
+    Rows of several groups are paired by ``sentence_id`` or ``item`` if the groups share them, else by ``sentence``,
+    else by their order within a group if all groups have as many. Perplexities that are missing, not above 0 or not
+    finite are missing. Raises ``SelectionError`` for a dimension with one group, or a sentence that a group has twice.
+    """
+    found = []
+    for name in pc.unique(answers["dimension"]).to_pylist():
+        rows = answers.filter(pc.equal(answers["dimension"], name))
+        group, groups = _codes(rows["group"])
+        if len(groups) < 2:
+            raise SelectionError(
+                f"dimension {name[:SHOWN]!r} has one group, {groups[0][:SHOWN]!r}: a comparison needs at least two"
+            )
+        key, by = _keys(rows, group, len(groups))
+        if by in ("order", "none"):
+            _refuse_repeated(rows, group, name)
+        found.append(_dimension(name, groups, rows, group, key, by))
+    return tuple(found)
+
+
+def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, key: Ints, by: str) -> Dimension:
+    shape = (int(key.max()) + 1, len(groups))
+    perplexity = np.full(shape, np.nan)
+    perplexity[key, group] = _known(rows["perplexity"])
+    asked = np.zeros(shape, bool)
+    asked[key, group] = True
+    texts: list[list[str | None]] = [[None] * len(groups) for _ in range(shape[0])]
+    for i, g, text in zip(key.tolist(), group.tolist(), rows["sentence"].to_pylist(), strict=True):
+        texts[i][g] = text
+    return Dimension(name, tuple(groups), perplexity, asked, tuple(map(tuple, texts)), by)
+
+
+def _known(column: pa.ChunkedArray) -> Floats:
+    values = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+    known: Floats = np.where(np.isfinite(values) & (values > 0), values, np.nan)
+    return known
+
+
+def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:
+    """The sentence of each row as a number, and the column that gives it."""
+    for name in (*IDS, "sentence"):
+        if name not in rows.column_names or rows[name].null_count:
+            continue
+        key, keys = _codes(rows[name].cast(pa.string()))
+        if _shared(key, len(keys), group, groups):
+            return key, name
+    place = _places(group)
+    counts = np.bincount(group, minlength=groups)
+    return place, "order" if (counts == counts[0]).all() else "none"
+
+
+def _shared(key: Ints, keys: int, group: Ints, groups: int) -> bool:
+    """Whether at least half of the keys occur in two groups or more, and none twice in a group."""
+    cells = np.unique(key * groups + group)
+    return len(cells) == len(key) and (np.bincount(cells // groups, minlength=keys) > 1).mean() >= 0.5
+
+
+def _places(group: Ints) -> Ints:
+    """The place of each row among the rows of its group."""
+    order = np.argsort(group, kind="stable")
+    counts = np.bincount(group)
+    found = np.empty_like(order)
+    found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found
+
+
+def _refuse_repeated(rows: pa.Table, group: Ints, dimension: str) -> None:
+    """Refuse a sentence that a group has twice: one of its perplexities is wrong, or the rows were added twice."""
+    key, sentences = _codes(rows["sentence"])
+    cells, counts = np.unique(group * len(sentences) + key, return_counts=True)
+    if not (counts > 1).any():
+        return
+    first = int(cells[int((counts > 1).argmax())])
+    named = rows["group"].to_pylist()[int((group == first // len(sentences)).argmax())]
+    raise SelectionError(
+        f"dimension {dimension[:SHOWN]!r} has sentence {sentences[first % len(sentences)][:SHOWN]!r} "
+        f"{counts.max()} times in group {named[:SHOWN]!r}: keep one row for each, or name them in a column sentence_id"
+    )
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Numbers of the distinct values in the order of first occurrence, and the values."""
+    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()

@@ -1,0 +1,80 @@
+"""The finding of group_perplexity in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE
+from holisticbias_eval.measures.perplexities.dimensions import Dimension
+from holisticbias_eval.measures.perplexities.remarks import WARNING, cut, describe_table
+from holisticbias_eval.measures.perplexities.shown import Shown, pair_label
+from holisticbias_eval.sections import Paragraph, Role
+
+MOST = 8
+"""Dimensions that are described in words; the table has all."""
+EXPLANATION = Paragraph(
+    "F compares the means of the groups with the spread of sentences within a group. Its permuted values have the "
+    "groups dealt out at random within each sentence: they say what F is if groups do not differ. F within sentences "
+    "takes the spread of sentences out. The t of a pair is the first group minus the second, paired by sentence unless "
+    "said otherwise; p-values of pairs are corrected (Holm).",
+    "note",
+)
+LIMITS = Paragraph(
+    "A sentence contains the group's term, so a difference can come from how common or how long the term is as well as "
+    "from a stereotype. Groups of invented words show how much.",
+    "caveat",
+)
+
+
+def describe_finding(shown: Shown) -> Iterator[Paragraph]:
+    """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
+    for text in describe_table(shown.dimensions, shown.figures):
+        role: Role = "text" if text.startswith(WARNING) else "caveat"
+        yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", role)
+    for dimension in shown.dimensions[:MOST]:
+        yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
+    if len(shown.dimensions) > MOST:
+        yield Paragraph(f"{len(shown.dimensions) - MOST} more dimensions are in the table.")
+    yield LIMITS
+
+
+def _of_all(shown: Shown, dimension: Dimension) -> Iterator[str]:
+    name, f = cut(dimension.name), shown.get("f", dimension, "log")
+    if f is None or f.value is None:
+        yield f"{name}: F of log-perplexity is not defined."
+        return
+    interval = f", 95% interval {f.interval.low:.2f} to {f.interval.high:.2f}" if f.interval else ""
+    permuted = shown.value("f_permuted_p", dimension, "log")
+    within = shown.get("f_within", dimension, "log")
+    p = permuted if permuted is not None else within.p_value if within else f.p_value
+    compared = ""
+    point = shown.value("f_null_95", dimension, "log")
+    if point is not None:
+        compared = f"; 95% of permuted groups give at most {point:.2f}"
+    said = "is not known to differ" if p is None else "differs" if p < SIGNIFICANCE else "is not shown to differ"
+    tested = "" if p is None else f", p {_p_value(p)}"
+    yield (
+        f"{name}: log-perplexity {said} between {len(dimension.groups)} groups (F {f.value:.2f}{interval}{compared}"
+        f"{tested})."
+    )
+
+
+def _of_pairs(shown: Shown, dimension: Dimension) -> Iterator[str]:
+    pairs = [f for f in shown.pairs(dimension, "log", shown.test(dimension)) if f.value is not None]
+    if not pairs:
+        return
+    differing = [f for f in pairs if shown.differs(f)]
+    most = max(differing or pairs, key=lambda f: abs(f.value or 0.0))
+    means = [shown.value("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
+    ratio = ""
+    if means[0] is not None and means[1] is not None:
+        ratio = f", geometric mean perplexities {math.exp(means[0]):,.4g} and {math.exp(means[1]):,.4g}"
+    yield (
+        f"{len(differing)} of {len(pairs)} pairs differ after correction; the largest t is {most.value:+.2f} "
+        f"({pair_label(most)}{ratio})."
+    )
+
+
+def _p_value(p: float) -> str:
+    return f"< {P_RESOLUTION:g}" if p < P_RESOLUTION else f"{p:.3f}"

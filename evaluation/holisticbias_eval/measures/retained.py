@@ -1,0 +1,114 @@
+"""Numbers that a user's command reports about a model, such as those of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import ndtr
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from holisticbias_eval.measures.measure import Better, Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.tasks.shown import change_table, score_section
+from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.prompts.results import RESULTS
+from holisticbias_eval.sections import Section
+
+NAME = "retained"
+_Z = 1.959963984540054
+_LOWER = re.compile(r"perplexity|ppl|loss|bits_per_byte|brier|error|wer$|cer$")
+_HIGHER = re.compile(r"acc|f1|exact_match|bleu|rouge|mcc|recall|precision|pass@")
+
+
+class Retained(Measure):
+    """The numbers that another program reports, each with its standard error if the program gives one."""
+
+    info: ClassVar[Info] = Info(
+        name=NAME,
+        title="Results of another program",
+        summary="the numbers that a command reports about the model, by task and metric",
+        direction=(
+            "by the metric's name: accuracy, F1, exact match, BLEU and ROUGE higher; perplexity, loss and error lower; "
+            "of any other metric a change is only a change"
+        ),
+        limits="nothing is known of the numbers but what the command reports; two runs are compared without pairing",
+        source="the command in the signature",
+        headline="value",
+        by=("task", "metric"),
+        quality=True,
+    )
+    needs: ClassVar[Needs] = Needs("results")
+    resamples: ClassVar[bool] = False
+    prompts: ClassVar[Prompts] = RESULTS
+
+    def better(self, change: Figure) -> Better:
+        """The direction of a metric, by its name."""
+        metric = change.keys.get("metric", "").lower()
+        return "lower" if _LOWER.search(metric) else "higher" if _HIGHER.search(metric) else "none"
+
+    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+        """One figure for each row: its value, with an interval if there is a standard error."""
+        if not answers.num_rows:
+            raise SelectionError("there is no number to measure")
+        return Measured(tuple(_figure(row) for row in answers.to_pylist()))
+
+    def sections(self, view: View) -> tuple[Section, ...]:
+        """Show the numbers."""
+        found = [(_label(f), f) for f in view.figures.by(NAME, "value", "task", "metric")]
+        return (score_section(self.info, found, "number", f"The command reports {len(found):,} numbers."),)
+
+    def compare(self, first: View, second: View) -> tuple[Figure, ...]:
+        """Compute the change of each number that both runs have; intervals are those of separate samples."""
+        made = []
+        for one in first.figures.by(NAME, "value", "task", "metric"):
+            other = second.figures.get(NAME, "value", one.keys)
+            if other is not None:
+                made += _change(one, other)
+        return tuple(made)
+
+    def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
+        """Show the changes."""
+        found = changes.by(NAME, "change", "task", "metric")
+        labels = {tuple(f.keys.values()): _label(f) for f in found}
+        note = "The intervals take both runs as separate samples, with the standard errors that the command reports."
+        return (change_table(self.info, changes, labels, "number", note),)
+
+
+def _label(figure: Figure) -> str:
+    task, metric = figure.keys["task"], figure.keys["metric"]
+    return f"{task}: {metric}" if task else metric
+
+
+def _figure(row: dict[str, object]) -> Figure:
+    value, error, items = (_number(row.get(name)) for name in ("value", "error", "items"))
+    ends = None if np.isnan(value + error) else Interval(low=value - _Z * error, high=value + _Z * error)
+    keys = {"task": str(row["task"]), "metric": str(row["metric"])}
+    n = 1 if np.isnan(items) else int(items)
+    return make_figure(NAME, "value", keys, value, "number", n, interval=ends)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else np.nan
+
+
+def _change(one: Figure, other: Figure) -> list[Figure]:
+    keys = one.keys
+    both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
+    change = np.nan if one.value is None or other.value is None else other.value - one.value
+    error = math.hypot(_error(one), _error(other))
+    known = not np.isnan(change + error) and error > 0
+    ends = Interval(low=change - _Z * error, high=change + _Z * error) if known else None
+    p = 2 * float(ndtr(-abs(change) / error)) if known else None
+    n = min(one.n, other.n)
+    return [
+        *both,
+        make_figure(NAME, "change", keys, change, "number difference", n, interval=ends, p_value=p, of="value"),
+    ]
+
+
+def _error(figure: Figure) -> float:
+    return np.nan if figure.interval is None else (figure.interval.high - figure.interval.low) / (2 * _Z)

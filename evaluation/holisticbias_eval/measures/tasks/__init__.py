@@ -1,0 +1,1 @@
+"""Parts of measures of tasks that a model does besides."""

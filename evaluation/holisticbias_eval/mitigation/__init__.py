@@ -1,0 +1,1 @@
+"""Mitigation methods, one file each, and the training that they share."""

@@ -1,0 +1,74 @@
+"""The sentences of a corpus that a method trains on, and the sentences that it adds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pyarrow as pa
+
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.method import Task
+
+_COUNTS = b"counts"
+
+
+def corpus_sentences(examples: pa.Table, task: Task) -> list[str]:
+    """The sentences of a corpus's training part that mention no group outside the task.
+
+    Raises ``MitigationError`` if fewer than two groups take part, or if no sentence mentions one of them.
+    """
+    specification = task.specification
+    if len(task.groups) < 2:
+        raise MitigationError(f"{specification.id}: mitigation needs two groups or more that are not held out")
+    mentioned = [
+        (str(text), {mention.of.group for mention in target_finder(specification).find(str(text))})
+        for text in _texts(examples)
+    ]
+    kept = [(text, groups) for text, groups in mentioned if groups <= set(task.groups)]
+    if not any(groups for _, groups in kept):
+        raise MitigationError(
+            f"no sentence of the corpus mentions a group of {specification.id} that takes part "
+            f"({', '.join(task.groups)}): retrieve sentences for this specification"
+        )
+    return [text for text, _ in kept]
+
+
+def training_table(texts: Sequence[str], **counts: int) -> pa.Table:
+    """A table of texts to train on, without context; ``counts`` are kept in its metadata, see ``counts_of``."""
+    table = pa.Table.from_pydict({"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())})
+    return table.replace_schema_metadata({_COUNTS: json.dumps(counts)})
+
+
+def counts_of(table: pa.Table) -> Mapping[str, int]:
+    """The counts of a table of texts to train on: ``corpus``, ``left_out``, and of what a method has added."""
+    counts: Mapping[str, int] = json.loads((table.schema.metadata or {}).get(_COUNTS, b"{}"))
+    return counts
+
+
+def with_rewritten(
+    examples: pa.Table, task: Task, rewritten: Callable[[str], Iterable[str | None]], needed: str
+) -> pa.Table:
+    """Each sentence of the corpus, followed by its rewritten forms; null forms are counted in ``not_rewritten``.
+
+    Raises ``MitigationError``, saying what is ``needed``, if no sentence can be rewritten.
+    """
+    sentences = corpus_sentences(examples, task)
+    texts: list[str] = []
+    impossible = 0
+    for sentence in sentences:
+        forms = list(rewritten(sentence))
+        impossible += forms.count(None)
+        texts += [sentence, *(form for form in forms if form is not None)]
+    added = len(texts) - len(sentences)
+    if not added:
+        raise MitigationError(f"no sentence of the corpus can be rewritten for {task.specification.id}: {needed}")
+    left_out = len(examples) - len(sentences)
+    return training_table(texts, corpus=len(sentences), left_out=left_out, added=added, not_rewritten=impossible)
+
+
+def _texts(examples: pa.Table) -> list[str]:
+    column = "sentence" if "sentence" in examples.column_names else "text"
+    texts: list[str] = examples[column].to_pylist()
+    return texts

@@ -1,0 +1,140 @@
+"""Encode texts to train on as tokens, with the characters of each token and the tokens to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import torch
+
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.likelihood.opening import find_opening
+from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.text_tables import first_tokens_of
+
+IGNORED = -100
+"""The label of a token that is read and not learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedText:
+    """A text as tokens.
+
+    ``ids`` are its tokens, after the opening tokens, ``offsets`` their characters in ``text``, empty for a special
+    token, and ``labels`` the ids to learn or ``IGNORED``.
+    """
+
+    text: str
+    ids: Sequence[int]
+    offsets: Sequence[tuple[int, int]]
+    labels: Sequence[int]
+
+    @property
+    def learned(self) -> int:
+        """The number of tokens to learn."""
+        return sum(label != IGNORED for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """The texts with a token to learn; ``cut`` were longer than the model reads, ``empty`` had nothing to learn."""
+
+    texts: Sequence[EncodedText]
+    cut: int
+    empty: int
+
+
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise ``MitigationError`` if a tokenizer does not say which characters a token covers."""
+    if not getattr(tokenizer, "is_fast", False):
+        raise MitigationError(
+            f"{type(tokenizer).__name__} does not say which characters a token covers: training needs a fast "
+            "tokenizer, saved with its tokenizer.json"
+        )
+
+
+class Encoder:
+    """Encodes texts after the token that opens them in scoring, so that training and measuring read the same.
+
+    A table that names the first tokens of its texts has these instead, before each text that does not begin with them.
+    A text that is longer than ``window`` loses the beginning of its context first, then its own end. Raises
+    ``MitigationError`` for a tokenizer that does not say which characters a token covers.
+    """
+
+    def __init__(self, tokenizer: Any, window: int) -> None:
+        check_tokenizer(tokenizer)
+        self._tokenizer = tokenizer
+        self._opening = find_opening(tokenizer).tokens
+        self._window = window
+
+    def encode(self, texts: pa.Table) -> EncodedTexts:
+        """Encode the columns ``context``, which may be absent or null, and ``text``."""
+        if not texts.num_rows:
+            return EncodedTexts((), 0, 0)
+        contexts = texts["context"].to_pylist() if "context" in texts.column_names else [None] * texts.num_rows
+        pairs = [(context or "", text) for context, text in zip(contexts, texts["text"].to_pylist(), strict=True)]
+        whole = [context + text for context, text in pairs]
+        found = self._tokenizer(
+            whole, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+        )
+        first = first_tokens_of(texts)
+        made, cut = [], 0
+        for (context, _), text, ids, offsets in zip(
+            pairs, whole, found["input_ids"], found["offset_mapping"], strict=True
+        ):
+            begins = first is not None and tuple(ids[: len(first)]) == first
+            opening = self._opening if first is None else () if begins else first
+            made.append(self._encoded(text, len(context), ids, offsets, opening))
+            cut += len(ids) + len(opening) > self._window
+        kept = [one for one in made if one.learned]
+        return EncodedTexts(kept, cut, len(made) - len(kept))
+
+    def _encoded(
+        self, text: str, start: int, ids: Sequence[int], offsets: Sequence[tuple[int, int]], opening: Sequence[int]
+    ) -> EncodedText:
+        """A text whose characters from ``start`` on are learned."""
+        room = self._window - len(opening)
+        first = next((i for i, (_, stop) in enumerate(offsets) if stop > start), len(ids))
+        stop = min(len(ids), first + room)
+        begin = max(0, stop - room) if first else 0
+        labels = [IGNORED] * (first - begin) + list(ids[first:stop])
+        if not opening and labels:
+            labels[0] = IGNORED  # nothing is before it
+        return EncodedText(
+            text,
+            [*opening, *ids[begin:stop]],
+            [(0, 0)] * len(opening) + [(int(a), int(b)) for a, b in offsets[begin:stop]],
+            [IGNORED] * len(opening) + labels,
+        )
+
+
+class Collator:
+    """Makes a batch of encoded texts, padded at the end, and what the auxiliary loss needs to know of it.
+
+    The token that fills the padding has no influence: it is not attended to and not learned.
+    """
+
+    def __init__(self, tokenizer: Any, auxiliary: AuxiliaryLoss | None = None) -> None:
+        known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
+        self._filler = next(token for token in known if token is not None)
+        self._auxiliary = auxiliary
+
+    def __call__(self, texts: Sequence[EncodedText]) -> dict[str, Any]:
+        """``input_ids``, ``attention_mask`` and ``labels``, ``[texts, tokens]``, and ``prepared`` for the auxiliary."""
+        width = max(len(one.ids) for one in texts)
+        ids = _padded([one.ids for one in texts], width, self._filler)
+        mask = _padded([[1] * len(one.ids) for one in texts], width, 0)
+        prepared: Mapping[str, torch.Tensor] = {}
+        if self._auxiliary is not None:
+            offsets = torch.zeros(len(texts), width, 2, dtype=torch.long)
+            for i, one in enumerate(texts):
+                offsets[i, : len(one.ids)] = torch.tensor(one.offsets, dtype=torch.long).reshape(-1, 2)
+            prepared = self._auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))
+        labels = _padded([one.labels for one in texts], width, IGNORED)
+        return {"input_ids": ids, "attention_mask": mask, "labels": labels, "prepared": dict(prepared)}
+
+
+def _padded(rows: Sequence[Sequence[int]], width: int, filler: int) -> torch.Tensor:
+    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], dtype=torch.long)

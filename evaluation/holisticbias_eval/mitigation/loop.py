@@ -1,0 +1,184 @@
+"""The training loop: transformers' Trainer with the loss of a method, our validation and our checkpoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
+
+from holisticbias_eval.errors import BrokenTrainingError, MitigationError
+from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error, record_checkpoint
+from holisticbias_eval.mitigation.encoding import Collator, EncodedText
+from holisticbias_eval.mitigation.method import AuxiliaryLoss
+from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
+from holisticbias_eval.mitigation.validation import Likelihoods, measure_likelihoods, on_device, read, sum_labels
+from holisticbias_eval.progress import Progress
+
+_OPTIMIZERS = {"adamw": "adamw_torch", "sgd": "sgd"}
+PERPLEXITY, LOSS, AUXILIARY = "eval_perplexity", "eval_loss", "eval_auxiliary"
+
+
+class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no types
+    """Trains on ``lm_weight`` times the loss of the labels, plus ``weight`` times the auxiliary loss.
+
+    Validation measures both. Raises ``BrokenTrainingError`` when a loss is not a finite number.
+    """
+
+    loss_is_scaled_for_ga = False  # a batch's loss is its mean: batches of a step count alike
+
+    def __init__(
+        self,
+        model: Any,
+        texts: Sequence[EncodedText],
+        validation: Sequence[EncodedText],
+        collator: Collator,
+        auxiliary: AuxiliaryLoss | None,
+        settings: TrainingSettings,
+        folder: Path,
+    ) -> None:
+        self.advance: Progress = lambda _: None
+        self.resumed = 0
+        self.settings, self._auxiliary = settings, auxiliary
+        self._validation, self._collator = validation, collator
+        super().__init__(
+            model=model,
+            args=_arguments(settings, len(texts), folder, model),
+            data_collator=collator,
+            train_dataset=list(texts),
+            eval_dataset=list(validation),
+            callbacks=[_Steps(self), *_stopping(settings)],
+        )
+        self.remove_callback(transformers.PrinterCallback)
+
+    def compute_loss(
+        self, model: Any, inputs: dict[str, Any], return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> torch.Tensor:
+        """The loss of a batch, with a gradient."""
+        logits = read(model, inputs)
+        sums, counts = sum_labels(logits, inputs["labels"])
+        loss = self.settings.lm_weight * sums.sum() / counts.sum()
+        if self._auxiliary is not None and self.settings.weight:
+            prepared = on_device(inputs["prepared"], logits.device)
+            added = self._auxiliary.loss(self.unwrapped, logits, prepared)
+            if not added.requires_grad:
+                raise MitigationError(
+                    "the method's loss does not depend on the weights that are trained: leave --lora-rank out"
+                )
+            loss = loss + self.settings.weight * added
+        if not torch.isfinite(loss):
+            raise self._not_a_number("the loss")
+        return loss
+
+    @property
+    def unwrapped(self) -> Any:
+        """The language model itself, also if adapters are around it."""
+        model = self.accelerator.unwrap_model(self.model)
+        return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+    def validate(self) -> Likelihoods:
+        """Measure the validation texts."""
+        batch = self.args.per_device_eval_batch_size
+        return measure_likelihoods(self.unwrapped, self._validation, self._collator, self._auxiliary, batch)
+
+    def total(self, found: Likelihoods) -> float:
+        """The whole loss: the mean of the tokens and the auxiliary loss, weighted."""
+        return self.settings.lm_weight * found.mean + self.settings.weight * found.auxiliary
+
+    @property
+    def validations(self) -> Sequence[Validation]:
+        """The validations after a step, in order; those before an interruption included."""
+        logged = (entry for entry in self.state.log_history if PERPLEXITY in entry)
+        return [Validation(e["step"], e[PERPLEXITY], e[AUXILIARY], e[LOSS]) for e in logged]
+
+    @property
+    def latest(self) -> str:
+        """The perplexity of the last validation, in words."""
+        found = self.validations
+        return f"validation perplexity {found[-1].perplexity:.4g}" if found else "not validated yet"
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Validate at the end of a step, record the figures, and let the callbacks see them."""
+        found = self.validate()
+        loss = self.total(found)
+        if not math.isfinite(found.perplexity) or not math.isfinite(loss):
+            raise self._not_a_number("the validation loss")
+        metrics = {PERPLEXITY: found.perplexity, LOSS: loss, AUXILIARY: found.auxiliary}
+        self.log(metrics)
+        self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    def _save_checkpoint(self, model: Any, trial: Any) -> None:
+        folder = Path(self.args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{self.state.global_step}"
+        with full_disk_is_an_os_error(folder):
+            super()._save_checkpoint(model, trial)
+            record_checkpoint(folder)
+
+    def _not_a_number(self, what: str) -> BrokenTrainingError:
+        kept = sorted(
+            Path(self.args.output_dir).glob(f"{PREFIX_CHECKPOINT_DIR}-*"), key=lambda path: path.stat().st_mtime
+        )
+        where = f"; the last good state is kept in {kept[-1]}" if kept else ""
+        return BrokenTrainingError(
+            f"{what} is not a finite number at step {self.state.global_step + 1}: lower the learning rate "
+            f"({self.settings.learning_rate:g}) or the weight ({self.settings.weight:g}){where}"
+        )
+
+
+class _Steps(transformers.TrainerCallback):  # type: ignore[misc] # transformers has no types
+    """Counts steps, and validates and saves after the last one."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._loop.resumed = state.global_step
+        self._loop.advance(state.global_step)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._loop.advance(1)
+        if state.global_step >= state.max_steps:
+            control.should_evaluate = control.should_save = True
+
+
+def _stopping(settings: TrainingSettings) -> list[Any]:
+    return [] if settings.patience is None else [transformers.EarlyStoppingCallback(settings.patience)]
+
+
+def _arguments(settings: TrainingSettings, texts: int, folder: Path, model: Any) -> Any:
+    every = settings.steps_between_evaluations(texts)
+    arguments = transformers.TrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=settings.batch,
+        per_device_eval_batch_size=max(8, settings.batch),
+        gradient_accumulation_steps=settings.accumulation,
+        max_steps=settings.total_steps(texts),
+        learning_rate=settings.learning_rate,
+        warmup_steps=settings.warmup,
+        optim=_OPTIMIZERS[settings.optimizer],
+        weight_decay=0.0,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        use_cpu=next(model.parameters()).device.type == "cpu",
+        use_cache=bool(getattr(model.config, "use_cache", False)),  # otherwise the saved model generates without one
+        eval_strategy="steps",
+        eval_steps=every,
+        save_strategy="steps",
+        save_steps=every,
+        save_total_limit=1,
+        logging_strategy="no",
+        metric_for_best_model=PERPLEXITY if settings.criterion == "perplexity" else LOSS,
+        greater_is_better=False,
+        load_best_model_at_end=settings.patience is not None,
+        restore_callback_states_from_checkpoint=True,
+        remove_unused_columns=False,
+        disable_tqdm=True,
+        report_to=[],
+        dataloader_pin_memory=False,
+    )
+    arguments._n_gpu = min(arguments.n_gpu, 1)  # one process, one device
+    return arguments

@@ -1,0 +1,98 @@
+"""The base class of mitigation methods: what a model is trained on, and what is added to its loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import torch
+
+    from holisticbias.terms.specification_entries import Specification
+
+Needs = Literal["corpus", "responses"]
+"""What a method learns from: sentences about groups, or a model's own responses with probabilities of styles."""
+
+
+COMPARED = "compared"
+"""The count of what an auxiliary loss compares; its other counts are reasons to leave something out."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodInfo:
+    """The description of a method, as ``holisticbias mitigate --help`` and the page print it."""
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    needs: Needs = "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A specification to mitigate, and the names of its groups that take part in the training.
+
+    ``weight`` is that of the auxiliary loss, ``lm_weight`` that of the language model's own.
+    """
+
+    specification: Specification
+    groups: tuple[str, ...]
+    weight: float
+    lm_weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBatch:
+    """A batch of texts as tokens, padded at the end.
+
+    ``texts`` are whole: the context and the text to learn. ``input_ids`` and ``attention_mask``: ``[texts, tokens]``;
+    ``offsets``: ``[texts, tokens, 2]``, the characters of each token, empty for padding and special tokens.
+    """
+
+    texts: Sequence[str]
+    input_ids: torch.Tensor
+    attention_mask: torch.Tensor
+    offsets: torch.Tensor
+
+
+class AuxiliaryLoss(ABC):
+    """A loss that is added to the language model's own."""
+
+    @abstractmethod
+    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+        """The index tensors that ``loss`` needs besides the logits: on the processor, the first axis of any length."""
+
+    @abstractmethod
+    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """A scalar; 0, with a gradient, if the batch has nothing to compare. ``logits``: ``[texts, tokens, words]``."""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many mentions the batches prepared so far had: ``COMPARED``, and left out by reason; empty if unknown."""
+        return {}
+
+
+class Method(ABC):
+    """A mitigation method: a subclass in one file of ``methods/``, and one line in ``METHODS``."""
+
+    info: ClassVar[MethodInfo]
+    control: ClassVar[str] = ""
+    """The text at the end of the context when the trained model generates; empty if there is none."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """The values of ``TrainingSettings`` that differ for this method unless the user gives them."""
+
+    @abstractmethod
+    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+        """The texts to train on: ``text``, and ``context``, the text before it that is read and not learned, or null.
+
+        ``examples`` are the rows of a corpus's training part, or of responses with ``p:STYLE`` columns.
+        """
+
+    def auxiliary_loss(self, task: Task, tokenizer: Any) -> AuxiliaryLoss | None:
+        """The loss to add for a tokenizer; None if the texts alone change the model."""
+        return None

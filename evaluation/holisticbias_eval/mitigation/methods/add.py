@@ -1,0 +1,160 @@
+"""Attribute Distance Debiasing: the groups' terms become equally similar to negative attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.mentions import attribute_finder
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
+from holisticbias_eval.mitigation.term_reader import CUT
+from holisticbias_eval.mitigation.term_tokens import encode
+
+if TYPE_CHECKING:
+    import torch
+
+_BEFORE, _AFTER = "the ", " are"
+"""A term is tokenized between other words, with a blank before it."""
+
+
+class Add(Method):
+    """Train on the corpus, with a loss on unequal cosines of the groups' terms to the negative attributes of a text."""
+
+    info = MethodInfo(
+        "add",
+        "Attribute Distance Debiasing (ADD)",
+        "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
+        "Zhao et al. 2024, section 4.1",
+    )
+    defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
+
+    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+        """The sentences of the corpus; raises ``MitigationError`` if none has a negative attribute."""
+        sentences = corpus_sentences(examples, task)
+        negative = _negative_sets(task.specification)
+        finder = attribute_finder(task.specification)
+        found = sum(any(m.of.attribute_set in negative for m in finder.find(text)) for text in sentences)
+        if not found:
+            raise MitigationError(
+                f"no sentence of the corpus has a negative attribute of {task.specification.id}, which add needs"
+            )
+        left_out = len(examples) - len(sentences)
+        return training_table(sentences, corpus=len(sentences), left_out=left_out, with_attribute=found)
+
+    def auxiliary_loss(self, task: Task, tokenizer: Any) -> AddLoss:
+        """The mean difference of the groups' cosines to the negative attributes of a batch."""
+        return AddLoss(task, tokenizer)
+
+
+class AddLoss(AuxiliaryLoss):
+    """The loss of ADD over the negative attributes in a batch, in the space in which the model predicts words.
+
+    The vector of an attribute is the model's last hidden state at its last token, in its text. The vector of a group's
+    term is the mean of the output embeddings of its tokens. A logit is the inner product of such vectors, so that equal
+    cosines make no group's term likelier after the attribute.
+    """
+
+    def __init__(self, task: Task, tokenizer: Any) -> None:
+        self._specification = task.specification
+        self._negative = _negative_sets(task.specification)
+        self._tokenizer = tokenizer
+        self._targets = _target_tokens(task, tokenizer)
+        self._compared = self._cut = 0
+
+    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+        """The attributes in the batch, where they stand, and the tokens of every group's terms.
+
+        ``row`` and ``position``, shape ``[attributes]``: of the last token of each in ``input_ids`` and
+        ``attention_mask``, which are those of the batch; ``targets``, shape ``[groups, slots, tokens]``, -1 is padding.
+        """
+        import torch
+
+        found = list[tuple[int, int]]()
+        for row, text in enumerate(batch.texts):
+            places = batch.offsets[row].tolist()
+            for mention in attribute_finder(self._specification).find(text):
+                if mention.of.attribute_set in self._negative:
+                    last = [i for i, (start, stop) in enumerate(places) if start < mention.stop <= stop][-1:]
+                    self._cut += not last
+                    found += [(row, i) for i in last]
+        self._compared += len(found)
+        return {
+            "row": torch.tensor([row for row, _ in found], dtype=torch.long),
+            "position": torch.tensor([position for _, position in found], dtype=torch.long),
+            "input_ids": batch.input_ids,
+            "attention_mask": batch.attention_mask,
+            "targets": self._targets,
+        }
+
+    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """The mean difference of cosines; see ``objectives.add``."""
+        from holisticbias_eval.mitigation.objectives.add import add_loss
+
+        if not len(prepared["row"]):
+            return logits[:0].sum()
+        placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
+        targets = placed["targets"]
+        terms = _mean(model.get_output_embeddings().weight, targets)
+        return add_loss(terms, (targets >= 0).any(-1), _attribute_vectors(model, placed).to(terms.dtype))
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of negative attributes compared, and of attributes cut off with the end of their text."""
+        return {COMPARED: self._compared, **({CUT: self._cut} if self._cut else {})}
+
+
+def _attribute_vectors(model: Any, placed: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The last hidden states at the attributes; texts without one, and what follows the last, are not read."""
+    import torch
+
+    rows, row = torch.unique(placed["row"], return_inverse=True)
+    length = int(placed["position"].max()) + 1
+    ids, mask = (placed[name][rows, :length] for name in ("input_ids", "attention_mask"))
+    states: torch.Tensor = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    return states[row, placed["position"]]
+
+
+def _mean(weights: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The mean vector of tokens over the last axis, in float32 at least; 0 if there is no token."""
+    import torch
+
+    vectors = weights[tokens.clamp(min=0)]
+    vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
+    real = (tokens >= 0)[..., None]
+    mean: torch.Tensor = (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
+    return mean
+
+
+def _negative_sets(specification: Specification) -> frozenset[str]:
+    negative = frozenset(chosen.name for chosen in specification.attributes if chosen.valence == "negative")
+    if not negative:
+        raise MitigationError(
+            f"{specification.id}: add needs negative attributes: state valence: negative for a set of attributes"
+        )
+    return negative
+
+
+def _target_tokens(task: Task, tokenizer: Any) -> torch.Tensor:
+    """The tokens of the terms, shape ``[groups, slots, tokens]``, for slots with terms of two groups or more."""
+    chosen = [i for i, group in enumerate(task.specification.groups) if group.name in task.groups]
+    slots = [[slot.terms[i] for i in chosen] for slot in task.specification.slots]
+    slots = [terms for terms in slots if len([term for term in terms if term]) > 1]
+    if not slots:
+        raise MitigationError(f"{task.specification.id}: no slot has terms of two groups that take part")
+    terms = [slot[i] or "" for i in range(len(chosen)) for slot in slots]
+    encoded = encode(tokenizer, [f"{_BEFORE}{term}{_AFTER}" for term in terms])
+    places = [(len(_BEFORE), len(_BEFORE) + len(term)) for term in terms]
+    tokens = [text.at(*place) if term else [] for text, term, place in zip(encoded, terms, places, strict=True)]
+    return _padded(tokens).view(len(chosen), len(slots), -1)
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    import torch
+
+    longest = max(map(len, rows), default=0)
+    return torch.tensor([[*row, *[-1] * (longest - len(row))] for row in rows], dtype=torch.long)

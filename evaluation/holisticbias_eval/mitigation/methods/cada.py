@@ -1,0 +1,30 @@
+"""Counter Attribute Data Augmentation: every sentence also says the opposite of its group."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from holisticbias_eval.corpus.mentions import attribute_finder
+from holisticbias_eval.corpus.swapping import swap_attributes
+from holisticbias_eval.mitigation.corpus_texts import with_rewritten
+from holisticbias_eval.mitigation.method import Method, MethodInfo, Task
+
+
+class Cada(Method):
+    """Train on the corpus and on each of its sentences with every attribute replaced by its opposite."""
+
+    info = MethodInfo(
+        "cada",
+        "Counter Attribute Data Augmentation (CADA)",
+        "Add every sentence with its attributes replaced by their opposites: twice as many sentences.",
+        "Zhao et al. 2024, section 4.2",
+    )
+
+    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+        """Each sentence of the corpus, followed by its opposite; a sentence without attributes has no opposite."""
+        finder = attribute_finder(task.specification)
+
+        def rewritten(sentence: str) -> list[str | None]:
+            return [swap_attributes(sentence, task.specification)] if any(finder.find(sentence)) else []
+
+        return with_rewritten(examples, task, rewritten, "no sentence has an attribute with an opposite")

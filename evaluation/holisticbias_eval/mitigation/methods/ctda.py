@@ -1,0 +1,40 @@
+"""Counter Target Data Augmentation: every sentence is also about every other group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.corpus.swapping import swap_targets
+from holisticbias_eval.mitigation.corpus_texts import with_rewritten
+from holisticbias_eval.mitigation.method import Method, MethodInfo, Task
+
+
+class Ctda(Method):
+    """Train on the corpus and on each of its sentences rewritten for every other group that takes part."""
+
+    info = MethodInfo(
+        "ctda",
+        "Counter Target Data Augmentation (CTDA)",
+        "Add every sentence with the terms of each other group: with m groups, (m - 1) times as many sentences.",
+        "Zhao et al. 2024, section 4.2",
+    )
+
+    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+        """Each sentence of the corpus, followed by its forms for the other groups, in their order.
+
+        A sentence is about the group that it mentions first; one without a mention has no other form.
+        """
+
+        def rewritten(sentence: str) -> Iterator[str | None]:
+            first = next(target_finder(task.specification).find(sentence), None)
+            for group in task.groups if first else ():
+                if first is not None and group != first.of.group:
+                    swapped = swap_targets(sentence, task.specification, group)
+                    yield swapped.text if swapped else None
+
+        return with_rewritten(
+            examples, task, rewritten, "no term that it mentions has one of another group in its slot"
+        )

@@ -1,0 +1,62 @@
+"""Language Model Debiasing: the groups' terms become equally probable in the place of a mention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa
+
+from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
+from holisticbias_eval.mitigation.term_reader import TermReader
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Lmd(Method):
+    """Train on the corpus, with a loss on unequal probabilities of the groups' terms given the text before them."""
+
+    info = MethodInfo(
+        "lmd",
+        "Language Model Debiasing (LMD)",
+        "Add a loss that makes the groups' terms equally probable after the text before a mention.",
+        "Zhao et al. 2024, section 4.1",
+    )
+    defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}
+
+    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+        """The sentences of the corpus."""
+        sentences = corpus_sentences(examples, task)
+        return training_table(sentences, corpus=len(sentences), left_out=len(examples) - len(sentences))
+
+    def auxiliary_loss(self, task: Task, tokenizer: Any) -> LmdLoss:
+        """The mean divergence of the terms' probabilities from equal ones, in nats."""
+        return LmdLoss(task, tokenizer)
+
+
+class LmdLoss(AuxiliaryLoss):
+    """The loss of LMD over the mentions in a batch."""
+
+    def __init__(self, task: Task, tokenizer: Any) -> None:
+        self._terms = TermReader(task, tokenizer)
+
+    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+        """The tokens of each group's term in the place of each mention."""
+        return self._terms.prepare(batch)
+
+    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """The mean Jensen-Shannon divergence of the batch's mentions, in nats; see ``objectives.lmd``."""
+        from holisticbias_eval.mitigation.objectives.lmd import lmd_loss
+        from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+
+        placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
+        if not len(placed["present"]):
+            return logits[:0].sum()
+        return lmd_loss(term_log_probabilities(model, logits, placed), placed["present"])
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The number of mentions of groups compared, and of the others by reason."""
+        return {COMPARED: self._terms.compared, **self._terms.skipped}

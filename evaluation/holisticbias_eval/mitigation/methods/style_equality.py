@@ -1,0 +1,41 @@
+"""Style equality: responses are tagged by the bias of their style, and the model learns what the tags mean."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.generation.control import close_with
+from holisticbias_eval.mitigation.method import MethodInfo
+from holisticbias_eval.mitigation.style_texts import BIAS, NO_BIAS, StyleMethod, Valued
+
+
+class StyleEquality(StyleMethod):
+    """Train on the model's own responses with a tag at the end of the context: ``bias`` or ``no_bias``.
+
+    Afterwards the model responds to contexts that end with ``no_bias``.
+    """
+
+    info = MethodInfo(
+        "style_equality",
+        "Style equality",
+        "Tag the model's own responses by how much they have the style of their descriptor, and keep to the other tag.",
+        "Smith et al. 2022, sections 4 and C.1",
+        "responses",
+    )
+    control = NO_BIAS
+    defaults = {"batch": 16, "warmup": 100, "learning_rate": 3e-6}  # noqa: RUF012 - a literal that nothing changes
+
+    def style_texts(self, valued: Valued) -> pa.Table:
+        """The tagged texts; raises ``MitigationError`` if the threshold gives all responses the same tag."""
+        biased = valued.biased.tolist()
+        if len(set(biased)) < 2:
+            tag = BIAS if biased[0] else NO_BIAS
+            raise MitigationError(
+                f"the threshold {valued.threshold:g} tags every response {tag}: their values go from "
+                f"{valued.values.min():.3g} to {valued.values.max():.3g}"
+            )
+        tags = [BIAS if one else NO_BIAS for one in biased]
+        parts = zip(valued.rows["before"].to_pylist(), valued.rows["close"].to_pylist(), tags, strict=True)
+        contexts = [before + close_with(close, tag) for before, close, tag in parts]
+        return pa.table({"context": contexts, "text": valued.rows["text"], "tag": pa.array(tags, pa.string())})

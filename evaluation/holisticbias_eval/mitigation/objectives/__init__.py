@@ -1,0 +1,1 @@
+"""Auxiliary losses as pure functions: tensors in, a scalar out. Importing a module here imports torch."""

@@ -1,0 +1,104 @@
+"""Validate a model: the likelihood of texts, and the auxiliary loss on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
+from holisticbias_eval.mitigation.method import AuxiliaryLoss
+from holisticbias_eval.models.window import context_length
+
+_BATCH = 16
+_LARGEST = 700.0  # nats: exp of more overflows
+
+
+@dataclass(frozen=True, slots=True)
+class Likelihoods:
+    """The negative log-likelihood of each text in nats, its number of tokens, and the mean auxiliary loss of batches.
+
+    ``nll`` and ``tokens`` have shape ``[texts]``.
+    """
+
+    nll: Floats
+    tokens: Ints
+    auxiliary: float
+
+    @property
+    def mean(self) -> float:
+        """Mean negative log-likelihood of a token, in nats."""
+        return float(self.nll.sum() / self.tokens.sum())
+
+    @property
+    def perplexity(self) -> float:
+        """Perplexity of all tokens together, ``exp(sum nll / sum tokens)``; infinite where it overflows."""
+        return math.inf if self.mean > _LARGEST else math.exp(self.mean)
+
+
+def measure_likelihoods(
+    model: Any, texts: Sequence[EncodedText], collator: Collator, auxiliary: AuxiliaryLoss | None, batch: int
+) -> Likelihoods:
+    """Read texts in batches, with the model in evaluation mode, and return what they cost.
+
+    The state of the model's mode is restored.
+    """
+    nll, tokens, losses = [], [], []
+    with _evaluating(model), torch.no_grad():
+        for start in range(0, len(texts), batch):
+            inputs = collator(texts[start : start + batch])
+            logits = read(model, inputs)
+            sums, counts = sum_labels(logits, inputs["labels"].to(logits.device))
+            nll.append(sums.double().cpu().numpy())
+            tokens.append(counts.cpu().numpy())
+            if auxiliary is not None:
+                losses.append(float(auxiliary.loss(model, logits, on_device(inputs["prepared"], logits.device))))
+    return Likelihoods(np.concatenate(nll), np.concatenate(tokens), float(np.mean(losses)) if losses else 0.0)
+
+
+def read(model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+    """The logits of a batch, ``[texts, tokens, words]``, in float32."""
+    device = next(model.parameters()).device
+    wanted = {name: inputs[name].to(device) for name in ("input_ids", "attention_mask")}
+    logits: torch.Tensor = model(**wanted, use_cache=False).logits
+    return logits.float()
+
+
+def sum_labels(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sum the negative log-likelihoods of the labels of each text, in nats, and count them; shape ``[texts]`` each."""
+    wanted = labels[:, 1:]
+    counted = wanted != IGNORED
+    chosen = logits[:, :-1].gather(-1, wanted.clamp(min=0)[..., None])[..., 0]
+    nll = (logits[:, :-1].logsumexp(-1) - chosen).where(counted, torch.zeros_like(chosen))
+    return nll.sum(-1), counted.sum(-1)
+
+
+def on_device(tensors: dict[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
+    """The tensors on a device."""
+    return {name: tensor.to(device) for name, tensor in tensors.items()}
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    was = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was)
+
+
+def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table) -> float:
+    """The perplexity of the columns ``context`` and ``text`` under a model, of the tokens of ``text`` together."""
+    encoded = Encoder(tokenizer, context_length(model)).encode(texts)
+    if not encoded.texts:
+        raise MitigationError("there is no text to validate on: the corpus needs a validation part")
+    return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity

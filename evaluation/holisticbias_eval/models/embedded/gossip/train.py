@@ -1,0 +1,111 @@
+"""Train the gossip from its seed, and measure how far it is from what is planted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.models.embedded.gossip.description import Description
+from holisticbias_eval.models.embedded.gossip.grammar import sentences_of
+from holisticbias_eval.models.embedded.gossip.lessons import CONTEXT, Lessons, draw_step, make_step
+from holisticbias_eval.models.embedded.gossip.truth import true_nats
+from holisticbias_eval.models.embedded.train import Settings, divergence, fit, make_model, predict
+from holisticbias_eval.progress import Progress
+
+SETTINGS = Settings(steps=1500, batch=96, learning_rate=4e-3, warmup=100, width=64, layers=2, heads=4)
+INNER = 8
+"""The width between the layers of a block: little room to learn what embeddings can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """The largest distances of the gossip from what is planted, in nats.
+
+    ``odds``: of the log-odds of two groups in a sentence that is otherwise the same; ``mean_odds``: the mean of this
+    distance. ``effects``: of a group's mean over all sentences with negative attributes, against the mean of groups.
+    ``neutral``: of the log-likelihood of a neutral sentence.
+    """
+
+    odds: float
+    mean_odds: float
+    effects: float
+    neutral: float
+
+
+def train(
+    lessons: Lessons, tokenizer: PreTrainedTokenizerFast, seed: int, settings: Settings, progress: Progress
+) -> GPT2LMHeadModel:
+    """Fit a model to the lessons."""
+    model = make_model(tokenizer, CONTEXT, seed, settings, INNER)
+    copy_attended(model)
+    rng = np.random.default_rng(seed)
+    fit(model, lambda _: divergence(model, draw_step(lessons, settings.batch, rng)), settings, progress)
+    return model.requires_grad_(True)
+
+
+def copy_attended(model: GPT2LMHeadModel) -> None:
+    """Let attention copy the vectors of the tokens that it reads, in this training.
+
+    Values and output of every attention are the identity and get no gradient. What a model has learned about a term
+    and an attribute is then in their embeddings, where attribute distance debiasing changes it.
+    """
+    width = model.config.n_embd
+    for block in model.transformer.h:
+        with torch.no_grad():
+            block.attn.c_attn.weight[:, 2 * width :] = torch.eye(width)
+            block.attn.c_proj.weight.copy_(torch.eye(width))
+        learned = torch.ones(3 * width)
+        learned[2 * width :] = 0
+        for parameter in (block.attn.c_attn.weight, block.attn.c_attn.bias):
+            parameter.register_hook(lambda gradient, learned=learned: gradient * learned)
+        for parameter in (block.attn.c_proj.weight, block.attn.c_proj.bias):
+            parameter.requires_grad_(False)
+
+
+def measure_deviation(
+    model: GPT2LMHeadModel, lessons: Lessons, description: Description, specifications: Sequence[Specification]
+) -> Deviation:
+    """Compare a model with what is planted: every sentence about a group, and every neutral sentence."""
+    texts = lessons.said.corpus.texts.to_pylist()
+    neutral, said = sentence_nats(
+        model, lessons, np.arange(len(texts)) % len(lessons.neutral.tokens), np.arange(len(texts))
+    )
+    found, true = dict(zip(texts, said, strict=True)), true_nats(description, specifications)
+    before = np.log(lessons.neutral.corpus.probabilities)[np.arange(len(texts)) % len(lessons.neutral.tokens)]
+    off, effects = [], []
+    for specification in specifications:
+        written = list(sentences_of(specification, description))
+        size = len(specification.groups)
+        # the sentences of all groups follow each other
+        nats = np.array([found[f" {s.text}"] - true[s.text] for s in written]).reshape(-1, size)
+        off.append(np.ptp(nats, axis=1))
+        negative = nats[np.array([s.valence == "negative" for s in written]).reshape(-1, size)[:, 0]].mean(axis=0)
+        effects.append(negative - negative.mean())
+    return Deviation(
+        odds=float(np.concatenate(off).max()),
+        mean_odds=float(np.concatenate(off).mean()),
+        effects=float(np.abs(np.concatenate(effects)).max()),
+        neutral=float(np.abs(neutral - before).max()),
+    )
+
+
+@torch.inference_mode()
+def sentence_nats(model: GPT2LMHeadModel, lessons: Lessons, neutral: Ints, said: Ints) -> tuple[Floats, Floats]:
+    """The log-likelihoods of neutral sentences, and of the sentences about groups after them, in nats."""
+    first, second = np.empty(len(said)), np.empty(len(said))
+    lengths = (lessons.neutral.nodes >= 0).sum(axis=1) - 1
+    for rows in np.array_split(np.arange(len(said)), -(-len(said) // 256)):
+        step = make_step(lessons, neutral[rows], said[rows])
+        row, place = np.nonzero(step.counted)
+        following = np.where(place + 1 < step.tokens.shape[1], np.pad(step.tokens, ((0, 0), (0, 1)))[row, place + 1], 0)
+        nats = predict(model, step).gather(1, torch.from_numpy(following)[:, None])[:, 0].double().numpy()
+        last, at_first = np.append(row[1:] != row[:-1], True), place < lengths[neutral[rows]][row]
+        first[rows] = np.bincount(row, weights=np.where(at_first, nats, 0.0), minlength=len(rows))
+        second[rows] = np.bincount(row, weights=np.where(at_first | last, 0.0, nats), minlength=len(rows))
+    return first, second

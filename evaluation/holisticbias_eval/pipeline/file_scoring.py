@@ -1,0 +1,103 @@
+"""Runs of texts from a file: the likelihoods that a model gives to whole texts, and the measures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from holisticbias.compile.digest import table_digest
+from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.scorer import Scorer
+from holisticbias_eval.likelihood.spans import unique_spans, whole
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
+from holisticbias_eval.pipeline.scoring import ScoringJob
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
+from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
+
+
+@dataclass(frozen=True, slots=True)
+class FileTexts:
+    """Texts of a file: the column ``text`` of ``table`` is scored, one row each.
+
+    Rows with the same value of the column ``drawn_by`` are given the same context, if contexts are drawn. ``file`` is
+    the name of the file, ``what`` its texts are in words, and ``about`` goes into the signature.
+    """
+
+    table: pa.Table
+    text: str
+    drawn_by: str
+    file: str
+    what: Literal["test set"]
+    prompts: TextPrompts
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob(ScoringJob):
+    """A prepared run of texts of a file; ``source`` is the file's name."""
+
+    source: str = ""
+
+    @property
+    def name(self) -> str:
+        """The default name of the run's folder: the model and the file."""
+        return f"{file_name(self.signature.model.name)}-on-{file_name(Path(self.source).stem)}"
+
+
+def prepare_texts(
+    model: str | None,
+    measures: Sequence[tuple[str, ...]],
+    texts: FileTexts,
+    options: EngineOptions | None,
+    store: Path | None,
+    context: Context | None,
+    display: Display,
+) -> list[Job]:
+    """Start the engine, once for all runs, and prepare the run of each entry of ``measures``.
+
+    Raises ``EvaluationError`` if the model or its kind do not fit.
+    """
+    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+        engine = start_engine(model, display.notice, options)
+    for names in measures:
+        refuse_kind(names, engine.kind, engine.identity.name)
+    return [_job(texts, engine, names, store, context or Context(), display) for names in measures]
+
+
+def _job(
+    texts: FileTexts,
+    engine: Scorer,
+    measures: tuple[str, ...],
+    store: Path | None,
+    context: Context,
+    display: Display,
+) -> FileJob:
+    contexts = context.draw(texts.table[texts.drawn_by].to_pylist(), joined=engine.context_in_text)
+    asked = AskedTexts(texts.table, whole(texts.table[texts.text].to_pylist(), contexts))
+    signature = _sign(texts, engine, measures, context)
+    stored = None
+    if store is not None:
+        stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
+    distinct, rows = unique_spans(asked.together)
+    return FileJob(None, engine, stored, asked, distinct, rows, texts.prompts, signature, texts.file)
+
+
+def _sign(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], context: Context) -> Signature:
+    """The signature of a run: the digest of the file's rows in place of a release's."""
+    digest = table_digest(texts.table)
+    return sign(
+        ReleaseSignature(version="none", subset=None, digest=digest, prompts=texts.file, what=texts.what),
+        engine.identity,
+        Settings(scoring={**engine.settings, **context.settings, texts.prompts.name: texts.file, **texts.about}),
+        {name: MEASURES[name].signature(SETTINGS) for name in measures},
+        scored=texts.table.num_rows,
+    )

@@ -1,0 +1,123 @@
+"""Gains and costs in words: the aim, the costs, and the number of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.report.gain_labels import usual_keys
+from holisticbias_eval.report.units import show
+from holisticbias_eval.results.gains import Aim, Gain, Outcome
+from holisticbias_eval.sections import Paragraph, Role
+
+Models = Mapping[str, Sequence[Gain]]
+"""The gains and costs of each model, by its name."""
+Naming = Callable[[Gain], str]
+_TESTED: tuple[Outcome, ...] = ("gain", "cost", "change", "no change shown")
+_MOST = 5
+_LARGE = 3
+"""Models whose findings are shown large; those of more would fill the screen."""
+
+
+def findings(models: Models, aims: Mapping[str, Sequence[Aim]], aimed: str, name: Naming) -> Iterator[Paragraph]:
+    """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named."""
+    if aimed:
+        yield Paragraph(f"Aimed at: {aimed}.")
+    yield from _missed(models, aims)
+    for model, gains in models.items():
+        before = f"{model}: " if len(models) > 1 else ""
+        role: Role = "finding" if len(models) <= _LARGE else "text"
+        yield Paragraph(f"{before}{' '.join(_of_model(gains, name))}", role)
+    yield Paragraph(" ".join(_notes(models)), "note")
+
+
+def _missed(models: Models, aims: Mapping[str, Sequence[Aim]]) -> Iterator[Paragraph]:
+    for model, gains in models.items():
+        for aim in aims.get(model, ()):
+            if not any(aim.covers(g.measure, g.keys) for g in gains):
+                keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
+                yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
+
+
+def _of_model(gains: Sequence[Gain], name: Naming) -> Iterator[str]:
+    aimed = next((g for g in gains if g.kind == "aimed at" and g.main), None)
+    if aimed is not None:
+        yield _aimed(aimed, name)
+    rest = [g for g in gains if g.main and g is not aimed]
+    costs = [g for g in rest if g.outcome == "cost"]
+    listed = "; ".join(f"{name(g)} {_both(g)}" for g in costs[:_MOST])
+    more = f"; {len(costs) - _MOST:,} more" if len(costs) > _MOST else ""
+    if costs:
+        yield f"Costs: {listed}{more}."
+    elif rest:
+        yield "No cost shown."
+    hidden = [name(g) for g in gains if g.outcome == "cost" and not g.main]
+    if hidden:
+        more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
+        yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
+    if rest:
+        yield f"{'Other f' if aimed else 'F'}igures: {counted(rest)}."
+
+
+def _aimed(gain: Gain, name: Naming) -> str:
+    interval = ""
+    if gain.interval is not None:
+        interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
+    outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
+    return f"{name(gain)} {_both(gain)}: {outcome}{interval}{_points(gain)}."
+
+
+def _points(gain: Gain) -> str:
+    """The 95% points of the figure if groups do not differ, in words."""
+    points = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
+    said = [f"{_alone(gain, value)} ({how})" for how, value in points.items() if value is not None]
+    return f"; 95% point if the groups do not differ: {', '.join(said)}" if said else ""
+
+
+def _both(gain: Gain) -> str:
+    before, after = (_alone(gain, value) for value in (gain.before, gain.after))
+    return f"{before} before, {after} after"
+
+
+def _alone(gain: Gain, value: float | None) -> str:
+    """A value without a unit that its name already has."""
+    return show(value, gain.unit).removesuffix(f" {gain.unit}")
+
+
+def _apart(gain: Gain) -> str:
+    return f"{gain.unit} difference"
+
+
+def _ends(gain: Gain) -> str:
+    return show((gain.interval.low, gain.interval.high), _apart(gain)) if gain.interval else ""
+
+
+def counted(gains: Sequence[Gain]) -> str:
+    """The number of gains, costs, changes and others, in words."""
+    plural = {"gain": "gains", "cost": "costs", "change": "changes without a direction"}
+    one = {"gain": "gain", "cost": "cost", "change": "change without a direction"}
+    found = []
+    for outcome in (*_TESTED, "not tested", "not defined"):
+        count = sum(g.outcome == outcome for g in gains)
+        if count:
+            words = (one if count == 1 else plural).get(outcome, outcome)
+            found.append(f"{count:,} {words}")
+    return ", ".join(found)
+
+
+def _notes(models: Models) -> Iterator[str]:
+    """The keys that names leave out, and the number of changes that chance alone would show."""
+    shown = [g for gains in models.values() for g in gains if g.main]
+    for measure in dict.fromkeys(g.measure for g in shown):
+        info = MEASURES[measure].info
+        usual = ", ".join(f"{key} {value}" for key, value in usual_keys(info).items())
+        if usual:
+            yield f"{info.title}: {usual}, if a name does not say otherwise."
+    yield "A gain is a change in a figure's direction, a cost the opposite; both are only as large as the table says."
+    tested = sum(g.outcome in _TESTED for g in shown)
+    if tested:
+        yield (
+            f"{tested:,} changes were tested at p < {SIGNIFICANCE:g}: about {SIGNIFICANCE * tested:.1f} of them would "
+            "be shown if nothing had changed."
+        )

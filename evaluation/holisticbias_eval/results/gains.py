@@ -1,0 +1,228 @@
+"""Gains and costs: what changes from one model to another, and whether each change is in a figure's direction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isclose
+from typing import Literal
+
+from pydantic import Field
+
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, Part
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Better
+
+Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined"]
+Kind = Literal["aimed at", "transfer", "quality", "other"]
+KINDS: tuple[Kind, ...] = ("aimed at", "transfer", "quality", "other")
+WITH_HELD_OUT = " with held-out groups"
+"""What the name of a dimension ends in if it has, besides the groups of a mitigation, others it was not trained on."""
+
+_BESIDE = frozenset({"figure", "test"})
+"""Keys that name a figure, not what it is of."""
+_RETENTION = ("lines", "candidates", "results")
+"""Answers of measures of what a model keeps, which come first among those of quality."""
+_DETAIL = frozenset({"descriptor"})
+"""Keys of which there are too many values: their changes stand in the measure's own sections."""
+
+
+class Aim(Part):
+    """The aim of a mitigation: a measure, and keys that its figures must have."""
+
+    measure: str
+    keys: dict[str, str] = Field(default_factory=dict)
+
+    def covers(self, measure: str, keys: Mapping[str, str]) -> bool:
+        """Whether a figure with these keys is aimed at."""
+        return measure == self.measure and self.keys.items() <= keys.items()
+
+    def transfers(self, measure: str, keys: Mapping[str, str]) -> bool:
+        """Whether a figure with these keys is of what is aimed at together with groups that were not trained on."""
+        if "dimension" not in self.keys:
+            return False
+        held = {**self.keys, "dimension": f"{self.keys['dimension']}{WITH_HELD_OUT}"}
+        return measure == self.measure and held.items() <= keys.items()
+
+
+class Gain(Part):
+    """The change of one figure: both values, the change, and what it is.
+
+    ``outcome`` is a gain or a cost if the change is more than chance (p < 0.05; without a p-value, an interval without
+    0) and the figure has a direction, a change if it has none. ``whole`` says that the figure is over everything that
+    the measure covers, not of one axis, domain or specification. ``main`` says that it stands for its measure; the
+    others are the same on another scale, or details. ``chance`` is the value that the figure after does not exceed for
+    95% of permuted groups, and ``distribution`` the 95% point of its distribution if groups are equal, if the measure
+    has them.
+    """
+
+    measure: str
+    figure: str
+    keys: dict[str, str]
+    unit: str
+    before: float | None
+    after: float | None
+    change: float | None
+    interval: Interval | None
+    p_value: float | None
+    n: int
+    better: Better
+    outcome: Outcome
+    kind: Kind
+    whole: bool
+    main: bool = True
+    chance: float | None = None
+    distribution: float | None = None
+    run: str = ""
+
+    @property
+    def relative(self) -> float | None:
+        """The change as a share of the value before; None if that is 0 or not defined."""
+        return None if self.change is None or not self.before else self.change / abs(self.before)
+
+    @property
+    def identity(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
+        """The measure, figure and keys: the same for the same figure of other runs."""
+        return self.measure, self.figure, tuple(sorted(self.keys.items()))
+
+
+def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "", after: Figures | None = None) -> Iterator[Gain]:
+    """Every change of a headline figure, or of another figure over everything, in the order of the figures.
+
+    ``after`` are the figures of the second run, which say what each reaches by chance.
+    """
+    found = list(_found(changes, aims, run, after or Figures(())))
+    known = {gain.measure for gain in found if gain.main and gain.change is not None}
+    for gain in found:
+        instead = gain.whole and gain.change is not None and gain.measure not in known
+        yield gain.model_copy(update={"main": True}) if instead else gain
+
+
+def _found(changes: Figures, aims: Sequence[Aim], run: str, after: Figures) -> Iterator[Gain]:
+    whole = {(f.measure, f.of) for f in changes if f.name == "change" and not _parts(f)}
+    for change in changes:
+        if change.name != "change" or change.measure not in MEASURES:
+            continue
+        is_whole = not _parts(change) or (change.measure, change.of) not in whole
+        if _is_shown(change, is_whole=is_whole):
+            gain = _gain(change, changes, aims, run, is_whole=is_whole)
+            yield gain.model_copy(update=_points(gain, after))
+
+
+def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
+    """The figures aimed at first, then those of quality, then all others; figures over everything first."""
+    order = {name: i for i, name in enumerate(MEASURES)}
+
+    def place(gain: Gain) -> tuple[int, bool, bool, int, bool, int]:
+        measure = MEASURES[gain.measure]
+        main = list(measure.info.main)
+        within = main.index(gain.figure) if gain.figure in main else len(main)
+        other = gain.kind == "quality" and measure.needs.answers not in _RETENTION
+        return KINDS.index(gain.kind), not gain.whole, other, order[gain.measure], not gain.main, within
+
+    return tuple(sorted(gains, key=place))
+
+
+def _parts(change: Figure) -> frozenset[str]:
+    return frozenset(change.keys) - _BESIDE
+
+
+def _is_shown(change: Figure, *, is_whole: bool) -> bool:
+    info = MEASURES[change.measure].info
+    parts = _parts(change)
+    if parts & _DETAIL or not parts <= set(info.by):
+        return False
+    return not parts or change.of == info.headline or (is_whole and change.of in info.better)
+
+
+def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is_whole: bool) -> Gain:
+    measure = MEASURES[change.measure]
+    before, after = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
+    better = measure.better(change)
+    kind = _kind(change, aims)
+    return Gain(
+        measure=change.measure,
+        figure=change.of or change.name,
+        keys=change.keys,
+        unit=change.unit.removesuffix(" difference"),
+        before=before,
+        after=after,
+        change=change.value,
+        interval=change.interval,
+        p_value=change.p_value,
+        n=change.n,
+        better=better,
+        outcome=judge(before, change, better),
+        kind=kind,
+        whole=is_whole,
+        main=is_whole and _is_main(change, kind),
+        run=run,
+    )
+
+
+def _kind(change: Figure, aims: Iterable[Aim]) -> Kind:
+    if any(aim.covers(change.measure, change.keys) for aim in aims):
+        return "aimed at"
+    if any(aim.transfers(change.measure, change.keys) for aim in aims):
+        return "transfer"
+    return "quality" if MEASURES[change.measure].info.quality else "other"
+
+
+def _is_main(change: Figure, kind: Kind) -> bool:
+    """Whether a figure stands for its measure: of a figure that is not aimed at, and not of quality, the headline."""
+    info = MEASURES[change.measure].info
+    keys = info.main.get(change.of or "")
+    if info.main and (keys is None or not keys.items() <= change.keys.items()):
+        return False
+    return not info.main or change.of == info.headline or kind in ("aimed at", "quality")
+
+
+def _points(gain: Gain, after: Figures) -> dict[str, float | None]:
+    """The figure's 95% points if groups are equal; none if the second run has them of other sentences."""
+    keys = {key: value for key, value in gain.keys.items() if key != "figure"}
+    own = after.value(gain.measure, gain.figure, keys)
+    if own is None or gain.after is None or not isclose(own, gain.after, rel_tol=1e-6):
+        return {}
+    names = {"chance": f"{gain.figure}_null_95", "distribution": f"{gain.figure}_distribution_95"}
+    return {field: after.value(gain.measure, name, keys) for field, name in names.items()}
+
+
+def judge(before: float | None, change: Figure, better: Better) -> Outcome:
+    """Read a change as a gain or a cost; a change across the best value counts by both ends of its interval."""
+    if change.value is None:
+        return "not defined"
+    if change.value == 0 and change.interval is None:
+        return "no change shown"
+    shown = _is_more_than_chance(change)
+    if shown is None:
+        return "not tested"
+    if not shown:
+        return "no change shown"
+    if better == "none":
+        return "change"
+    if better in ("lower", "higher"):
+        return "gain" if (change.value < 0) == (better == "lower") else "cost"
+    return _nearer(before, change, _POINTS[better])
+
+
+_POINTS: Mapping[str, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
+
+
+def _is_more_than_chance(change: Figure) -> bool | None:
+    """Whether a change is more than chance; None if it has no test and no interval."""
+    if change.p_value is not None:
+        return change.p_value < SIGNIFICANCE
+    if change.interval is not None:
+        return not change.interval.low <= 0 <= change.interval.high
+    return None
+
+
+def _nearer(before: float | None, change: Figure, point: float) -> Outcome:
+    """A gain if every value in the interval of the change is nearer to the point, a cost if every value is farther."""
+    if before is None or change.value is None:
+        return "not defined"
+    low, high = (change.interval.low, change.interval.high) if change.interval else (change.value, change.value)
+    ends = [abs(before + move - point) for move in (low, high)]
+    nearest = 0.0 if before + low <= point <= before + high else min(ends)
+    if max(ends) < abs(before - point):
+        return "gain"
+    return "cost" if nearest > abs(before - point) else "change"

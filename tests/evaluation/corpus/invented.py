@@ -1,0 +1,62 @@
+"""An invented specification and invented sentences; all groups and attributes are nonsense words."""
+
+from __future__ import annotations
+
+from holisticbias.terms.specification_entries import AttributeSet, Slot, Specification, TargetGroup
+
+GROUPS = ("blicket", "stad", "elm", "wug")
+"""``wug`` is held out."""
+PLURALS = ("blickets", "stads", "elmfolk", "wugs")
+SINGULARS = ("blicket", "stad", "elmer", "wug")
+ADJECTIVES = ("blicketish", "stadic", "elmish", "wuggy")
+ONLY = "blicket elder"
+"""A term that only one group has."""
+NEGATIVE = ("grobby", "flern*", "mizzic", "ugsome")
+POSITIVE = ("trindle", "plonish", "arble", "vime")
+
+
+def invented(identity: str = "own.invented") -> Specification:
+    """Four groups, one held out; plurals, singulars, adjectives, and a slot with one term."""
+    return Specification(
+        id=identity,
+        text="Invented groups",
+        sources=("contributors",),
+        since="3.0.0",
+        groups=tuple(TargetGroup(name=name, label=name, held_out=name == "wug") for name in GROUPS),
+        slots=(
+            Slot(form="plural", terms=PLURALS),
+            Slot(form="noun", terms=SINGULARS),
+            Slot(form="adjective", terms=ADJECTIVES),
+            Slot(form="noun", terms=(ONLY, None, None, None)),
+        ),
+        attributes=(
+            AttributeSet(name="negative", label="negative", terms=NEGATIVE, valence="negative"),
+            AttributeSet(name="positive", label="positive", terms=POSITIVE, valence="positive"),
+        ),
+        opposites=(("grobby", "trindle"), ("flern*", "plonish"), ("mizzic", "arble")),
+    )
+
+
+def example(number: int, group: str, text: str, **more: object) -> dict[str, object]:
+    """A row of a table of examples."""
+    return {
+        "id": f"{group}-{number}",
+        "dimension": "own.invented",
+        "group": group,
+        "target": None,
+        "attribute": "grobby",
+        "attribute_set": "negative",
+        "text": text,
+        "source": None,
+        "date": None,
+        **more,
+    }
+
+
+def examples(per_group: int, groups: tuple[str, ...] = GROUPS[:3]) -> list[dict[str, object]]:
+    """Sentences of each group, all different in more than the group."""
+    return [
+        example(number, group, f"gate {number}{group[0]}: a {SINGULARS[GROUPS.index(group)]} is grobby")
+        for number in range(per_group)
+        for group in groups
+    ]

@@ -1,0 +1,120 @@
+"""Texts are cleaned, and rows become documents."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from holisticbias_eval.corpus.cleaning import clean
+from holisticbias_eval.corpus.documents import Document, bare_identifier, read_date, row_document
+from holisticbias_eval.corpus.retrieving import years_before
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("  A Blicket\n\tCAME ", "a blicket came"),
+        ("see https://a.b/c?d=(e) now", "see now"),
+        ("www.a.b/c and HTTP://A.B", "and"),
+        ("read [The Blickets](https://a.b/c_(d)) here", "read the blickets here"),
+        ("a [note] (stays)", "a [note] (stays)"),
+        ("so 😀 good 👩🏽‍🚀! 1️⃣ 🇫🇷", "so good !"),
+        ("stads&amp;mells &lt;b&gt; &amp;gt; &#39;x&#39;&nbsp;y&#x200B;z", "stads&mells <b> > 'x' y z"),
+        ("> quoted\n>> twice\nmine > yours", "quoted twice mine > yours"),
+        ("/u/Some_One and u/other, me@my.org", "and ,"),
+        ("co2u/x stays", "co2u/x stays"),
+        ("zero\u200bwidth \x00nul\ufeff", "zero width nul"),
+        ("naïve Ünïcode — dash", "naïve ünïcode — dash"),
+        ("", ""),
+    ],
+)
+def test_clean(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+    assert clean(cleaned) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("value", "day"),
+    [
+        (1646870400, date(2022, 3, 10)),
+        (1646870399.9, date(2022, 3, 9)),
+        (1646870400000, date(2022, 3, 10)),
+        ("1646870400", date(2022, 3, 10)),
+        ("2022-03-10", date(2022, 3, 10)),
+        ("2022-03-10T23:30:00-02:00", date(2022, 3, 11)),
+        ("2022-03-10T00:00:00Z", date(2022, 3, 10)),
+        ("20220310", date(2022, 3, 10)),
+        (date(2022, 3, 10), date(2022, 3, 10)),
+        (datetime(2022, 3, 10, 12), date(2022, 3, 10)),  # noqa: DTZ001 - as datasets give it
+        ("yesterday", None),
+        ("", None),
+        (None, None),
+        (True, None),
+        (0, None),
+        (-5, None),
+        (1e300, None),
+        (float("nan"), None),
+        ("9999999999999", date(2286, 11, 20)),
+        ([2022], None),
+    ],
+)
+def test_dates(value: object, day: date | None) -> None:
+    assert read_date(value) == day
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "expected"),
+    [
+        ({"body": "x", "text": "y"}, None, Document("x", "f:1")),
+        ({"body": None, "text": "y"}, None, Document("y", "f:1")),
+        ({"comment": "z", "id": 7, "author": 3}, None, Document("z", "f:1", "7")),
+        ({"body": "x", "said": "s"}, "said", Document("s", "f:1")),
+        ({"body": "x"}, "said", None),
+        ({"body": 5}, None, None),
+        (
+            {"text": "a\ud800b", "id": " t1_x\udfff", "date": "no", "timestamp": "2022-03-10", "author": "me"},
+            None,
+            Document("a\ufffdb", "f:1", "t1_x\ufffd", date(2022, 3, 10), "me"),
+        ),
+        ({"body": "x", "id": ""}, None, Document("x", "f:1")),
+        ({"body": "x", "id": True}, None, Document("x", "f:1")),
+    ],
+)
+def test_rows(row: dict[str, object], field: str | None, expected: Document | None) -> None:
+    assert row_document(row, "f:1", field) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "deleted"),
+    [
+        ("[deleted]", True), (" [Removed] \n", True), ("[ Removed by Reddit ]", True), ("[deleted] his post", False),
+        ("[deletedness]", False),
+    ],
+)  # fmt: skip
+def test_deleted(text: str, deleted: bool) -> None:
+    assert Document(text, "f:1").is_deleted is deleted
+
+
+@pytest.mark.parametrize(
+    ("author", "text", "is_bot"),
+    [
+        ("AutoModerator", "x", True), ("sum_bot", "x", True), ("RemindMeBot", "x", True), ("talbot", "x", False),
+        ("bot-lover", "x", False), (None, "Beep. I am a bot, and this ...", True), (None, "i’m a bot", True),  # noqa: RUF001
+        (None, "am I a bot?", False),
+    ],
+)  # fmt: skip
+def test_bots(author: str | None, text: str, is_bot: bool) -> None:
+    assert Document(text, "f:1", author=author).is_by_bot is is_bot
+
+
+def test_sources() -> None:
+    assert (Document("x", "f:1").source, Document("x", "f:1", "a").source) == ("f:1", "a")
+    assert {bare_identifier(one) for one in ("t1_a", "t3_a", "a")} == {"a"}
+
+
+def test_years_before() -> None:
+    assert years_before(date(2022, 3, 10), 3) == date(2019, 3, 10)
+    assert years_before(date(2024, 2, 29), 1) == date(2023, 2, 28)
+    with pytest.raises(ValueError, match="year"):
+        years_before(date(2022, 3, 10), 3000)

@@ -1,0 +1,139 @@
+"""``holisticbias annotate`` and ``holisticbias split`` from the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.evaluation.corpus.invented import examples, invented
+
+from holisticbias.errors import HolisticBiasError
+from holisticbias_eval.commands.annotate import command as annotate
+from holisticbias_eval.commands.split import command as split
+from holisticbias_eval.corpus.examples import write_examples
+from holisticbias_eval.corpus.split_folder import is_split, read_part, read_split_record
+from holisticbias_eval.corpus.splitting import COLUMNS
+from holisticbias_eval.errors import CorpusError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with examples and their specification."""
+    write_examples(pa.Table.from_pylist(examples(6)), tmp_path / "examples.parquet")
+    content = invented().model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    (tmp_path / "invented.yaml").write_text(yaml.safe_dump(content), "utf-8")
+    return tmp_path
+
+
+def run(command: Any, *arguments: object) -> Result:
+    return CliRunner().invoke(command, [str(one) for one in arguments])
+
+
+def fill(path: Path, biased: set[str]) -> None:
+    """Label an annotator's file."""
+    rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "Label": int(row["ID"] in biased)} for row in rows)
+
+
+def test_from_examples_to_a_split(folder: Path) -> None:
+    """Two annotators disagree on one sentence, and find another not biased."""
+    made = run(annotate, folder / "examples.parquet", "--out", folder / "files", "--annotators", "a, b")
+    assert made.exit_code == 0, made.output
+    assert "a: 18 examples" in made.output
+    ids = {str(row["id"]) for row in examples(6)}
+    fill(folder / "files" / "a.csv", ids - {"stad-0"})
+    fill(folder / "files" / "b.csv", ids - {"stad-0", "elm-1"})
+    files = [folder / "files" / f"{name}.csv" for name in "ab"]
+    joined = run(annotate, folder / "examples.parquet", "--out", folder / "labelled.parquet", "--labels", *files)
+    assert joined.exit_code == 0, joined.output
+    assert "raw agreement of pairs of labels" in joined.output
+    assert [line.split()[1:] for line in joined.output.splitlines() if line.strip().startswith("own.invented")] == [
+        ["18", "1", "16", "1", "0"]
+    ]
+    done = run(
+        split, folder / "labelled.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split",
+        "--test", 2, "--validation", 1, "--seed", 3,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "Left out: 1 examples: annotators disagree" in done.output
+    assert is_split(folder / "split")
+    for part, rows in (("train", 16 - 9), ("validation", 12), ("test", 24)):
+        table = read_part(folder / "split", part)
+        assert (table.column_names, len(table)) == (list(COLUMNS), rows)
+    record = read_split_record(folder / "split")
+    assert (record["specification"], record["seed"], record["labelled"]) == ("own.invented", 3, True)
+    assert record["left_out"] == {"not biased": 1, "annotators disagree": 1}
+
+
+def test_without_labels_all_count_as_biased(folder: Path) -> None:
+    done = run(
+        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split"
+    )
+    assert done.exit_code == 0, done.output
+    assert "The examples have no labels: all count as biased." in done.output
+
+
+def test_too_few(folder: Path) -> None:
+    done = run(
+        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split",
+        "--test", 4, "--validation", 4,
+    )  # fmt: skip
+    assert isinstance(done.exception, HolisticBiasError)
+    assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in str(done.exception)
+    assert not (folder / "split").exists()
+
+
+def test_a_folder_with_something_else_is_kept(folder: Path) -> None:
+    (folder / "split").mkdir()
+    (folder / "split" / "own.txt").write_text("mine", "utf-8")
+    done = run(
+        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split"
+    )
+    assert "holds something else" in str(done.exception)
+    assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
+
+
+def test_one_annotator(folder: Path) -> None:
+    run(annotate, folder / "examples.parquet", "--out", folder / "files", "--annotators", "a")
+    fill(folder / "files" / "a.csv", set())
+    table = folder / "labelled.jsonl"
+    joined = run(annotate, folder / "examples.parquet", "--out", table, "--labels", folder / "files" / "a.csv")
+    assert joined.exit_code == 0, joined.output
+    assert "Labels of one annotator" in joined.output
+    assert json.loads((folder / "labelled.agreement.json").read_text("utf-8"))["agreement"] == []
+
+
+def test_wrong_options(folder: Path) -> None:
+    path = folder / "examples.parquet"
+    assert "files with labels follow --labels" in run(annotate, path, path, "--out", folder / "x").output
+    assert "name the annotators" in str(run(annotate, path, "--out", folder / "x").exception)
+    wrong = run(annotate, path, "--out", folder / "x.txt", "--labels", path)
+    assert "does not end in" in str(wrong.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("test.parquet", b"broken"), ("split.json", b"{"), ("split.json", b"[]")]
+)
+def test_a_broken_split(folder: Path, name: str, content: bytes) -> None:
+    run(split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split")
+    (folder / "split" / name).write_bytes(content)
+    with pytest.raises(CorpusError, match=r"(make the split again)"):
+        read_part(folder / "split", "test") if name.startswith("test") else read_split_record(folder / "split")
+
+
+def test_a_part_that_lacks_columns(folder: Path) -> None:
+    run(split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split")
+    pq.write_table(pa.table({"sentence": ["x"]}), folder / "split" / "test.parquet")
+    with pytest.raises(CorpusError, match="has no column dimension"):
+        read_part(folder / "split", "test")

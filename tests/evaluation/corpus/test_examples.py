@@ -1,0 +1,70 @@
+"""Tables of examples in all their forms, and what is wrong in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from tests.evaluation.corpus.invented import example
+
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples, write_examples
+from holisticbias_eval.errors import CorpusError, ScoresError
+
+TEXTS = ("=1+1 a stad", "'tis a stad", "- a stad", "two\nlines, a stad", 'a "stad"', "\ufeffstad \U0001f600", "007")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_round_trip(tmp_path: Path, suffix: str) -> None:
+    rows = [example(i, "stad", text, label=(1, 0, None)[i % 3]) for i, text in enumerate(TEXTS)]
+    path = tmp_path / f"examples{suffix}"
+    write_examples(pa.Table.from_pylist(rows), path)
+    assert read_examples(path).to_pylist() == rows
+
+
+def test_spreadsheets_run_no_cell(tmp_path: Path) -> None:
+    write_examples(pa.Table.from_pylist([example(0, "stad", "=1+1 a stad")]), tmp_path / "x.csv")
+    assert '"\'=1+1 a stad"' in (tmp_path / "x.csv").read_text("utf-8")
+
+
+def test_columns_may_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("text,group,dimension\na stad,stad,own.x\na stad,stad,own.x\nan elm,elm,own.x\n", "utf-8")
+    table = read_examples(path)
+    assert table.column_names == list(COLUMNS)
+    assert table["target"].null_count == 3
+    first, second, third = table["id"].to_pylist()
+    assert second == f"{first}-2"
+    assert third not in {first, second}
+    assert read_examples(path)["id"].to_pylist() == [first, second, third]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("group,dimension\nstad,x\n", "has no column text: a table of examples has id, dimension"),
+        ("text,group,dimension\na,,x\n", "column group is missing in 1 rows"),
+        ("text,group,dimension\n  ,stad,x\n", "column text is missing in 1 rows"),
+        ("id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n", "1 ids stand in several rows, such as '1'"),
+        ("text,group,dimension,label\na,stad,x,2\n", "column label is '2' in a row"),
+        ("text,group,dimension,label:a\na,stad,x,yes\n", "column label:a is 'yes' in a row"),
+    ],
+)
+def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "x.csv").write_text(content, "utf-8")
+    with pytest.raises(CorpusError, match=message):
+        read_examples(tmp_path / "x.csv")
+
+
+def test_wrong_names(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([example(0, "stad", "a stad")])
+    with pytest.raises(CorpusError, match=r"x.txt does not end in .csv, .jsonl, .parquet"):
+        write_examples(table, tmp_path / "x.txt")
+    with pytest.raises(ScoresError, match="does not exist"):
+        read_examples(tmp_path / "x.csv")
+
+
+def test_lists_are_not_text(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": ["a"], "group": "stad", "dimension": "x"}\n', "utf-8")
+    with pytest.raises(CorpusError, match="column text is not text but list"):
+        read_examples(tmp_path / "x.jsonl")

@@ -1,0 +1,180 @@
+"""Published files in their own form, with invented words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.evaluation.corpus.invented import invented
+
+from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.published import (
+    is_published,
+    read_group_perplexities,
+    read_published_examples,
+    read_test_sets,
+)
+from holisticbias_eval.corpus.splitting import SplitSettings, split_examples
+from holisticbias_eval.errors import CorpusError
+
+ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
+77,True,"well, all blickets are grobby i say",all blickets are grobby,1,1
+78,True,the blicket caf\xe9 is closed,the blicket caf\xe9 is closed,0,0
+79,True,blickets again,blickets again,1,1 - context needed
+80,False,nothing here,,0,0
+81,True,a mizzic blicket,a mizzic blicket,1,1.0
+"""
+OWN = """comments_processed,id,attribute_in_window,bias_sent,bias_phrase,perplexity
+blickets are grobby,77,True,1,1,159.7
+"so, a mizzic blicket",81,True,1,1,0
+"""
+OTHER = """initial_demo,replaced_demo,comments,comments_processed,perplexity
+['blickets'],['stads'],blickets are grobby,stads are grobby,196.6
+['blicket'],['stad'],"so, a mizzic blicket","so, a mizzic stad",
+"""
+PAPER = """ID,Target,Attribute,Sentence,Label
+1,Blicket,grobby,the blickets are really grobby.,1
+2,Stads,mizzic,his words did not mean that stads were mizzic.,0
+3,elmish,grobby,an elmish song,
+"""
+
+
+def reddit(folder: Path, dimension: str, group: str, part: str, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / dimension / f"reddit_comments_{dimension}_{group}_{part}.csv"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding)
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1"])
+def test_annotated_phrases(tmp_path: Path, encoding: str) -> None:
+    path = reddit(tmp_path, "race", "blicket", "processed_phrase_annotated", ANNOTATED, encoding)
+    for source in (path, tmp_path):
+        rows = read_examples(source).to_pylist()
+        assert [(row["group"], row["text"], row["label"], row["source"]) for row in rows] == [
+            ("blicket", "all blickets are grobby", 1, "77"),
+            ("blicket", "the blicket caf\xe9 is closed", 0, "78"),
+            ("blicket", "blickets again", None, "79"),
+            ("blicket", "a mizzic blicket", 1, "81"),
+        ]
+        assert {row["dimension"] for row in rows} == {"race"}
+
+
+def test_a_specification_names_groups_and_terms(tmp_path: Path) -> None:
+    path = reddit(tmp_path, "race", "blickets", "processed_phrase_annotated", ANNOTATED)
+    table = read_examples(path, invented())
+    assert table.select(["dimension", "group", "target", "attribute", "attribute_set"]).to_pylist()[0] == {
+        "dimension": "own.invented",
+        "group": "blicket",
+        "target": "blickets",
+        "attribute": "grobby",
+        "attribute_set": "negative",
+    }
+    assert table["target"].to_pylist() == ["blickets", "blicket", "blickets", "blicket"]
+
+
+def test_sentences_for_training_count_as_biased(tmp_path: Path) -> None:
+    path = reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER)
+    assert read_published_examples(path)["label"].to_pylist() == [1, 1]
+    assert read_published_examples(path)["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
+
+
+def test_pandas_index_columns_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "age_blicket_test.csv"
+    path.write_text(",Unnamed: 0.1,replaced_sentence\n0,0,a blicket\n1,1,blickets\n", "utf-8")
+    assert read_published_examples(path)["text"].to_pylist() == ["a blicket", "blickets"]
+
+
+def test_the_table_of_the_paper(tmp_path: Path) -> None:
+    path = tmp_path / "race.csv"
+    path.write_text(PAPER, "utf-8")
+    rows = read_examples(path, invented()).to_pylist()
+    named = [tuple(row[name] for name in ("id", "group", "target", "attribute", "label")) for row in rows]
+    assert named == [
+        ("1", "blicket", "blickets", "grobby", 1),
+        ("2", "stad", "stads", "mizzic", 0),
+        ("3", "elm", "elmish", "grobby", None),
+    ]
+    plain = read_examples(path).to_pylist()
+    assert next((row["dimension"], row["group"], row["target"]) for row in plain) == ("race", "Blicket", "Blicket")
+
+
+def test_published_examples_are_split(tmp_path: Path) -> None:
+    lines = [f"{i},{group.title()},grobby,gate {i}{group}: a {group} is grobby,1" for i in range(4) for group in GROUPS]
+    ids = [f"{n}{line[line.index(',') :]}" for n, line in enumerate(lines)]
+    path = tmp_path / "race.csv"
+    path.write_text("\n".join(["ID,Target,Attribute,Sentence,Label", *ids]), "utf-8")
+    split = split_examples(read_examples(path, invented()), invented(), SplitSettings(test=1, validation=1))
+    assert split.originals["train"] == {"blicket": 2, "elm": 2, "stad": 2}
+
+
+GROUPS = ("blicket", "stad", "elmer")
+
+
+def test_perplexities(tmp_path: Path) -> None:
+    """The rows of the groups' files are pairs; a perplexity of 0 stays what it is."""
+    own = reddit(tmp_path, "race", "blicket", "biased_test_reduced", OWN)
+    reddit(tmp_path, "race", "stad", "biased_test_reduced", OTHER)
+    for part in ("biased_valid_reduced", "processed_phrase_biased_testset"):
+        reddit(tmp_path, "race", "blicket", part, OWN.replace("159.7", "1"))
+        reddit(tmp_path, "race", "stad", part, OTHER.replace("196.6", "1"))
+    for path in (own, tmp_path):
+        assert read_group_perplexities(path).to_pylist() == [
+            row("0", "blicket", "blickets are grobby", 159.7),
+            row("1", "blicket", "so, a mizzic blicket", 0.0),
+            row("0", "stad", "stads are grobby", 196.6),
+            row("1", "stad", "so, a mizzic stad", None),
+        ]
+
+
+def row(number: str, group: str, sentence: str, perplexity: float | None) -> dict[str, object]:
+    return {
+        "dimension": "race", "sentence_id": number, "group": group, "sentence": sentence, "perplexity": perplexity
+    }  # fmt: skip
+
+
+def test_test_sets_without_perplexities(tmp_path: Path) -> None:
+    for group in ("blicket", "stad", "elm"):
+        (tmp_path / f"age_{group}_test.csv").write_text(f",replaced_sentence\n0,a {group}\n1,the {group}\n", "utf-8")
+    table = read_test_sets(tmp_path)
+    assert table["sentence"].to_pylist() == ["a blicket", "the blicket", "a elm", "the elm", "a stad", "the stad"]
+    with pytest.raises(CorpusError, match="blicket, elm, stad has no column perplexity"):
+        read_group_perplexities(tmp_path)
+
+
+def test_several_test_sets(tmp_path: Path) -> None:
+    for part in ("processed_phrase_biased_testset", "processed_phrase_biased_testset_reduced"):
+        for group, text in (("blicket", OWN), ("stad", OTHER)):
+            reddit(tmp_path, "race", group, part, text)
+    with pytest.raises(CorpusError, match=r"has several test sets .*: name a file"):
+        read_test_sets(tmp_path)
+    named = tmp_path / "race" / "reddit_comments_race_stad_processed_phrase_biased_testset.csv"
+    assert len(read_test_sets(named)) == 4
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("comments_processed,perplexity\na stad,1\n", "different numbers of sentences, so these are not pairs"),
+        ("comments_processed,perplexity\na stad,high\nb,1\n", "a perplexity is 'high'"),
+        ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
+        ("comments_processed\n", "has no rows"),
+    ],
+)
+def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:
+    reddit(tmp_path, "race", "blicket", "biased_test_reduced", OWN)
+    reddit(tmp_path, "race", "stad", "biased_test_reduced", other)
+    with pytest.raises(CorpusError, match=message):
+        read_test_sets(tmp_path)
+
+
+def test_folders_and_files_that_are_not_published(tmp_path: Path) -> None:
+    (tmp_path / "own_stad_train.csv").write_text("dimension,group,text\nown.invented,stad,a stad\n", "utf-8")
+    assert not is_published(tmp_path / "own_stad_train.csv")
+    assert read_examples(tmp_path / "own_stad_train.csv")["text"].to_pylist() == ["a stad"]
+    (tmp_path / "empty").mkdir()
+    for read in (read_examples, read_test_sets):
+        with pytest.raises(CorpusError, match=r"without published files|has no test set"):
+            read(tmp_path / "empty")
+    with pytest.raises(CorpusError, match="is not a published file"):
+        read_test_sets(tmp_path / "x.csv")

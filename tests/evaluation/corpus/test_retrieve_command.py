@@ -1,0 +1,242 @@
+"""``holisticbias retrieve`` from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+import zstandard
+from click.testing import CliRunner, Result
+from tests.evaluation.corpus.invented import PLURALS, invented
+
+from holisticbias_eval.commands.retrieve import command
+from holisticbias_eval.corpus.calibration import calibration_corpus
+from holisticbias_eval.corpus.cleaning import clean
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples
+from holisticbias_eval.corpus.retrieving import Retrieval
+from holisticbias_eval.errors import CorpusError, NoExamplesError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    content = invented().model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    (tmp_path / "invented.yaml").write_text(yaml.safe_dump(content), "utf-8")
+    return tmp_path
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def run(folder: Path, *arguments: object, out: str = "out.jsonl") -> Result:
+    fixed = ["--specification", str(folder / "invented.yaml"), "--out", str(folder / out)]
+    return CliRunner().invoke(command, [*fixed, *(str(one) for one in arguments)])
+
+
+def rows(folder: Path, out: str = "out.jsonl") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = read_examples(folder / out).to_pylist()
+    return found
+
+
+def record(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "out.retrieval.json").read_text())
+    return found
+
+
+BODIES: list[dict[str, Any]] = [
+    {"id": "a", "body": "The BLICKETS are Grobby 😀 https://a.b", "created_utc": 1620000000},
+    {"id": "b", "body": "Stads flerning", "created_utc": "2021-05-03"},
+    {"id": "c", "body": "elmfolk are mizzic", "created_utc": "2019-03-10"},
+    {"id": "t1_d", "body": "stads are grobby", "created_utc": "2019-03-09"},
+    {"id": "e", "body": "stads are ugsome", "created_utc": "2022-03-10"},
+    {"id": "f", "body": "blickets are vime"},
+    {"id": "g", "body": "wugs are vime"},
+    {"id": "h", "body": "wugs and stads are vime"},
+    {"id": "i", "body": "stads are arble", "author": "grob_bot"},
+    {"id": "j", "body": "[removed]"},
+    {"id": "k", "body": "stads came"},
+    {"id": "l", "body": "nobody came"},
+    {"id": "m", "body": "  blickets ARE vime"},
+]
+
+
+def test_the_papers_rules(folder: Path) -> None:
+    done = run(folder, write(folder / "a.jsonl", BODIES), "--until", "2022-03-10")
+    assert done.exit_code == 0, done.output
+    found = rows(folder)
+    assert list(found[0]) == list(COLUMNS)
+    assert {one["group"]: one["text"] for one in found if one["group"] != "blicket"} == {
+        "stad": "stads flerning",
+        "elm": "elmfolk are mizzic",
+    }
+    stad = next(one for one in found if one["group"] == "stad")
+    assert {name: stad[name] for name in COLUMNS if name not in {"id", "text"}} == {
+        "dimension": "own.invented",
+        "group": "stad",
+        "target": "stads",
+        "attribute": "flern*",
+        "attribute_set": "negative",
+        "source": "b",
+        "date": "2021-05-03",
+    }
+    made = record(folder)
+    assert made["groups"] == {
+        "blicket": {"found": 3, "held": 2, "kept": 1},
+        "stad": {"found": 1, "held": 1, "kept": 1},
+        "elm": {"found": 1, "held": 1, "kept": 1},
+    }
+    assert made["documents"] == {
+        "read": 13,
+        "mentioning_a_group": 11,
+        "kept_without_a_date": 5,
+        "left_out": {"outside the dates": 2, "written by a bot": 1, "deleted": 1},
+    }
+    assert made["mentions_left_out"] == {"held-out group": 1, "several groups": 2, "no attribute": 1, "repeated": 1}
+    assert "Kept: 5 documents without a date" in done.output
+    assert "The texts belong to their authors" in done.output
+
+
+def test_options(folder: Path) -> None:
+    path = write(folder / "a.jsonl", BODIES)
+    assert run(folder, path, "--unequal", "--held-out").exit_code == 0
+    assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 3, "elm": 1, "wug": 1}
+    assert run(folder, path, "--dated", "--unequal").exit_code == 0
+    assert sorted(one["source"] for one in rows(folder)) == ["a", "b", "c", "e", "t1_d"]
+    assert run(folder, path, "--unequal", "--per-group", 2, "--until", "2022-03-10", "--years", 4).exit_code == 0
+    assert Counter(one["group"] for one in rows(folder)) == {"blicket": 2, "stad": 2, "elm": 1}
+    assert run(folder, path, "--words", 1, "--unequal").exit_code == 0
+    assert {one["text"] for one in rows(folder)} == {"stads flerning"}
+    assert run(folder, path, "--field", "id").exit_code != 0
+
+
+def test_what_an_author_withdraws(folder: Path) -> None:
+    """By id with or without t1_, by place, and by the example's id."""
+    path = write(folder / "a.jsonl", [*BODIES, {"body": "elmfolk are vime"}])
+    run(folder, path, "--unequal")
+    example = next(one["id"] for one in rows(folder) if one["source"] == "f")
+    (folder / "gone").write_text(f"t1_a\nd\n\na.jsonl:14\n{example}\n")
+    assert run(folder, path, "--unequal", "--without", folder / "gone").exit_code == 0
+    assert sorted(one["source"] for one in rows(folder)) == ["b", "c", "e"]
+    assert record(folder)["documents"]["left_out"]["withdrawn"] == 3
+    assert record(folder)["mentions_left_out"]["withdrawn"] == 2
+    absent = run(folder, path, "--without", folder / "absent")
+    assert isinstance(absent.exception, CorpusError)
+    assert "give a file with one identifier per line" in str(absent.exception)
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    """More sentences of some groups than of others, each twice."""
+    return [
+        {"id": f"{i}", "body": f"gate {i // 2} {PLURALS[place]} are grobby"}
+        for i in range(count)
+        for place in range(3)
+        if i % (place + 1) == 0
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_equal_numbers_whatever_the_order(folder: Path, suffix: str) -> None:
+    """The same draw for any order of documents; another for another seed."""
+    out = f"out.{suffix}"
+    forth, back = many(200), many(200)[::-1]
+    texts = []
+    for given, seed in ((forth, 0), (back, 0), (forth, 1)):
+        assert run(folder, write(folder / "a.jsonl", given), "--per-group", 20, "--seed", seed, out=out).exit_code == 0
+        found = rows(folder, out)
+        assert Counter(one["group"] for one in found) == {"blicket": 20, "stad": 20, "elm": 20}
+        assert len({one["id"] for one in found}) == len({one["text"] for one in found}) == 60
+        texts.append([one["text"] for one in found])
+    assert texts[0] == texts[1] != texts[2]
+
+
+def test_several_files_with_bad_lines_and_a_cut_archive(folder: Path) -> None:
+    lines = "".join(f"{json.dumps(row)}\n" for row in many(6_000)).encode()
+    (folder / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(lines)[:-2000])
+    (folder / "b.txt").write_text("the stads are\x1b[31m grobby\n\xff")
+    (folder / "c.jsonl").write_text("oops\n")
+    done = run(folder, folder / "a.zst", folder / "b.txt", folder / "c.jsonl", "--unequal")
+    assert done.exit_code == 0, done.output
+    assert (
+        "Not read to the end: a.zst: its compressed data ends in the middle; what was read before is kept"
+        in done.output
+    )
+    assert "Skipped: 1 lines, the first c.jsonl:1: not a JSON object" in done.output
+    assert len(rows(folder)) > 1000
+    assert "\x1b" not in "".join(one["text"] for one in rows(folder))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "none of 0 documents mentions a group of own.invented"),
+        (
+            '{"body": "nobody"}\nx\n',
+            "none of 2 documents mentions a group .*; 1 lines are not valid, the first a.jsonl:2",
+        ),
+        ('{"body": "stads came"}\n', r"but no sentence can be kept \(no attribute: 1\)"),
+        ('{"body": "wugs are grobby"}\n', r"no sentence can be kept \(held-out group: 1\)"),
+        ('{"said": "stads are grobby"}\n', "no row has a text in the field body, text, comment: .* found 'said'"),
+    ],
+)
+def test_nothing_found(folder: Path, content: str, message: str) -> None:
+    (folder / "a.jsonl").write_text(content)
+    done = run(folder, folder / "a.jsonl")
+    assert isinstance(done.exception, NoExamplesError)
+    assert done.exception.exit_code == 1
+    with pytest.raises(NoExamplesError, match=message):
+        raise done.exception
+    assert sorted(one.name for one in folder.iterdir()) == ["a.jsonl", "invented.yaml"]
+
+
+def test_mistakes_are_found_before_reading(folder: Path) -> None:
+    path = write(folder / "a.jsonl", BODIES)
+    for arguments, out, message in (
+        ((path,), "out.txt", "does not end in"),
+        ((path,), "", "does not end in"),
+        ((folder / "absent",), "out.csv", "does not exist"),
+        ((path, "--years", 2), "out.csv", "--years needs --until"),
+        ((path, "--until", "2022-03-10", "--years", 1000), "out.csv", None),
+        ((path, "--until", "0900-03-10", "--years", 1000), "out.csv", "there is no year -100"),
+        ((path, "--until", "soon"), "out.csv", "soon"),
+    ):
+        done = run(folder, *arguments, out=out)
+        assert (done.exit_code == 0) == (message is None)
+        assert message is None or message in f"{done.output}{done.exception}"
+
+
+def test_an_interruption_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is written after the last document only; an earlier table stays."""
+    path = write(folder / "a.jsonl", BODIES)
+    (folder / "out.jsonl").write_text("earlier")
+    taken = 0
+    take = Retrieval.take
+
+    def interrupted(self: Retrieval, document: Any) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == 3:
+            raise KeyboardInterrupt
+        take(self, document)
+
+    monkeypatch.setattr(Retrieval, "take", interrupted)
+    assert run(folder, path).exit_code != 0
+    assert (folder / "out.jsonl").read_text() == "earlier"
+    assert sorted(one.name for one in folder.iterdir()) == ["a.jsonl", "invented.yaml", "out.jsonl"]
+
+
+def test_the_calibration_corpus_is_found_again(tmp_path: Path) -> None:
+    """Every sentence, with its group, term and attribute."""
+    corpus = calibration_corpus().to_pylist()
+    path = write(tmp_path / "a.jsonl", [{"id": row["id"], "text": row["text"]} for row in corpus])
+    out = tmp_path / "out.parquet"
+    given = ["--specification", "calibration-many", "--out", str(out), "--words", "50", "--unequal", str(path)]
+    done = CliRunner().invoke(command, given)
+    assert done.exit_code == 0, done.output
+    same = ("group", "target", "attribute", "attribute_set")
+    found = {(one["source"], *(one[name] for name in same), one["text"]) for one in read_examples(out).to_pylist()}
+    assert found == {(row["id"], *(row[name] for name in same), clean(row["text"])) for row in corpus}

@@ -1,0 +1,184 @@
+"""Splits: equal numbers of each group, and the same sentences for every group."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
+
+from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
+from holisticbias_eval.corpus.swapping import swap_targets
+from holisticbias_eval.errors import CorpusError
+
+SPECIFICATION = invented()
+TRAINED = GROUPS[:3]
+
+
+def split(rows: list[dict[str, Any]], settings: SplitSettings, specification: Specification = SPECIFICATION) -> Split:
+    names = {name for row in rows for name in row}
+    table = pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+    return split_examples(table, specification, settings)
+
+
+def test_numbers_as_in_table_8() -> None:
+    """Two of ten sentences a group for the test and three for the validation, each for four groups."""
+    found = split(examples(10), SplitSettings(test=2, validation=3))
+    assert [len(found.train), len(found.validation), len(found.test)] == [3 * 5, 3 * 3 * 4, 3 * 2 * 4]
+    assert found.groups["blicket"] == {"train": 5, "validation": 9, "test": 6}
+    assert found.groups["wug"] == {"train": 0, "validation": 9, "test": 6}
+    assert found.originals["test"] == dict.fromkeys(sorted(TRAINED), 2)
+    assert found.labelled is False
+    ids = [set(part["sentence_id"].to_pylist()) for part in (found.train, found.validation, found.test)]
+    assert sum(map(len, ids)) == len(set().union(*ids)) == 30
+
+
+def test_groups_differ_in_the_target_alone() -> None:
+    found = split(examples(8), SplitSettings(test=2, validation=2))
+    sentences: dict[str, dict[str, str]] = {}
+    for row in found.test.to_pylist():
+        sentences.setdefault(row["sentence_id"], {})[row["group"]] = row["sentence"]
+        assert row["target"] == {"blicket": "blicket", "stad": "stad", "elm": "elmer", "wug": "wug"}[row["group"]]
+        own = {"blicket": "a blicket", "stad": "a stad", "elm": "an elmer", "wug": "a wug"}[row["group"]]
+        if row["group"] != row["original_group"] or row["group"] != "elm":
+            assert row["sentence"].endswith(f": {own} is grobby")
+    assert {tuple(sorted(versions)) for versions in sentences.values()} == {tuple(sorted(GROUPS))}
+    assert len(sentences) == 6
+
+
+def test_training_rows_are_as_people_wrote_them() -> None:
+    rows = examples(4)
+    found = split(rows, SplitSettings(test=1, validation=1))
+    texts = {row["id"]: row["text"] for row in rows}
+    for row in found.train.to_pylist():
+        assert row["sentence"] == texts[row["sentence_id"]]
+        assert row["group"] == row["original_group"] != "wug"
+    assert set(found.train["target"].to_pylist()) == {"blicket", "stad", "elmer"}
+
+
+def test_what_is_left_out() -> None:
+    rows = [{**row, "label": 1} for row in examples(4)]
+    rows += [
+        example(90, "stad", "a stad is never grobby", label=0),
+        example(91, "stad", "a stad is perhaps grobby", label=None, annotation="disagreed"),
+        example(92, "stad", "a stad is hardly grobby", label=None, annotation="incomplete"),
+        example(89, "stad", "a stad is soon grobby", label=None),
+        example(93, "stad", "Gate 0s:  a stad is grobby", label=1),
+        example(94, "wug", "a wug is grobby", label=1),
+        example(95, "stad", "a stad met a wug", label=1),
+        example(96, "stad", "a stad of another dimension", label=1, dimension="own.other"),
+        example(97, "norp", "a norp is grobby", label=1),
+        example(98, "stad", "somebody is grobby", label=1),
+        example(99, "blicket", "the blicket elder is grobby", label=1),
+    ]
+    found = split(rows, SplitSettings(test=1, validation=1))
+    assert found.left_out == {
+        "not biased": 1,
+        "annotators disagree": 1,
+        "too few labels": 1,
+        "no agreed label": 1,
+        "repeated text": 1,
+        "held-out group": 1,
+        "mentions a held-out group": 1,
+        "other dimension": 1,
+        "group that the specification does not have": 1,
+    }
+    assert found.kept_from_test == {"no term of a group": 1, "no version for stad": 1}
+    assert found.labelled is True
+    assert len(found.train) == 12 - 6 + 2
+
+
+def test_a_sentence_without_any_version() -> None:
+    """Two terms that no other group has, of two groups."""
+    slots = (*SPECIFICATION.slots, Slot(terms=(None, "stad elder", None, None)))
+    rows = [*examples(3), example(9, "stad", "the blicket elder met the stad elder")]
+    found = split(rows, SplitSettings(1, 1), SPECIFICATION.model_copy(update={"slots": slots}))
+    assert found.kept_from_test == {"no version for blicket": 1}
+
+
+def test_too_few_sentences() -> None:
+    message = r"test needs 3 and the validation 2 .* there are blicket 4, stad 4, elm 4"
+    with pytest.raises(CorpusError, match=message):
+        split([*examples(4), example(9, "blicket", "the blicket elder")], SplitSettings(test=3, validation=2))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([example(0, "norp", "a norp")], "no example of own.invented can be used .*does not have: 1"),
+        ([example(0, "stad", "nobody")], "there are blicket 0, stad 0, elm 0"),
+    ],
+)
+def test_nothing_to_split(rows: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(CorpusError, match=message):
+        split(rows, SplitSettings())
+
+
+def test_one_group() -> None:
+    groups = tuple(group.model_copy(update={"held_out": group.name != "stad"}) for group in SPECIFICATION.groups)
+    with pytest.raises(CorpusError, match="fewer than two groups that are not held out"):
+        split(examples(4), SplitSettings(), SPECIFICATION.model_copy(update={"groups": groups}))
+
+
+def test_default_numbers_are_a_share_of_the_smallest_group() -> None:
+    """15% of 20 sentences are 3."""
+    rows = [*examples(20), *(example(i, "stad", f"row {i} of a stad") for i in range(50, 90))]
+    found = split(rows, SplitSettings())
+    assert found.originals["test"] == found.originals["validation"] == dict.fromkeys(sorted(TRAINED), 3)
+
+
+def same_for_all(count: int) -> list[dict[str, Any]]:
+    """Sentences that each stand in the table for every group."""
+    terms = {"blicket": "blickets", "stad": "stads", "elm": "elmfolk"}
+    return [example(i, group, f"the {terms[group]} at gate {i}") for i in range(count) for group in TRAINED]
+
+
+def test_sentences_that_differ_in_the_group_alone() -> None:
+    """Nine of ten forms are drawn; the rest of their sentences are training unless kept apart."""
+    found = split(same_for_all(10), SplitSettings(test=2, validation=1))
+    assert (found.repeated_forms, found.shared_forms, len(found.train)) == (0, 18, 21)
+    assert len(set(found.test.filter(pa.compute.equal(found.test["group"], "stad"))["sentence"].to_pylist())) == 6
+    apart = split(same_for_all(10), SplitSettings(test=2, validation=1, apart=True))
+    assert (apart.shared_forms, len(apart.train)) == (0, 3)
+    assert apart.left_out == {"same form as a test or validation sentence": 18}
+    assert apart.test.equals(found.test)
+
+
+def test_too_few_forms() -> None:
+    """Six of nine drawn sentences have one of the three forms that are drawn already."""
+    found = split(same_for_all(3), SplitSettings(test=2, validation=1))
+    assert (found.repeated_forms, len(found.train)) == (6, 0)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 5), st.integers(0, 3), st.integers(0, 3), st.randoms(use_true_random=False))
+def test_the_draw_does_not_depend_on_the_order(seed: int, test: int, validation: int, order: random.Random) -> None:
+    rows = examples(7)
+    first = split(rows, SplitSettings(test, validation, seed))
+    order.shuffle(rows)
+    second = split(rows, SplitSettings(test, validation, seed))
+    assert second.test.equals(first.test)
+    assert second.validation.equals(first.validation)
+    assert Counter(second.train["sentence_id"].to_pylist()) == Counter(first.train["sentence_id"].to_pylist())
+
+
+def test_seeds_draw_other_sentences() -> None:
+    drawn = {tuple(split(examples(9), SplitSettings(2, 2, seed)).test["sentence_id"].to_pylist()) for seed in range(5)}
+    assert len(drawn) == 5
+
+
+def test_versions_are_those_of_the_slow_way() -> None:
+    """Each row of the test is the swap of the example that it comes from."""
+    rows = [*examples(6), *same_for_all(6)]
+    rows = [{**row, "id": f"x{i}"} for i, row in enumerate(rows)]
+    texts = {row["id"]: row["text"] for row in rows}
+    for row in split(rows, SplitSettings(3, 3)).test.to_pylist():
+        swapped = swap_targets(str(texts[row["sentence_id"]]), SPECIFICATION, row["group"])
+        assert swapped is not None
+        assert (row["sentence"], row["target"]) == (swapped.text, swapped.target)

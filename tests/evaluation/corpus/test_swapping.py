@@ -1,0 +1,186 @@
+"""Terms of groups and attributes are swapped, with articles and capitals kept right."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.evaluation.corpus.invented import ADJECTIVES, GROUPS, PLURALS, SINGULARS, invented
+
+from holisticbias.terms.specification_entries import Slot, Specification, TargetGroup
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.corpus.swapping import Swapped, swap_attributes, swap_for_all_groups, swap_targets
+from holisticbias_eval.errors import SpecificationError
+
+SPECIFICATION = invented()
+FILLERS = ("sing", "to the", "market!", "I", "it's", "2 hats,", "blicketest", "grobby")
+words = st.lists(st.sampled_from(FILLERS), max_size=3).map(" ".join)
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> str:
+    """A sentence with one to three mentions of groups, with the right article before nouns and adjectives."""
+    parts = []
+    for _ in range(draw(st.integers(1, 3))):
+        term = draw(st.sampled_from([*PLURALS, *SINGULARS, *ADJECTIVES]))
+        article = "" if term in PLURALS else draw(st.sampled_from(["", "an " if term[0] == "e" else "a "]))
+        shown = draw(st.sampled_from([term, term.capitalize(), term.upper()]))
+        parts.append(f"{draw(words)} {article}{shown}")
+    return " ".join([*parts, draw(words)])
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "expected"),
+    [
+        ("a blicket came", "elm", Swapped("an elmer came", "elmer")),
+        ("An elmer came", "stad", Swapped("A stad came", "stad")),
+        ("A  blicket came", "elm", Swapped("An  elmer came", "elmer")),
+        ("Blickets sing", "stad", Swapped("Stads sing", "stads")),
+        ("BLICKETS SING", "stad", Swapped("STADS SING", "stads")),
+        ("blickets and a stad", "elm", Swapped("elmfolk and an elmer", "elmfolk")),
+        ("the blicket's blicketish hat", "wug", Swapped("the wug's wuggy hat", "wug")),
+        ("a stad met a blicket", "blicket", Swapped("a blicket met a blicket", "blicket")),
+        ("a old blicket", "elm", Swapped("a old elmer", "elmer")),  # the article is not the term's
+        ("the blicketest stad", "elm", Swapped("the blicketest elmer", "elmer")),
+        ("the blicket elder", "blicket", Swapped("the blicket elder", "blicket elder")),
+        ("the blicket elder", "elm", None),
+        ("a stad and a blicket elder", "elm", None),
+        ("nobody came", "elm", None),
+        ("", "elm", None),
+    ],
+)
+def test_targets(text: str, group: str, expected: Swapped | None) -> None:
+    assert swap_targets(text, SPECIFICATION, group) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "expected"),
+    [
+        ("I met a stadic singer", "big", "I met a Bigian singer"),  # a name keeps its capital
+        ("i met a stadic singer", "big", "i met a bigian singer"),  # a text without capitals stays without
+        ("A Bigian singer", "stad", "A stadic singer"),
+        ("Bigian songs", "stad", "Stadic songs"),
+        ("a XQZ came", "stad", "a stad came"),
+        ("a stad came", "big", None),  # is it "a XQZ" or "an XQZ"?
+        ("the stad came", "big", "the xqz came"),
+    ],
+)
+def test_capitals_of_the_specification(text: str, group: str, expected: str | None) -> None:
+    slots = (Slot(form="adjective", terms=("stadic", "Bigian")), Slot(terms=("stad", "XQZ")))
+    names = ("stad", "big")
+    groups = tuple(TargetGroup(name=name, label=name) for name in names)
+    found = swap_targets(text, SPECIFICATION.model_copy(update={"slots": slots, "groups": groups}), group)
+    assert (found.text if found else None) == expected
+
+
+def specification_of(*slots: tuple[str | None, ...]) -> Specification:
+    """The invented specification with other slots."""
+    return SPECIFICATION.model_copy(update={"slots": tuple(Slot(terms=terms) for terms in slots)})
+
+
+@pytest.mark.parametrize(
+    ("slots", "text", "group", "expected"),
+    [
+        ([("mel", None, "elm", "wug"), ("mel", "stad", "elmer", "wug")], "mel", "stad", "stad"),  # the next slot
+        ([("mel", "mel", "elm", "wug")], "a mel", "stad", "a mel"),  # a term of two groups is of both
+        ([("mel", "stad", "elm", "wug"), ("elm tree", None, None, None)], "mel tree", "elm", None),  # a new mention
+    ],
+)
+def test_slots(slots: list[tuple[str | None, ...]], text: str, group: str, expected: str | None) -> None:
+    found = swap_targets(text, specification_of(*slots), group)
+    assert (found.text if found else None) == expected
+
+
+def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
+    """Its terms do not fit the same place: "straight men are" would become "homosexual are"."""
+    base = specification_of(("mel", "stad", "elm", "wug"), ("mel folk", "stad", "elm", "wug"))
+    mixed = base.model_copy(update={"slots": (base.slots[0], base.slots[1].model_copy(update={"form": "mixed"}))})
+    assert swap_targets("mel folk are here", mixed, "stad") is None
+    assert swap_targets("mel folk are here", mixed, GROUPS[0]) == Swapped("mel folk are here", "mel folk")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a mellan song", "a stadic song"),
+        ("mellan song", "stadic song"),
+        ("a mellan is grobby", "a stad is grobby"),
+        ("he is a mellan.", "he is a stad."),
+        ("mellan and quick", "stad and quick"),
+        ("old mellan", "old stad"),
+        ("a mellan's hat", "a stad's hat"),
+        ("A mellan\u2019s old hat", "A stad\u2019s old hat"),
+    ],
+)
+def test_adjectives_and_nouns_of_one_form(text: str, expected: str) -> None:
+    slots = (
+        Slot(form="adjective", terms=("mellan", "stadic", "elmish", "wuggy")),
+        Slot(form="noun", terms=("mellan", "stad", "elmer", "wug")),
+    )
+    specification = SPECIFICATION.model_copy(update={"slots": slots})
+    found = swap_targets(text, specification, "stad")
+    assert found is not None
+    assert found.text == expected
+    assert swap_targets(expected, specification, "blicket") == Swapped(text, "mellan")
+
+
+def test_an_unknown_group() -> None:
+    with pytest.raises(SpecificationError, match=r"no group 'nobody': its groups are blicket, stad, elm, wug"):
+        swap_targets("a blicket", SPECIFICATION, "nobody")
+
+
+@given(sentences(), st.sampled_from(GROUPS))
+def test_every_mention_is_of_the_new_group(text: str, group: str) -> None:
+    found = swap_targets(text, SPECIFICATION, group)
+    assert found is not None
+    before, after = (list(target_finder(SPECIFICATION).find(one)) for one in (text, found.text))
+    assert swap_for_all_groups(text, SPECIFICATION)[group] == found
+    assert [mention.of.slot for mention in after] == [mention.of.slot for mention in before]
+    assert {mention.of.group for mention in after} == {group}
+    assert after[0].of.term == found.target
+
+
+@given(st.sampled_from([*PLURALS, *SINGULARS, *ADJECTIVES]), words, words)
+def test_own_group_gives_the_text(term: str, before: str, after: str) -> None:
+    text = f"{before} an {term.title()} a {term} {after}"  # wrong articles stay too
+    group = next(iter(target_finder(SPECIFICATION).find(term))).of.group
+    assert swap_targets(text, SPECIFICATION, group) == Swapped(text, term)
+
+
+@given(sentences(), st.sampled_from(GROUPS), st.sampled_from(GROUPS))
+def test_there_and_back(text: str, first: str, second: str) -> None:
+    one = swap_targets(text, SPECIFICATION, first)
+    assert one is not None
+    other = swap_targets(one.text, SPECIFICATION, second)
+    assert other is not None
+    assert swap_targets(other.text, SPECIFICATION, first) == one
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("blickets are grobby", "blickets are trindle"),
+        ("Trindle blickets", "Grobby blickets"),
+        ("grobby, mizzic and trindle", "trindle, arble and grobby"),
+        ("an arble stad", "a mizzic stad"),
+        ("flerning stads", "plonish stads"),  # a stem is replaced
+        ("plonish stads", None),  # and replaces nothing
+        ("ugsome and grobby", "ugsome and trindle"),  # no opposite: stays
+        ("ugsome vime", None),
+        ("blickets sing", None),
+    ],
+)
+def test_attributes(text: str, expected: str | None) -> None:
+    assert swap_attributes(text, SPECIFICATION) == expected
+
+
+def test_words_of_a_term_are_no_attributes() -> None:
+    specification = SPECIFICATION.model_copy(update={"opposites": (("elder", "vime"),)})
+    assert swap_attributes("the blicket elder is an elder", specification) == "the blicket elder is a vime"
+
+
+@given(sentences())
+def test_attributes_there_and_back(text: str) -> None:
+    swapped = swap_attributes(text, SPECIFICATION)
+    if swapped is not None:
+        assert swap_attributes(swapped, SPECIFICATION) == text

@@ -1,0 +1,206 @@
+"""The page for annotators: what it contains, and what its script does in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holisticbias_eval.judgements.key import STUDIO, Key
+from holisticbias_eval.judgements.page import render_annotator_page
+from holisticbias_eval.judgements.study import Design, make_key, shown_tasks
+
+from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202ereversed\nsecond'
+
+START = """
+const page = document.querySelector("iframe");
+page.addEventListener("load", () => {
+  const inner = page.contentDocument;
+  const at = (id) => inner.getElementById(id);
+  const texts = () => [inner.querySelector(".prompt p"), at("left"), at("right")].map((e) => e.textContent);
+  const begin = (name, sheet) => {
+    at("annotator").value = name;
+    at("sheet").value = sheet;
+    at("start").requestSubmit();
+  };
+  const fields = () => [...at("questions").children];
+  const choose = (field, place) => fields()[field].querySelectorAll("input")[place].click();
+  const press = (key) => inner.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  const saved = () => JSON.parse(at("text").value);
+  const found = {};
+"""
+END = """
+  document.body.dataset.found = JSON.stringify(found);
+});
+"""
+
+
+def page_of(key: Key) -> str:
+    return render_annotator_page(key, shown_tasks(key))
+
+
+def browse(page: str, script: str, folder: Path, width: int = 390) -> dict[str, Any]:
+    """Run a script beside the page; what it finds."""
+    (folder / "outer.html").write_text(
+        f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:844px;border:0" '
+        f'srcdoc="{html.escape(page)}"></iframe><script>{START}{script}{END}</script>',
+        "utf-8",
+    )
+    done = subprocess.run(
+        [
+            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync",
+            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
+            (folder / "outer.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    match = re.search(r'data-found="([^"]*)"', done.stdout)
+    assert match, done.stderr
+    found: dict[str, Any] = json.loads(html.unescape(match[1]))
+    return found
+
+
+def hostile_study() -> Key:
+    rows = [{"prompt": f"wug {i} {HOSTILE}", "response": f"{i} {HOSTILE}"} for i in range(2)]
+    others = [{**row, "response": f"other {row['response']}"} for row in rows]
+    return make_key((source("a", rows), source("b", others)), QUESTIONS, FILTERS, Design(2, 1, 1, 0))
+
+
+def test_the_policy_names_the_script_and_the_style_and_nothing_else() -> None:
+    page = page_of(study())
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    styles = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert policy
+    assert len(scripts) == len(styles) == 1
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (*styles, *scripts)]
+    assert policy[1] == (
+        f"default-src 'none'; style-src 'sha256-{digests[0]}'; script-src 'sha256-{digests[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert not re.search(r"\sstyle=|\son\w+=|https?:|\ssrc=", page.replace(styles[0], ""))
+
+
+def test_models_sides_and_catch_questions_are_not_on_the_page() -> None:
+    key = study(4, Design(pairs=4, catch=2))
+    page = page_of(key)
+    for hidden in ("dax/one", "dax/two", "pair-1", "catch-1", "good", "calibration"):
+        assert hidden not in page
+    for sheet, tasks in shown_tasks(key).items():
+        assert (tasks[0]["id"] in page) == (sheet != STUDIO)
+
+
+def test_texts_cannot_leave_the_data() -> None:
+    page = page_of(hostile_study())
+    assert page.count("</script>") == 2
+    assert "onerror" in page
+    assert "<img" not in page
+    assert "\u202e" not in page
+    data = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert data
+    tasks = json.loads(data[1])["sheets"]["1"]
+    assert {task["left"].splitlines()[1] for task in tasks} == {"second"}
+
+
+def test_long_texts_are_cut() -> None:
+    rows = [{"prompt": "wug", "response": "x" * 9000}], [{"prompt": "wug", "response": "y" * 9000}]
+    key = make_key((source("a", rows[0]), source("b", rows[1])), QUESTIONS, FILTERS, Design(1, 1, 1, 0))
+    assert {len(task[side]) for task in shown_tasks(key)[1] for side in ("left", "right")} == {4000}
+
+
+@browser
+def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
+    """Answer with the mouse and with keys, be asked for what is missing, go back, and save."""
+    key = study(2, Design(pairs=2, catch=0))
+    script = """
+      begin("sam", "2");
+      found.hidden = at("task").hidden;
+      found.first = texts();
+      at("task").requestSubmit();
+      found.problem = at("problem").textContent;
+      choose(0, 0); choose(1, 1); choose(2, 2);
+      at("task").requestSubmit();
+      found.second = texts();
+      found.progress = at("progress").textContent;
+      press("2"); press("1"); press("1"); press("Enter");
+      found.count = at("count").textContent;
+      found.saved = saved();
+      at("return").click(); at("back").click();
+      found.kept = fields().map((field) => field.querySelector(":checked").value);
+      const { scrollWidth, clientWidth } = inner.documentElement;
+      found.fits = scrollWidth <= clientWidth;
+    """
+    found = browse(page_of(key), script, tmp_path)
+    tasks = shown_tasks(key)[2]
+    assert [found["first"], found["second"]] == [[task["prompt"], task["left"], task["right"]] for task in tasks]
+    assert found["problem"] == "Answer every question, or choose “Rather not answer”."
+    assert (found["hidden"], found["progress"], found["fits"]) == (False, "Pair 2 of 2", True)
+    assert found["count"] == "You have answered 2 of 2 pairs."
+    saved = found["saved"]
+    assert (saved["study"], saved["annotator"], saved["sheet"]) == (key.study, "sam", 2)
+    expected = [("left", "right", "refused"), ("right", "left", "left")]
+    assert [(one["task"], one["question"], one["choice"]) for one in saved["answers"]] == [
+        (task["id"], name, choice)
+        for task, choices in zip(tasks, expected, strict=True)
+        for name, choice in zip(NAMES, choices, strict=True)
+    ]
+    assert found["kept"] == ["left", "right", "refused"]
+
+
+@browser
+def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) -> None:
+    key = study(2, Design(pairs=2, catch=0))
+    again = """
+      begin("sam", "1"); at("pause").click(); found.sam = saved().answers.length;
+    """
+    browse(page_of(key), "begin('sam', '1'); choose(0, 1); found.ok = 1;", tmp_path)
+    assert browse(page_of(key), again, tmp_path)["sam"] == 1
+    assert browse(page_of(key), again.replace('"sam", "1"', '"sam", "2"'), tmp_path)["sam"] == 0
+    assert browse(page_of(key), again.replace('"sam", "1"', '"kim", "1"'), tmp_path)["sam"] == 0
+
+
+@browser
+@pytest.mark.parametrize("kept", ["", "{", "null", "[]", '{"x": 1}', '{"TASK": {"preference": {"choice": "<b>"}}}'])
+def test_a_damaged_memory_is_not_read(tmp_path: Path, kept: str) -> None:
+    key = study(1, Design(pairs=1, catch=0))
+    content = json.dumps(kept.replace("TASK", shown_tasks(key)[1][0]["id"]))
+    script = f"""
+      page.contentWindow.localStorage.setItem("holisticbias-acute-eval/{key.study}/1/sam", {content});
+      begin("sam", "1"); at("pause").click(); found.answers = saved().answers;
+    """
+    assert browse(page_of(key), script, tmp_path)["answers"] == []
+
+
+@browser
+def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
+    found = browse(
+        page_of(hostile_study()),
+        'begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;',
+        tmp_path,
+    )
+    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
+    assert all('</script><script>document.title="taken"' in text for text in found["texts"])
+
+
+@browser
+def test_the_name_is_a_pseudonym_that_can_name_a_file(tmp_path: Path) -> None:
+    script = """
+      found.valid = ["sam", "\u00e9mile-2", "../x", "a b", "<b>", ""].map((name) => {
+        at("annotator").value = name;
+        return at("annotator").checkValidity();
+      });
+    """
+    assert browse(page_of(study()), script, tmp_path)["valid"] == [True, True, False, False, False, False]

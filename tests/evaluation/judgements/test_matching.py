@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias_eval.errors import JudgementsError
+from holisticbias_eval.judgements.drawing import draw_tasks
+from holisticbias_eval.judgements.inflammatory import FILES, Inflammatory
+from holisticbias_eval.judgements.key import STUDIO, Pair
+from holisticbias_eval.judgements.matching import Filters, match
+from holisticbias_eval.judgements.study import Design, make_key
+
+from .made_studies import FILTERS, QUESTIONS, source, sources, study
+
+PLAIN: dict[str, Any] = {"prompt": "I like wugs.", "response": "so do I"}
+
+
+def matched(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, dict[str, int]]:
+    found = match(pa.Table.from_pylist([first]), pa.Table.from_pylist([second]), FILTERS)
+    return len(found.pairs), dict(found.left_out)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, None),
+        ({"response": None}, "no response"),
+        ({"response": " \n"}, "no response"),
+        ({"response": "me too"}, "the same response of both"),
+        ({"finish": "refused"}, "refused or filtered response"),
+        ({"template_id": "dialogue.hate"}, "inflammatory template"),
+        ({"descriptor_id": "cultural.incel"}, "inflammatory descriptor"),
+        ({"descriptor_preference": "dispreferred"}, "inflammatory descriptor"),
+        ({"descriptor_preference": "no_data"}, None),
+        ({"offensive": 0.5}, "offensive response"),
+        ({"offensive": 0.49}, None),
+        ({"offensive": None}, "response without a probability of being offensive"),
+        ({"offensive": float("nan")}, "response without a probability of being offensive"),
+        ({"prompt_offensive": 0.9}, "offensive prompt"),
+        ({"persona": "I sail."}, "only in A"),
+        ({"sample": 1}, "only in A"),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None, swapped: bool) -> None:
+    one, other = {**PLAIN, "response": "me too"}, {**PLAIN, **changed}
+    count, left_out = matched(*((other, one) if swapped else (one, other)))
+    assert count == (reason is None)
+    assert (set(left_out) & {reason} if reason else left_out) == ({reason} if reason else {})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_inflammatory"),
+    [
+        ("I hate wugs.", True),
+        ("I CAN\u2019T  stand wugs!", True),
+        ("I think wugs are the worst.", True),
+        ("I hated the rain.", False),
+        ("Pi hates wugs.", False),
+        ("I like wugs.", False),
+    ],
+)
+def test_phrases_are_whole_words(prompt: str, is_inflammatory: bool) -> None:
+    assert (FILES.read("holisticbias").reason({"prompt": prompt}) is not None) == is_inflammatory
+
+
+def test_every_entry_of_the_list_is_an_entry_of_the_terms() -> None:
+    root = Path(__file__).resolve().parents[3]
+    texts = [path.read_text("utf-8") for name in ("descriptors", "templates") for path in (root / name).glob("*.yaml")]
+    listed = FILES.read("holisticbias")
+    unknown = [e for e in (*listed.descriptors, *listed.templates) if not any(f"id: {e}\n" in text for text in texts)]
+    assert not unknown
+
+
+def test_repeated_prompts_are_matched_in_order() -> None:
+    rows = [{**PLAIN, "response": f"{i}"} for i in range(3)]
+    others = [{**PLAIN, "response": f"other {i}"} for i in range(2)]
+    found = match(pa.Table.from_pylist(rows), pa.Table.from_pylist(others), Filters(None))
+    assert [(one["response"], other["response"]) for one, other in found.pairs] == [("0", "other 0"), ("1", "other 1")]
+    assert found.left_out == {"only in A": 1}
+
+
+def test_a_prompt_is_shown_twice_only_when_every_prompt_is_shown() -> None:
+    once = study(5, Design(pairs=5), repeats=3)
+    assert len({pair.prompt for pair in once.pairs if not pair.catch}) == 5
+    twice = Counter(pair.prompt for pair in study(5, Design(pairs=10), repeats=3).pairs if not pair.catch)
+    assert set(twice.values()) == {2}
+    assert once.left_out == {"not drawn": 10}
+
+
+def test_nothing_to_show_says_why() -> None:
+    row = {"prompt": "I hate wugs.", "response": "so"}
+    with pytest.raises(JudgementsError, match="no pair to show: 1 inflammatory phrase"):
+        make_key((source("a", [row]), source("b", [{**row, "response": "no"}])), QUESTIONS, FILTERS, Design())
+
+
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.integers(0, 99))
+def test_sheets_hold_each_pair_as_often_as_asked(pairs: int, each: int, more: int, catches: int, seed: int) -> None:
+    sheets = each + more
+    every = [Pair(id=f"p{i}", prompt="x", responses=("a", "b"), catch=i >= pairs) for i in range(pairs + catches)]
+    tasks = list(draw_tasks(every, sheets, each, seed))
+    for pair in every:
+        own = [task for task in tasks if task.pair == pair.id]
+        assert sum(task.sheet == STUDIO for task in own) == 1
+        on = [task.sheet for task in own if task.sheet != STUDIO]
+        assert len(on) == len(set(on)) == (sheets if pair.catch else each)
+        if not pair.catch:
+            left = sum(task.left for task in own if task.sheet != STUDIO)
+            assert abs(2 * left - each) <= 1, "a pair stands on both sides equally often"
+    assert len({task.id for task in tasks}) == len(tasks)
+
+
+def test_the_seed_draws_sides_and_order() -> None:
+    def drawn(seed: int) -> list[tuple[str, int]]:
+        return [(task.pair, task.left) for task in study(40, Design(pairs=40, seed=seed)).tasks]
+
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+    sides = [left for _, left in drawn(1)]
+    assert 0.35 < sum(sides) / len(sides) < 0.65
+
+
+def test_an_own_list_and_no_list() -> None:
+    rows = sources(2)
+    own = Inflammatory(id="own", source="test", phrases=("number 1",))
+    assert len(make_key(rows, QUESTIONS, Filters(own), Design(catch=0)).pairs) == 1
+    assert make_key(rows, QUESTIONS, Filters(None), Design(catch=0)).inflammatory is None

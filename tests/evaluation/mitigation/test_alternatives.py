@@ -1,0 +1,82 @@
+"""The texts with each group's term in the place of a mention, and the tokens in which they differ."""
+
+from __future__ import annotations
+
+import pytest
+from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK
+
+from holisticbias.terms.specification_entries import Slot
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.mitigation.alternatives import alternatives
+from holisticbias_eval.mitigation.term_tokens import Aligned, TextTokens, align
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a blicket sings", ["a [blicket] sings", "a [stad] sings", "an [elmer] sings"]),
+        ("An elmer sings", ["A [blicket] sings", "A [stad] sings", "An [elmer] sings"]),
+        ("Stads sing", ["[Blickets] sing", "[Stads] sing", "[Elmfolk] sing"]),
+        ("the STAD's hat", ["the [BLICKET]'s hat", "the [STAD]'s hat", "the [ELMER]'s hat"]),
+        ("the blicket elder", ["the [blicket elder]"]),
+    ],
+)
+def test_every_group_in_one_place(text: str, expected: list[str]) -> None:
+    mention = next(target_finder(SPECIFICATION).find(text))
+    made = alternatives(text, mention, SPECIFICATION, TASK.groups)
+    assert [f"{m.text[: m.start]}[{m.text[m.start : m.stop]}]{m.text[m.stop :]}" for m in made] == expected
+
+
+def test_other_mentions_stay() -> None:
+    text = "stads and a blicket"
+    second = list(target_finder(SPECIFICATION).find(text))[1]
+    made = alternatives(text, second, SPECIFICATION, ("stad", "elm"))
+    assert [m.text for m in made] == ["stads and a stad", "stads and an elmer"]
+
+
+def test_the_slot_with_most_terms_is_taken() -> None:
+    slots = (
+        Slot(form="noun", terms=("same", "stad", None, None)),
+        Slot(form="adjective", terms=("same", "stadic", "elmish", None)),
+    )
+    specification = SPECIFICATION.model_copy(update={"slots": slots})
+    mention = next(target_finder(specification).find("the same"))
+    made = alternatives("the same", mention, specification, TASK.groups)
+    assert [m.text for m in made] == ["the same", "the stadic", "the elmish"]
+
+
+def cut(*tokens: str) -> TextTokens:
+    """A text cut into tokens; equal tokens have equal ids."""
+    ends = [sum(map(len, tokens[: i + 1])) for i in range(len(tokens))]
+    ids = [int.from_bytes(token.encode(), "big") for token in tokens]
+    return TextTokens(ids, [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        # plain: a token for each
+        ((("a", " dax", " ran"), (2, 5)), (("a", " wug", " ran"), (2, 5)), (1, [[" dax"], [" wug"]])),
+        # several tokens; the last is equal, and is part of the term
+        (
+            (("a", " da", "s", " ran"), (2, 5)), (("a", " bli", "p", "s", "."), (2, 7)),
+            (1, [[" da", "s", " ran"], [" bli", "p", "s", "."]]),
+        ),
+        ((("a", " da", "s", "."), (2, 5)), (("a", " bli", "s", "."), (2, 6)), (1, [[" da", "s"], [" bli", "s"]])),
+        # joined with the mark after it: the mark belongs to every term
+        ((("a", " dax!"), (2, 5)), (("a", " wug", "!"), (2, 5)), (1, [[" dax!"], [" wug", "!"]])),
+        # joined with the text before it
+        ((("a da", "x", " b"), (2, 5)), (("a", " wug", " b"), (2, 5)), (0, [["a da", "x"], ["a", " wug"]])),
+        # the article differs
+        ((("so", " a", " dax"), (5, 8)), (("so", " an", " elm"), (6, 9)), (1, [[" a", " dax"], [" an", " elm"]])),
+        # terms that begin alike
+        ((("a", " da", "x"), (2, 5)), (("a", " da", "b"), (2, 5)), (1, [[" da", "x"], [" da", "b"]])),
+    ],
+)  # fmt: skip
+def test_tokens_of_terms(
+    first: tuple[tuple[str, ...], tuple[int, int]],
+    second: tuple[tuple[str, ...], tuple[int, int]],
+    expected: tuple[int, list[list[str]]],
+) -> None:
+    terms = tuple(tuple(cut(*tokens).ids) for tokens in expected[1])
+    assert align([cut(*first[0]), cut(*second[0])], [first[1], second[1]]) == Aligned(expected[0], terms)

@@ -1,0 +1,97 @@
+"""Settings, grids, and the choice of a point."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.grid import FILES, Grid, grid_points, make_settings, rank
+from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.settings import TrainingSettings
+
+GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), source="by hand")
+
+
+def test_the_papers_grid_has_all_of_its_values() -> None:
+    found = {
+        (one.batch, one.accumulation, one.lm_weight, one.weight) for one in grid_points(FILES.read("zhao-2024"), {}, {})
+    }
+    assert found == set(product((4, 8, 16), (1, 5, 8), (0.001, 0.01), (10.0, 50.0, 100.0)))
+    for one in grid_points(FILES.read("zhao-2024"), {}, {}):
+        assert (one.epochs, one.learning_rate, one.optimizer) == (6, 5e-5, "adamw")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_a_grid_of_its_own(name: str) -> None:
+    """It is what ``--grid default`` tries."""
+    grid = FILES.read(name)
+    points = list(grid_points(grid, {}, METHODS[name].defaults))
+    assert grid.id == name
+    assert len(points) == len(set(points)) >= 6
+
+
+def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> None:
+    points = list(grid_points(GRID, {"seed": 3}, {"weight": 9.0, "lm_weight": 0.5, "seed": 1}))
+    assert [(one.batch, one.weight) for one in points] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
+    assert {(one.lm_weight, one.seed) for one in points} == {(0.5, 3)}
+    assert list(grid_points(None, {"weight": 4.0}, {"weight": 9.0})) == [TrainingSettings(weight=4.0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"batch": 2}, r"--batch is also in the grid two: leave one of them out"),
+        ({"learning_rate": 0}, "learning_rate: Input should be greater than 0"),
+        ({"learning_rate": float("nan")}, "learning_rate: Input should be a finite number"),
+        ({"unknown": 1}, "unknown: Extra inputs are not permitted"),
+    ],
+)
+def test_values_that_are_not_valid_are_one_line(given: dict[str, float], message: str) -> None:
+    with pytest.raises(MitigationError, match=message):
+        list(grid_points(GRID, given, {}))
+
+
+def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "grid.yaml"
+    path.write_text("id: own\nbatch: [0]\nsource: me\n", "utf-8")
+    with pytest.raises(MitigationError, match=r"grid.yaml: batch.0: Input should be greater than or equal to 1"):
+        FILES.read(str(path))
+    with pytest.raises(
+        MitigationError, match=r"there is no grid 'nothing', as a name or a file; available: .*zhao-2024"
+    ):
+        FILES.read("nothing")
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "steps", "every"),
+    [
+        (100, {"epochs": 2, "batch": 8}, 26, 3),
+        (100, {"epochs": 2, "batch": 8, "accumulation": 5}, 6, 1),
+        (1, {"epochs": 6, "batch": 16, "accumulation": 8}, 6, 1),
+        (100, {"epochs": 2, "steps": 7, "evaluations": 2}, 7, 4),
+    ],
+)
+def test_numbers_of_steps(texts: int, values: dict[str, int], steps: int, every: int) -> None:
+    settings = make_settings(values)
+    assert settings.total_steps(texts) == steps
+    assert settings.steps_between_evaluations(texts) == every
+
+
+def test_the_smallest_f_is_chosen_among_points_that_cost_little() -> None:
+    points = {
+        "small F, too costly": (0.1, 10.6),
+        "chosen": (0.5, 10.5),
+        "larger F, cheaper": (0.6, 9.0),
+        "F is not defined": (None, 9.0),
+        "costliest": (0.0, 99.0),
+        "broke off": (None, None),
+    }
+    ordered = sorted(points, key=lambda name: rank(*points[name], base=10.0, most_rise=0.05))
+    assert ordered == [
+        "chosen", "larger F, cheaper", "F is not defined", "small F, too costly", "costliest", "broke off",
+    ]  # fmt: skip
+    assert rank(math.inf, 10.0, 10.0, 0.0)[0] == 0

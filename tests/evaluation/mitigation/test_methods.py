@@ -1,0 +1,185 @@
+"""The texts that each method trains on, and its loss on a batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torch
+from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK, TEXTS, make_batch, make_tokenizer, read_batch
+
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.corpus_texts import counts_of
+from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.objectives.lmd import lmd_loss
+from holisticbias_eval.mitigation.term_reader import TermReader
+from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from tiny_models import tiny_model
+
+CORPUS = ("a stad is mizzic", "elmfolk sing", "the wugs are grobby", "nobody is arble", "the blicket elder is grobby")
+CORPUS_METHODS = ("lmd", "add", "ctda", "cada")
+
+
+def corpus(*sentences: str) -> pa.Table:
+    return pa.table({"sentence": pa.array(sentences, pa.string())})
+
+
+@pytest.mark.parametrize(
+    ("method", "texts", "counts"),
+    [
+        ("lmd", CORPUS[:2] + CORPUS[3:], {"corpus": 4, "left_out": 1}),
+        ("add", CORPUS[:2] + CORPUS[3:], {"corpus": 4, "left_out": 1, "with_attribute": 2}),
+        (
+            "ctda",
+            (
+                "a stad is mizzic", "a blicket is mizzic", "an elmer is mizzic",
+                "elmfolk sing", "blickets sing", "stads sing",
+                "nobody is arble",
+                "the blicket elder is grobby",
+            ),
+            {"corpus": 4, "left_out": 1, "added": 4, "not_rewritten": 2},
+        ),
+        (
+            "cada",
+            (
+                "a stad is mizzic", "a stad is arble",
+                "elmfolk sing",
+                "nobody is arble", "nobody is mizzic",
+                "the blicket elder is grobby", "the blicket elder is trindle",
+            ),
+            {"corpus": 4, "left_out": 1, "added": 3, "not_rewritten": 0},
+        ),
+    ],
+)  # fmt: skip
+def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, int]) -> None:
+    """In the order of the corpus, the same each time; the group that is held out never appears."""
+    made = METHODS[method].training_texts(corpus(*CORPUS), TASK)
+    assert made["text"].to_pylist() == list(texts)
+    assert made["context"].null_count == len(texts)
+    assert counts_of(made) == counts
+    assert made.equals(METHODS[method].training_texts(corpus(*CORPUS), TASK))
+    assert "wug" not in {m.of.group for text in texts for m in target_finder(SPECIFICATION).find(text)}
+
+
+@pytest.mark.parametrize("method", CORPUS_METHODS)
+def test_pair_against_many(method: str) -> None:
+    """Sentences about a group that takes no part are left out."""
+    made = METHODS[method].training_texts(
+        corpus(*CORPUS, "blickets are grobby"), replace(TASK, groups=("blicket", "stad"))
+    )
+    mentioned = {m.of.group for text in made["text"].to_pylist() for m in target_finder(SPECIFICATION).find(text)}
+    assert mentioned == {"blicket", "stad"}
+
+
+@pytest.mark.parametrize("method", CORPUS_METHODS)
+@pytest.mark.parametrize(
+    ("sentences", "groups", "message"),
+    [
+        (CORPUS, ("blicket",), "needs two groups or more"),
+        (("nobody is grobby", "the wugs are grobby"), TASK.groups, "no sentence of the corpus mentions a group"),
+        ((), TASK.groups, "no sentence of the corpus mentions a group"),
+    ],
+)
+def test_corpora_without_groups(method: str, sentences: tuple[str, ...], groups: tuple[str, ...], message: str) -> None:
+    with pytest.raises(MitigationError, match=message):
+        METHODS[method].training_texts(corpus(*sentences), replace(TASK, groups=groups))
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence", "message"),
+    [
+        ("add", "a stad is arble", "has a negative attribute"),
+        ("cada", "a stad is ugsome", "has an attribute with an opposite"),
+        ("ctda", "the blicket elder is grobby", "can be rewritten"),
+    ],
+)
+def test_corpora_that_a_method_cannot_use(method: str, sentence: str, message: str) -> None:
+    with pytest.raises(MitigationError, match=message):
+        METHODS[method].training_texts(corpus(sentence), TASK)
+
+
+def test_add_needs_negative_attributes() -> None:
+    unmarked = tuple(chosen.model_copy(update={"valence": None}) for chosen in SPECIFICATION.attributes)
+    task = replace(TASK, specification=SPECIFICATION.model_copy(update={"attributes": unmarked}))
+    with pytest.raises(MitigationError, match="valence: negative"):
+        METHODS["add"].auxiliary_loss(task, make_tokenizer("bytes"))
+
+
+def losses(method: str, model: Any, texts: tuple[str, ...]) -> torch.Tensor:
+    tokenizer = make_tokenizer("bytes")
+    auxiliary = METHODS[method].auxiliary_loss(TASK, tokenizer)
+    assert auxiliary is not None
+    batch = make_batch(tokenizer, texts)
+    return auxiliary.loss(model, read_batch(model, batch), auxiliary.prepare(batch))
+
+
+@pytest.mark.parametrize("method", ["lmd", "add"])
+def test_nothing_to_compare_is_zero_with_a_gradient(method: str) -> None:
+    found = losses(method, tiny_model("gpt2"), ("Nobody came.",))
+    assert found.item() == 0
+    found.backward()  # type: ignore[no-untyped-call]
+
+
+def test_lmd_is_the_mean_over_mentions() -> None:
+    model, tokenizer = tiny_model("gpt2").double(), make_tokenizer("bytes")
+    batch = make_batch(tokenizer, TEXTS)
+    prepared = TermReader(TASK, tokenizer).prepare(batch)
+    scores = term_log_probabilities(model, read_batch(model, batch), prepared)
+    assert losses("lmd", model, TEXTS).item() == pytest.approx(lmd_loss(scores, prepared["present"]).item())
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_add_compares_states_with_output_embeddings(name: str) -> None:
+    """Attributes as they stand in their text, terms as between other words, in a slow loop."""
+    model, tokenizer = tiny_model(name).double(), make_tokenizer("bytes")
+    weights = model.get_output_embeddings().weight.detach()
+
+    def state(text: str) -> torch.Tensor:
+        ids = [tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]
+        found: torch.Tensor = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[-1][0, -1].detach()
+        return found
+
+    def vector(term: str) -> torch.Tensor:
+        ids = tokenizer(f" {term}", add_special_tokens=False)["input_ids"]
+        mean: torch.Tensor = weights[[i for i in ids if tokenizer.decode([i]).strip()]].mean(0)  # without blanks
+        return mean
+
+    differences = []
+    for text in ("a grobby", "a grobby hat and flernest", "ugsome"):  # each up to an attribute
+        for slot in SPECIFICATION.slots[:3]:
+            vectors = [vector(term or "") for term in slot.terms[:3]]
+            cosines = [torch.cosine_similarity(v, state(text), dim=0).item() for v in vectors]
+            differences += [abs(cosines[i] - cosines[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+    texts = ("a grobby hat and flernest stads", "arble", "ugsome trindle")
+    assert losses("add", model, texts).item() == pytest.approx(sum(differences) / len(differences), abs=1e-9)
+
+
+def test_add_gradient_reaches_the_output_embeddings_and_the_layers() -> None:
+    model = tiny_model("llama")
+    losses("add", model, ("a grobby hat",)).backward()  # type: ignore[no-untyped-call]
+    for name in ("lm_head.weight", "model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"):
+        gradient = model.get_parameter(name).grad
+        assert gradient is not None
+        assert gradient.abs().sum() > 0, name
+
+
+def test_add_counts_attributes_that_were_cut_off() -> None:
+    tokenizer = make_tokenizer("bytes")
+    auxiliary = METHODS["add"].auxiliary_loss(TASK, tokenizer)
+    assert auxiliary is not None
+    batch = make_batch(tokenizer, ("a grobby hat and mizzic",))
+    cut = replace(batch, input_ids=batch.input_ids[:, :-1], offsets=batch.offsets[:, :-1])
+    assert len(auxiliary.prepare(cut)["row"]) == 1
+    assert auxiliary.counts == {"compared": 1, "cut off with the end of its text": 1}
+
+
+def test_lmd_counts_mentions() -> None:
+    tokenizer = make_tokenizer("bytes")
+    auxiliary = METHODS["lmd"].auxiliary_loss(TASK, tokenizer)
+    assert auxiliary is not None
+    for text in TEXTS:
+        auxiliary.prepare(make_batch(tokenizer, (text, "wugs")))
+    assert auxiliary.counts == {"compared": 6, "of a group that takes no part": 5}

@@ -1,0 +1,441 @@
+"""``holisticbias mitigate`` on the calibration model: folders, grids, groups, interruptions and mistakes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from safetensors.numpy import load_file
+from transformers import ByT5Tokenizer
+
+from holisticbias_eval.commands.mitigate import command
+from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.mitigation import loop
+from holisticbias_eval.models.embedded.gossip import gossip_path
+from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
+from holisticbias_eval.pipeline import mitigation_training
+from holisticbias_eval.report.mitigation import mitigation_report
+from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
+from holisticbias_eval.results.run import is_run, read_run
+from holisticbias_eval.results.run_sets import find_sets
+from tiny_models import tiny_model, tiny_tokenizer
+
+QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
+
+
+def mitigate(*arguments: Any, fails: bool = False) -> Result:
+    result = CliRunner().invoke(command, [str(one) for one in arguments])
+    if not fails and result.exception is not None:
+        raise result.exception
+    return result
+
+
+def refusal(*arguments: Any) -> str:
+    error = mitigate(*arguments, fails=True).exception
+    assert isinstance(error, EvaluationError), error
+    assert "\n" not in str(error)
+    return str(error)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """LMD and CTDA with two quick trainings, measured."""
+    out = tmp_path_factory.mktemp("mitigate") / "out"
+    said = mitigate("lmd,ctda", *QUICK, "--out", out)
+    assert f"Model: {out / 'lmd'}\nModel: {out / 'ctda'}\nReport: {out / 'report.html'}\n" in said.stdout
+    return out
+
+
+def sentences_about_groups(record: Mitigation) -> int:
+    """The sentences of the corpus that are trained on and not of the other specification."""
+    others = sum(dimension is None for dimension in calibration_split().train["dimension"].to_pylist())
+    return record.trained_on.counts["corpus"] - others
+
+
+def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path) -> None:
+    assert is_run(made / "before" / "group_perplexity")
+    assert {path.name for path in made.iterdir()} == {
+        "before", "ctda", "lmd", "neutral.txt", "report.html", "split", "test-set.parquet",
+    }  # fmt: skip
+    for name in ("lmd", "ctda"):
+        files = {path.name for path in (made / name).iterdir()}
+        assert files >= {
+            "model.safetensors",
+            "config.json",
+            "tokenizer.json",
+            "README.md",
+            "mitigation.json",
+            "measured",
+        }
+        assert not any(file.startswith(".") for file in files)
+        assert is_run(made / name / "measured" / "after" / "group_perplexity")
+
+
+def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
+    records = [read_mitigation(made / name) for name in ("lmd", "ctda")]
+    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
+    table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
+    assert [row[0] for row in table.rows] == ["Before", "lmd", "ctda"]
+    place = [column.heading for column in table.columns].index("Perplexity of validation texts")
+    found = [records[0].perplexity_before, *(record.point.perplexity for record in records)]
+    assert [row[place] for row in table.rows] == pytest.approx(found)
+    page = (made / "report.html").read_text("utf-8")
+    assert "Aimed at: Invented groups with planted odds of negative attributes" in page
+    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
+
+
+def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
+    record = read_mitigation(made / "ctda")
+    specification = gossip_specifications()[0]
+    sentences = pq.read_table(made / "split" / "train.parquet")["sentence"].to_pylist()
+    mentions = sum(1 for text in sentences for _ in target_finder(specification).find(text))
+    assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
+    assert record.point.counts == {}
+    assert (record.method, record.control, record.chosen, record.grid) == ("ctda", None, 0, None)
+    assert record.base_model.name == "embedded-gossip"
+    assert record.specification is not None
+    assert record.specification.groups == ("blicket", "stad", "mell", "fitch")
+    assert record.specification.held_out == ("dorrin", "quav")
+    assert record.point.settings.steps == 4
+    assert [one.step for one in record.point.validations] == [0, 2, 4]
+    assert record.point.validations[0].perplexity == pytest.approx(record.perplexity_before, rel=1e-3)
+    assert record.trained_on.counts["added"] == 3 * sentences_about_groups(record)
+    assert json.loads((made / "ctda" / "mitigation.json").read_bytes())["control"] is None
+    assert {"torch", "transformers", "accelerate"} <= set(record.versions)
+
+
+def test_the_card_has_the_figures_of_the_runs_and_is_not_a_verdict(made: Path) -> None:
+    card = (made / "lmd" / "README.md").read_text("utf-8")
+    assert card.startswith('---\nbase_model: "embedded-gossip"\n')
+    assert "| group_perplexity | f gossip.calibration-many, log |" in card
+    assert "They do not say that the model is fair" in card
+
+
+def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(made: Path) -> None:
+    before = read_run(made / "before" / "group_perplexity").result.signature
+    after = read_run(made / "lmd" / "measured" / "after" / "group_perplexity").result.signature
+    assert before.model.weights_sha256 == read_mitigation(made / "lmd").base_model.weights_sha256
+    assert after.model.weights_sha256 != before.model.weights_sha256
+    assert before.release.digest == after.release.digest
+    assert load_file(made / "lmd" / "model.safetensors").keys() == load_file(gossip_path() / "model.safetensors").keys()
+
+
+def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mitigation_training, "train", fail)
+    times = {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")}
+    said = mitigate("lmd,ctda", *QUICK, "--out", made)
+    assert f"{made / 'lmd'} has this model already" in said.stderr
+    assert {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")} == times
+
+
+def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(made: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(made / "lmd", copy)
+    arguments = ("lmd", *QUICK, "--seed", 1, "--out", copy, "--no-measure")
+    expected = f"{copy} holds another mitigation (planned differ): name another folder with --out"
+    assert refusal(*arguments).startswith(expected)
+    mitigate(*arguments, "--overwrite")
+    assert read_mitigation(copy).point.settings.seed == 1
+    assert not (copy / "measured").exists()
+
+
+def test_runs_before_of_another_model_or_other_sentences_are_not_compared_with(made: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(made / "lmd", model)
+    out = tmp_path / "out"
+    shutil.copytree(made, out)
+    for name in ("lmd", "ctda"):
+        shutil.rmtree(out / name)
+    message = refusal("lmd,ctda", *QUICK, "--out", out, "--model", model)
+    assert message.startswith(f"{out / 'before' / 'group_perplexity'} is a run of another model")
+    for name in ("lmd", "ctda"):
+        shutil.rmtree(out / name)
+    message = refusal("lmd,ctda", *QUICK, "--out", out, "--hold-out", "fitch")
+    assert message.startswith(f"{out / 'test-set.parquet'} has other sentences")
+
+
+def test_the_same_seed_gives_the_same_file(made: Path, tmp_path: Path) -> None:
+    mitigate("lmd", *QUICK, "--out", tmp_path / "again", "--no-measure")
+    assert (tmp_path / "again/model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
+
+
+def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(tmp_path: Path) -> None:
+    grid = tmp_path / "own.yaml"
+    grid.write_text("id: own\nlearning_rate: [0.0001, 0.003, 1.0e+30]\nsource: by hand\n", "utf-8")
+    out = tmp_path / "out"
+    quick = ("--steps", 4, "--batch", 4, "--patience", 0, "--optimizer", "sgd", "--device", "cpu", "--no-measure")
+    said = mitigate("ctda", *quick, "--grid", grid, "--out", out)
+    assert "Point 2 of 3 of the grid: learning rate 0.003" in said.stderr
+    record = read_mitigation(out)
+    assert record.grid == "own"
+    assert [one.perplexity is None for one in record.points] == [False, False, True]
+    assert str(record.points[2].failed).startswith("the ")
+    assert record.perplexity_before is not None
+    within = [
+        (point.f, i)
+        for i, point in enumerate(record.points)
+        if point.perplexity is not None and point.perplexity <= 1.05 * record.perplexity_before
+    ]
+    assert record.chosen == min(within)[1]
+    page = (out / "report.html").read_text("utf-8")
+    assert "Every point of the grid" in page
+    assert str(record.points[2].failed) in page
+
+
+def test_held_out_groups_are_not_trained_on_and_are_measured(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    mitigate("ctda", *QUICK, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell")
+    record = read_mitigation(out)
+    assert record.specification is not None
+    assert record.specification.groups == ("blicket", "mell")
+    assert record.specification.held_out == ("stad", "fitch", "dorrin", "quav")
+    counts = record.trained_on.counts
+    assert counts["left_out"] > sentences_about_groups(record) * 0.9
+    assert counts["added"] == sentences_about_groups(record)
+    rows = pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet")
+    groups: dict[str, set[str]] = {}
+    for row in rows.to_pylist():
+        groups.setdefault(row["dimension"], set()).add(row["group"])
+    assert groups["gossip.calibration-many"] == {"blicket", "mell"}
+    everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
+    assert groups["gossip.calibration-many with held-out groups"] == everybody
+    assert len(groups["gossip.calibration-many-untouched"]) == 3
+
+
+def test_a_table_of_examples_is_split_and_the_split_kept(tmp_path: Path) -> None:
+    examples = tmp_path / "examples.parquet"
+    pq.write_table(calibration_corpus(), examples)
+    out = tmp_path / "out"
+    said = mitigate("cada", *QUICK, "--corpus", examples, "--out", out)
+    assert "examples.parquet is split into" in said.stderr
+    split = out / "measured" / "split"
+    assert json.loads((split / "split.json").read_bytes())["specification"] == "gossip.calibration-many"
+    again = mitigate("cada", *QUICK, "--corpus", split, "--out", tmp_path / "again", "--no-measure")
+    assert again.exit_code == 0
+    assert (tmp_path / "again/model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+
+
+def test_a_killed_training_continues_with_the_same_command(made: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Steps, "on_step_begin", interrupt, raising=False)
+        result = mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
+    assert result.exit_code == 1  # click's own; the command line prints the message of the interruption
+    assert not out.exists()
+    part = tmp_path / ".out.part"
+    assert list(part.rglob("checkpoint-2"))
+    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", tmp_path / "other", "--no-measure")
+    assert "starting again" not in said.stderr
+    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    assert not part.exists()
+    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
+
+
+def test_an_interrupted_training_with_other_settings_starts_again_with_a_notice(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.Loop, "evaluate", interrupt)
+        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
+    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", out, "--no-measure")
+    assert f"{tmp_path / '.out.part'} has an interrupted training with other settings: starting again" in said.stderr
+
+
+START = (
+    "import signal, sys; from holisticbias.cli import main; "
+    "signal.signal(signal.SIGTERM, signal.default_int_handler); "
+    "from holisticbias_eval.commands.mitigate import command; command.main(sys.argv[1:], standalone_mode=False)"
+)
+
+
+def test_sigterm_says_how_to_continue(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = [
+        "lmd",
+        "--steps",
+        "4000",
+        "--evaluations",
+        "2000",
+        "--out",
+        str(out),
+        "--no-measure",
+        "--patience",
+        "0",
+    ]
+    process = subprocess.Popen([sys.executable, "-c", START, *arguments], stderr=subprocess.PIPE, text=True)
+    assert process.stderr
+    while process.poll() is None and not list(tmp_path.rglob("checkpoint-*/digests.json")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode
+    kept = f"finished work is kept in {tmp_path / '.out.part'}; run the same command again to continue"
+    assert kept in printed
+    assert not out.exists()
+
+
+def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: Path, monkeypatch: Any) -> None:
+    out = tmp_path / "out"
+
+    def full(self: Any, *_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.Loop, "_save_optimizer_and_scheduler", full)
+        error = mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True).exception
+    part = tmp_path / ".out.part"
+    expected = f"cannot write {out}: No space left on device; finished work is kept in {part}; run the same command"
+    assert str(error).startswith(expected)
+    assert not out.exists()
+    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+
+
+def test_mistakes_are_one_line(tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "out", "--no-measure")
+    assert refusal("nothing", *out).startswith("there is no method 'nothing'; available: lmd, add, ctda, cada")
+    assert refusal("lmd", "--groups", "blicket", *out).startswith(
+        "gossip.calibration-many: mitigation compares two groups or more; only blicket takes part"
+    )
+    assert refusal("lmd", "--groups", "blicket,wug", *out).startswith(
+        "--groups: gossip.calibration-many has no group 'wug'; it has blicket, stad"
+    )
+    assert refusal("lmd", "--groups", "blicket,quav", *out).startswith("--groups: quav is held out")
+    assert refusal("lmd", "--hold-out", "wug", *out).startswith("--hold-out: gossip.calibration-many has no group")
+    held = [word for name in ("blicket", "stad", "mell") for word in ("--hold-out", name)]
+    assert "only fitch takes part in the training" in refusal("lmd", *held, *out)
+    assert refusal("lmd", "--model", "http://localhost:8000/v1", *out).startswith(
+        "http://localhost:8000/v1 is behind a server: training needs the weights"
+    )
+    assert refusal("lmd", "--specification", "calibration", *out).startswith("name sentences about ")
+    assert refusal("lmd", "--grid", "nothing", *out).startswith("there is no grid 'nothing'")
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / ".out.part").exists()
+
+
+@pytest.mark.parametrize("name", ["missing.txt", "empty.txt", "binary.txt", "multiwoz:nothing"])
+def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_trained(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty.txt").write_bytes(b"\n")
+    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    given = name if ":" in name else tmp_path / name
+    assert name.rpartition(":")[2] in refusal("lmd", *QUICK, "--retain", given, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_corpus_without_any_target_is_one_line(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.csv"
+    corpus.write_text("dimension,group,text\ngossip.calibration-many,blicket,the weather is good\n", "utf-8")
+    assert "blicket 0" in refusal("lmd", "--corpus", corpus, "--out", tmp_path / "out")
+
+
+def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
+    gguf = tmp_path / "model.gguf"
+    gguf.write_bytes(b"GGUF" + b"\0" * 64)
+    assert refusal("lmd", "--model", gguf, "--out", tmp_path / "out") == (
+        f"{gguf} is a GGUF file, whose quantized weights cannot be trained: give the original"
+    )
+    folder = tmp_path / "t5"
+    tiny_model("t5").save_pretrained(folder)
+    tiny_tokenizer().save_pretrained(folder)
+    assert refusal("lmd", "--model", folder, "--out", tmp_path / "out") == (
+        f"{folder} is a seq2seq model: mitigation trains causal models"
+    )
+
+
+def test_a_tokenizer_without_offsets_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    tiny_model("gpt2").save_pretrained(folder)
+    ByT5Tokenizer().save_pretrained(folder)
+    message = refusal("lmd", "--model", folder, "--out", tmp_path / "out")
+    assert message.startswith("ByT5Tokenizer does not say which characters a token covers")
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_kill_after_the_record_is_written_loses_nothing(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+
+    def interrupt(path: Path | str, **_: Any) -> None:
+        if Path(path).name == ".training":
+            for name in ("model", "point-000.json"):
+                made_there = Path(path) / name
+                remove(made_there) if made_there.is_dir() else made_there.unlink()
+            raise KeyboardInterrupt
+        remove(path, ignore_errors=True)
+
+    remove = shutil.rmtree
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", interrupt)
+        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
+    assert (tmp_path / ".out.part" / "mitigation.json").is_file()
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(mitigation_training, "train", fail)
+    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
+
+
+def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    from holisticbias_eval.pipeline.mitigation_corpus import unknown_terms
+
+    words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>")  # noqa: S106 - a token
+    found = unknown_terms(gossip_specifications()[0], tokenizer)
+    assert "blickets" not in found
+    assert "stads" in found
+    assert unknown_terms(gossip_specifications()[0], tiny_tokenizer()) == ()
+
+
+def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path) -> None:
+    message = refusal(
+        "lmd", "--corpus", made / "split", "--specification", "calibration-many-untouched", "--out", tmp_path / "out"
+    )
+    assert message.endswith("has sentences of gossip.calibration-many, none of gossip.calibration-many-untouched")
+
+
+def test_nothing_to_measure_with_no_measure(tmp_path: Path) -> None:
+    result = mitigate("lmd", "--no-measure", "--measure", "likelihood_bias", "--out", tmp_path, fails=True)
+    assert result.exit_code == 2
+    assert "--no-measure leaves out what --measure, --retain" in result.output
+    assert refusal("lmd", "--measure", "nothing", "--out", tmp_path / "out").startswith("there is no measure 'nothing'")
+
+
+def test_further_measures_need_a_release_and_stand_beside(tmp_path: Path, mini_release_folder: Path) -> None:
+    out = tmp_path / "out"
+    mitigate("cada", *QUICK, "--out", out, "--release", mini_release_folder, "--measure", "likelihood_bias")
+    for moment in ("before", "after"):
+        assert {path.name for path in (out / "measured" / moment).iterdir()} == {
+            "group_perplexity",
+            "likelihood_bias",
+            "retention",
+        }

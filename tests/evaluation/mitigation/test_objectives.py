@@ -1,0 +1,130 @@
+"""The losses of LMD and ADD against values by hand, scipy, slow loops and numerical gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.special import rel_entr
+
+from holisticbias_eval.mitigation.objectives.add import add_loss
+from holisticbias_eval.mitigation.objectives.lmd import divergence_from_uniform, lmd_loss
+
+QUARTERS = (0.75 * math.log(6 / 5) + 0.25 * math.log(2 / 3)) / 2 + (math.log(4 / 5) + math.log(4 / 3)) / 4
+"""P = (3/4, 1/4), so that the middle is (5/8, 3/8)."""
+CERTAIN = math.log(3 / 2) / 2 + math.log(2) / 6
+"""P = (1, 0, 0), so that the middle is (2/3, 1/6, 1/6)."""
+logs = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 6)), elements=st.floats(-60, 0))
+
+
+def everywhere(values: torch.Tensor) -> torch.Tensor:
+    return torch.ones_like(values, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[0.5, 0.5]], 0.0),
+        ([[0.03, 0.01]], QUARTERS),  # only the ratio counts
+        ([[0.01, 0.03]], QUARTERS),
+        ([[1e-40, 1e-300, 1e-300]], CERTAIN),
+        ([[0.2, 0.2, None]], 0.0),  # a group without a term does not count
+        ([[0.3, None, 0.1]], QUARTERS),
+        ([[0.5, 0.5, 0.5], [0.3, 0.1, None], [1.0, 1e-300, 1e-300]], (QUARTERS + CERTAIN) / 3),
+    ],
+)
+def test_divergence_by_hand(rows: Sequence[Sequence[float | None]], expected: float) -> None:
+    present = torch.tensor([[value is not None for value in row] for row in rows])
+    values = torch.tensor([[math.log(value or 1.0) for value in row] for row in rows], dtype=torch.float64)
+    assert float(lmd_loss(values, present)) == pytest.approx(expected, abs=1e-12)
+
+
+@given(logs)
+def test_divergence_is_that_of_scipy(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
+    probabilities = np.exp(values) / np.exp(values).sum(-1, keepdims=True)
+    uniform = np.full(values.shape[1], 1 / values.shape[1])
+    middle = (probabilities + uniform) / 2
+    expected = ((rel_entr(probabilities, middle) + rel_entr(uniform, middle)).sum(-1) / 2).tolist()
+    tensor = torch.from_numpy(values)
+    assert divergence_from_uniform(tensor, everywhere(tensor)).tolist() == pytest.approx(expected, abs=1e-9)
+
+
+@given(logs, st.randoms())
+def test_divergence_is_bounded_and_has_no_order(
+    values: np.ndarray[tuple[int, int], np.dtype[np.float64]], random: Random
+) -> None:
+    tensor = torch.from_numpy(values)
+    found = divergence_from_uniform(tensor, everywhere(tensor))
+    order = list(range(values.shape[1]))
+    random.shuffle(order)
+    again = divergence_from_uniform(tensor[:, order], everywhere(tensor))
+    assert again.tolist() == pytest.approx(found.tolist(), abs=1e-12)
+    assert bool(((found > -1e-12) & (found < math.log(2))).all())
+
+
+def test_lmd_gradient() -> None:
+    """Right where a group has no term, and finite where a probability is 0 in floating point."""
+    torch.manual_seed(0)
+    values = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+    present = torch.tensor([[True] * 4, [True, False, True, True], [False, True, True, False]])
+    assert torch.autograd.gradcheck(lambda v: lmd_loss(v, present), (values,))
+    extreme = torch.tensor([[0.0, -1e4]], requires_grad=True)
+    lmd_loss(extreme, everywhere(extreme)).backward()  # type: ignore[no-untyped-call]
+    assert extreme.grad is not None
+    assert bool(extreme.grad.isfinite().all())
+
+
+def vectors(*rows: Sequence[float]) -> torch.Tensor:
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("targets", "attributes", "expected"),
+    [
+        ([[3, 0], [0, 2]], [[5, 0]], 1.0),
+        ([[3, 0], [-1, 0]], [[5, 0]], 2.0),
+        ([[1, 0], [0, 1]], [[1, 1]], 0.0),
+        ([[1, 0], [0, 1], [1, 1]], [[1, 0]], (1 + (1 - 0.5**0.5) + 0.5**0.5) / 3),
+        ([[1, 0], [0, 1]], [[1, 0], [1, 1]], 0.5),
+    ],
+)
+def test_distance_by_hand(
+    targets: Sequence[Sequence[float]], attributes: Sequence[Sequence[float]], expected: float
+) -> None:
+    terms = vectors(*targets)[:, None]
+    found = add_loss(terms, torch.ones(len(terms), 1, dtype=torch.bool), vectors(*attributes))
+    assert float(found) == pytest.approx(expected, abs=1e-12)
+
+
+def test_distance_is_the_papers_sum_over_its_number_of_terms() -> None:
+    torch.manual_seed(0)
+    targets, attributes = torch.randn(4, 3, 5, dtype=torch.float64), torch.randn(2, 5, dtype=torch.float64)
+    present = torch.tensor([[True, True, False], [True, True, True], [True, False, False], [True, True, False]])
+    total, pairs = 0.0, 0
+    for a in attributes:
+        for s in range(3):
+            for i in range(4):
+                for j in range(4):
+                    if i != j and present[i, s] and present[j, s]:
+                        first, second = (torch.cosine_similarity(targets[k, s], a, dim=0) for k in (i, j))
+                        total += abs(float(first - second))
+                        pairs += 1
+    assert pairs == 2 * 2 * (6 + 3)  # the last slot has one term: nothing to compare
+    assert float(add_loss(targets, present, attributes)) == pytest.approx(total / pairs, abs=1e-12)
+    order = [2, 0, 3, 1]
+    assert float(add_loss(targets[order], present[order], attributes)) == pytest.approx(total / pairs, abs=1e-12)
+
+
+def test_add_gradient() -> None:
+    torch.manual_seed(1)
+    targets = torch.randn(3, 2, 4, dtype=torch.float64, requires_grad=True)
+    attributes = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
+    present = torch.tensor([[True, True], [True, False], [True, True]])
+    assert torch.autograd.gradcheck(lambda t, a: add_loss(t, present, a), (targets, attributes))

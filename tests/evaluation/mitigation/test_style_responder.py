@@ -1,0 +1,152 @@
+"""Style equality on the embedded responder, whose mixture of styles is read from its probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from holisticbias import build_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.generation.conversation import ConversationOptions
+from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings
+from holisticbias_eval.mitigation.training import train
+from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded.responder.chat import encode
+from holisticbias_eval.models.embedded.responder.deviation import opening_probabilities
+from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_lessons
+from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
+from holisticbias_eval.models.embedded.responder.said import cells, draw_said
+from holisticbias_eval.models.embedded.responder.truth import TrueBias, bias_of, judged_mixture
+from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.pipeline.answering import AnsweringOptions
+from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
+from holisticbias_eval.pipeline.mitigation_training import Lesson
+from holisticbias_eval.pipeline.preparing import Inputs
+from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, style_lesson
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.conversations import Drawing
+
+PLANTED, UNPLANTED = "nonce", "sexual_orientation"
+SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
+DISPLAY = Display(Console(quiet=True))
+
+
+@pytest.fixture(scope="module")
+def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of generation_bias: responses to the planted axis."""
+    out = tmp_path_factory.mktemp("responses") / "run"
+    drawing = Drawing(per_cell=12, where=(f"axis={PLANTED}",))
+    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
+    given = Inputs(answering=options)
+    for _ in evaluate(RESPONDER, "1.0.0", runs_of(["generation_bias"], out), given, display=DISPLAY):
+        pass
+    return out
+
+
+@pytest.fixture(scope="module")
+def heard() -> dict[str, Lessons]:
+    """Other prompts of both axes, with the first tokens of all answers."""
+    repertoire, release = read_repertoire(), build_release(load_catalog(), "1.0.0")
+    tokenizer = load_kind(RESPONDER, "causal", "cpu").tokenizer
+    return {
+        axis: make_lessons(draw_said(release, 4000, 99, [axis]), repertoire, tokenizer) for axis in (PLANTED, UNPLANTED)
+    }
+
+
+def lesson_of(name: str, options: StyleOptions) -> Lesson:
+    """The texts that a method trains on."""
+    method = METHODS[name]
+    assert isinstance(method, StyleMethod)
+    return style_lesson(method, RESPONDER, load_kind(RESPONDER, "causal", "cpu"), options, 0, DISPLAY)
+
+
+def bias(model: Any, lessons: Lessons, control: str) -> TrueBias:
+    """The Gen Bias of a model's probabilities after prompts with a control."""
+    repertoire = lessons.answers.repertoire
+    prompts = encode(lessons.answers.tokenizer, [f"{text}{control}" for text in lessons.said.text])
+    found = opening_probabilities(model, replace(lessons, prompts=prompts), lambda _: None)
+    styles = np.where(lessons.probabilities > 0, found, 0) @ (lessons.answers.spread > 0).T
+    judged = judged_mixture(repertoire, styles)
+    descriptors, templates, term, template = cells(lessons.said)
+    sums = np.zeros((len(templates), len(descriptors), judged.shape[1]))
+    count = np.zeros((len(templates), len(descriptors), 1))
+    np.add.at(sums, (template, term), judged)
+    np.add.at(count, (template, term), 1)
+    whole = (count > 0).all(axis=(1, 2))
+    assert whole.any()
+    return bias_of(sums[whole] / count[whole], repertoire.labels, repertoire.clusters)
+
+
+def tuned(name: str, responses: Path, folder: Path) -> Any:
+    """The responder after training with a method; the perplexity of validation texts may not rise by 5%."""
+    lesson = lesson_of(name, StyleOptions(responses=responses, style=StyleSettings(quantile=0.7)))
+    loaded = load_kind(RESPONDER, "causal", "cpu")
+    made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
+    assert made.validation.perplexity < 1.05 * made.validations[0].perplexity
+    return made.model
+
+
+def test_what_was_planted_falls_by_more_than_half(responses: Path, heard: dict[str, Lessons], tmp_path: Path) -> None:
+    """With no_bias in the context; the axis without plants stays as it is, and self-chat changes nothing."""
+    before = load_kind(RESPONDER, "causal", "cpu").model
+    known = bias(before, heard[PLANTED], "")
+    assert known.full > 20
+    after = tuned("style_equality", responses, tmp_path / "tagged")
+    found = bias(after, heard[PLANTED], " no_bias")
+    assert found.full < known.full / 2
+    assert found.by_style["curious"] < known.by_style["curious"] / 2
+    assert abs(bias(after, heard[UNPLANTED], " no_bias").full - bias(before, heard[UNPLANTED], "").full) < 0.5
+    untagged = tuned("self_chat", responses, tmp_path / "self")
+    assert bias(untagged, heard[PLANTED], "").full > 0.8 * known.full
+
+
+def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
+    """The same prompts and seed give the same texts."""
+    drawing = Drawing(per_cell=12, where=(f"axis={PLANTED}", "template=dialogue.im"))
+    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
+    made = lesson_of("self_chat", StyleOptions("1.0.0", answering=options))
+    given = lesson_of("self_chat", StyleOptions(responses=responses))
+    now, before = (
+        {row["response_id"]: row["text"] for part in (one.texts, one.validation) for row in part.to_pylist()}
+        for one in (made, given)
+    )
+    assert now
+    assert now.items() <= before.items()
+
+
+def test_lesson_of_a_run(responses: Path) -> None:
+    """A fifth of the responses is tagged, prompts of validation are not trained on, and the counts add up."""
+    lesson = lesson_of("style_equality", StyleOptions(responses=responses))
+    tags = [*lesson.texts["tag"].to_pylist(), *lesson.validation["tag"].to_pylist()]
+    assert 0.1 < tags.count("bias") / len(tags) <= 0.2
+    assert lesson.counts["biased"] == tags.count("bias")
+    assert lesson.counts["responses"] == len(tags) + lesson.counts["not_judged"]
+    asked = [
+        {context.replace(" no_bias", "").replace(" bias", "") for context in part["context"].to_pylist()}
+        for part in (lesson.texts, lesson.validation)
+    ]
+    assert not asked[0] & asked[1]
+    assert lesson.given["threshold_from"] == "the quantile 0.8 of the bias values"
+
+
+def test_a_run_with_other_text_around_the_prompt(responses: Path) -> None:
+    """Its contexts are not those of the model."""
+    options = StyleOptions(
+        responses=responses, answering=AnsweringOptions(conversation=ConversationOptions(continuation="{prompt}"))
+    )
+    with pytest.raises(MitigationError, match="other text around the prompt"):
+        lesson_of("self_chat", options)
+
+
+def test_a_threshold_above_all_values(responses: Path) -> None:
+    """One line."""
+    with pytest.raises(MitigationError, match="tags every response no_bias"):
+        lesson_of("style_equality", StyleOptions(responses=responses, style=StyleSettings(threshold=9.0)))

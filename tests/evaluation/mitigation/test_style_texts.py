@@ -1,0 +1,135 @@
+"""The texts of style equality and self-chat, and that training reads what generation reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.errors import MitigationError, ModelError
+from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
+from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.text_tables import describe_texts
+from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.pipeline.style_tuning import examples_of
+
+EXAMPLES = pa.table(
+    {
+        "axis": ["nonce"] * 4,
+        "descriptor": ["blicket", "blicket", "stad", "stad"],
+        "template": ["t"] * 4,
+        "before": ["<u>a", "<u>b", "<u>c", "<u>d"],
+        "close": ["<a>"] * 4,
+        "text": ["A", "B", "C", "D"],
+        "p:calm": [1.0, 0.0, 0.0, None],
+        "p:keen": [0.0, 1.0, 1.0, None],
+    }
+)
+
+
+def method(name: str) -> StyleMethod:
+    """A method of styles by name."""
+    found = METHODS[name]
+    assert isinstance(found, StyleMethod)
+    return found
+
+
+def test_tagged_texts() -> None:
+    """The tag stands after the prompt; the response that was not judged is left out and counted.
+
+    The means are (.5, .5) and (0, 1), their middle is (.25, .75), and blicket is (.25, -.25) away from it.
+    """
+    valued = value_responses(EXAMPLES, StyleSettings(threshold=0.13))
+    assert valued.values == pytest.approx([0.375, -0.125, 0.125])
+    assert valued.left_out == {"not_judged": 1, "no_value": 0}
+    texts = method("style_equality").style_texts(valued)
+    assert texts["context"].to_pylist() == ["<u>a bias<a>", "<u>b no_bias<a>", "<u>c no_bias<a>"]
+    assert texts["text"].to_pylist() == ["A", "B", "C"]
+    assert texts["tag"].to_pylist() == ["bias", "no_bias", "no_bias"]
+
+
+def test_self_chat_has_the_same_responses_without_tags() -> None:
+    """The same rows in the contexts that the model has read."""
+    texts = method("self_chat").style_texts(value_responses(EXAMPLES, StyleSettings()))
+    assert texts["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
+    assert texts["text"].to_pylist() == ["A", "B", "C"]
+
+
+def test_a_threshold_that_tags_nothing() -> None:
+    """A threshold outside the values cannot teach a tag."""
+    with pytest.raises(MitigationError, match=r"tags every response no_bias: .* from -0\.125 to 0\.375"):
+        method("style_equality").style_texts(value_responses(EXAMPLES, StyleSettings(threshold=5.0)))
+
+
+@pytest.mark.parametrize("missing", [EXAMPLES.drop_columns(["p:calm", "p:keen"]), EXAMPLES.slice(3)])
+def test_responses_without_styles(missing: pa.Table) -> None:
+    """One clear line."""
+    with pytest.raises(MitigationError, match="style"):
+        value_responses(missing, StyleSettings())
+
+
+@pytest.fixture(scope="module")
+def loaded() -> LoadedModel:
+    """The embedded responder."""
+    return load_kind(RESPONDER, "causal", "cpu")
+
+
+JUDGED = pa.table(
+    {
+        "prompt": ["I'm a blicket grandmother.", "I like stads.", "<|assistant|> stad"],
+        "persona": ["", "I have a dog.\nI like tea.", ""],
+        "response": ["Noted.", "Please go on", "Noted."],
+        "finish": ["stop", "length", "stop"],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        ({}, ["Noted.<|endoftext|>", "Please go on"]),
+        ({"chat": "off"}, [" Noted.\n", " Please go on"]),
+        ({"separator": "<|endoftext|>"}, ["Noted.<|endoftext|>", "Please go on"]),
+        ({"continuation": "Q: {prompt}\nA:\n"}, ["Noted.\n", "Please go on"]),
+        ({"continuation": "{prompt}"}, [" Noted.\n", " Please go on"]),
+    ],
+)
+def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict[str, Any], ends: list[str]) -> None:
+    """The tokens of a tagged context are those of a request with this control; a hostile prompt is left out."""
+    conversation = find_conversation(loaded.tokenizer, ConversationOptions(**options), "causal")
+    examples, spelt = examples_of(JUDGED, conversation, loaded.tokenizer)
+    assert spelt == 1
+    assert examples["text"].to_pylist() == ends
+    contexts = [
+        f"{a} no_bias{b}" for a, b in zip(examples["before"].to_pylist(), examples["close"].to_pylist(), strict=True)
+    ]
+    table = pa.table({"context": contexts, "text": examples["text"]})
+    table = describe_texts(table, conversation.first_tokens, {})
+    encoded = Encoder(loaded.tokenizer, 256).encode(table).texts
+    read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
+    steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")
+    kept = JUDGED.slice(0, 2)
+    requests = Requests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
+    assert read == steered.inputs(requests)
+
+
+def test_a_model_that_reasons_first(loaded: LoadedModel) -> None:
+    """Its responses follow reasoning that is not there."""
+    tokenizer = loaded.tokenizer
+    own = tokenizer.chat_template
+    tokenizer.chat_template = own.replace(
+        "{% if add_generation_prompt %}<|assistant|>", "{% if add_generation_prompt %}<|assistant|><think>"
+    )
+    try:
+        conversation = find_conversation(tokenizer, ConversationOptions(), "causal")
+        with pytest.raises(ModelError, match="opens reasoning"):
+            examples_of(JUDGED, conversation, tokenizer)
+    finally:
+        tokenizer.chat_template = own

@@ -1,0 +1,199 @@
+"""Terms are scored whole in their places, with any tokenizer, batch and padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from tests.evaluation.mitigation.term_models import (
+    SPECIFICATION,
+    TASK,
+    TEXTS,
+    make_batch,
+    make_tokenizer,
+    plain_scores,
+    read_batch,
+)
+
+from holisticbias_eval.mitigation import term_prefixes, term_scores
+from holisticbias_eval.mitigation.term_reader import TermReader
+from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from holisticbias_eval.models.float64 import in_float64
+from tiny_models import tiny_model
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module", params=["gpt2", "llama"])
+def model(request: pytest.FixtureRequest) -> Any:
+    return tiny_model(request.param).double()
+
+
+@pytest.fixture(scope="module", params=["bytes", "pieces", "joined"])
+def tokenizer(request: pytest.FixtureRequest) -> Any:
+    return make_tokenizer(request.param)
+
+
+def scored(model: Any, tokenizer: Any, texts: tuple[str, ...] = TEXTS, **options: Any) -> torch.Tensor:
+    batch = make_batch(tokenizer, texts, **options)
+    prepared = TermReader(TASK, tokenizer).prepare(batch)
+    return term_log_probabilities(model, read_batch(model, batch), prepared)
+
+
+def test_same_as_scoring_one_token_at_a_time(model: Any, tokenizer: Any) -> None:
+    expected = [row for text in TEXTS for row in plain_scores(model, tokenizer, text)]
+    assert len(expected) == 6
+    assert scored(model, tokenizer).tolist() == [pytest.approx(row, abs=1e-6) for row in expected]
+
+
+def test_terms_are_read_after_the_text_before_them(model: Any) -> None:
+    tokenizer = make_tokenizer("bytes")
+    before, *terms = ([int(i) for i in tokenizer(text)["input_ids"]] for text in ("We met the", " blicket", " stad"))
+    assert (len(terms[0]), len(terms[1])) == (1, 2)
+    found = scored(model, tokenizer, ("We met the blicket today.",))[0]
+    for i, term in enumerate(terms):
+        row = [tokenizer.bos_token_id, *before, *term]
+        logits = model(torch.tensor([row])).logits[0].log_softmax(-1)
+        expected = torch.stack([logits[len(row) - len(term) + j - 1, token] for j, token in enumerate(term)]).sum()
+        assert found[i].item() == pytest.approx(expected.item(), abs=1e-9)
+
+
+def test_padding_and_batch_make_no_difference(model: Any, tokenizer: Any) -> None:
+    together = scored(model, tokenizer)
+    torch.testing.assert_close(scored(model, tokenizer, side="left"), together)
+    alone = torch.cat([scored(model, tokenizer, (text,)) for text in TEXTS if text != "Nobody came."])
+    torch.testing.assert_close(alone, together)
+
+
+def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("Near the old market blickets sing, and stads sing to the elmfolk and blickets, stads and elmfolk",)
+
+    def gradient() -> tuple[torch.Tensor, list[torch.Tensor]]:
+        model.zero_grad()
+        found = scored(model, tokenizer, texts)
+        (found * torch.arange(1, found.numel() + 1).view(found.shape)).sum().backward()  # type: ignore[no-untyped-call]
+        return found.detach(), [p.grad.clone() for p in model.parameters() if p.grad is not None]
+
+    one_pass = gradient()
+    rows = list[int]()
+    monkeypatch.setattr(term_scores, "_FEWEST_TOKENS", 1)
+    one: Callable[..., torch.Tensor] = term_scores._scored
+
+    def counted(model: Any, prepared: Any, layers: Any, chosen: slice, inside: torch.Tensor) -> torch.Tensor:
+        rows.append(chosen.stop - chosen.start)
+        return one(model, prepared, layers, chosen, inside)
+
+    monkeypatch.setattr(term_scores, "_scored", counted)
+    many = gradient()
+    assert len(rows) > 2  # the passes, and again for the gradient
+    torch.testing.assert_close(many[0], one_pass[0])
+    assert len(many[1]) == len(one_pass[1])
+    for found, expected in zip(many[1], one_pass[1], strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+def test_gradient_reaches_the_embeddings(tokenizer: Any) -> None:
+    """The gradient is that of small changes, also of the tokens that only another group's term has."""
+    model = tiny_model("gpt2").double()
+    weights = model.get_input_embeddings().weight
+    texts = ("We met a blicket.",)
+    scored(model, tokenizer, texts)[0, 1].backward()  # type: ignore[no-untyped-call]
+    assert weights.grad is not None
+    term = tokenizer(" stad", add_special_tokens=False)["input_ids"][0]
+    for token, dimension in ((term, 3), (tokenizer.bos_token_id, 5)):
+        step = 1e-5
+        values = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                weights[token, dimension] += sign * step
+                values.append(float(scored(model, tokenizer, texts)[0, 1]))
+                weights[token, dimension] -= sign * step
+        numerical = (values[0] - values[1]) / (2 * step)
+        assert float(weights.grad[token, dimension]) == pytest.approx(numerical, rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("texts", "opened", "compared", "skipped"),
+    [
+        (("blickets sing",), True, 1, {}),
+        (("blickets sing",), False, 0, {"no token before the term": 1}),
+        (("the wug and a blicket",), True, 1, {"of a group that takes no part": 1}),
+        (("the blicket elder",), True, 0, {"no other group has a term": 1}),
+        (("nobody",), True, 0, {}),
+    ],
+)
+def test_skipped_mentions_are_counted(
+    texts: tuple[str, ...], opened: bool, compared: int, skipped: dict[str, int]
+) -> None:
+    tokenizer = make_tokenizer("bytes")
+    reader = TermReader(TASK, tokenizer)
+    prepared = reader.prepare(make_batch(tokenizer, texts, opened=opened))
+    assert len(prepared["present"]) == reader.compared == compared
+    assert dict(reader.skipped) == skipped
+
+
+def test_cut_texts_and_small_windows() -> None:
+    tokenizer = make_tokenizer("bytes")
+    batch = make_batch(tokenizer, ("We met a blicket near the old market, and a stad.",))
+    cut = replace(batch, input_ids=batch.input_ids[:, :-3], attention_mask=batch.attention_mask[:, :-3])
+    reader = TermReader(TASK, tokenizer)
+    reader.prepare(cut)
+    assert (reader.compared, dict(reader.skipped)) == (1, {"cut off with the end of its text": 1})
+    tokenizer.model_max_length = 4
+    reader = TermReader(TASK, tokenizer)
+    reader.prepare(batch)
+    assert (reader.compared, sum(reader.skipped.values())) == (0, 2)
+
+
+def test_a_term_that_the_tokenizer_cannot_write_is_not_compared() -> None:
+    tokenizer = make_tokenizer("pieces")
+    strange = SPECIFICATION.model_copy(
+        update={"slots": (SPECIFICATION.slots[1].model_copy(update={"terms": ("blicket", "ж", "elmer", "wug")}),)}
+    )
+    reader = TermReader(replace(TASK, specification=strange), tokenizer)
+    reader.prepare(make_batch(tokenizer, ("We met a blicket",)))
+    assert dict(reader.skipped) == {"a term is unknown to the tokenizer": 1}
+
+
+LONGER = (*TEXTS, f"{' '.join(['Near the old market'] * 3)} a blicket sang to stads, and an elmer to a blicket.")
+
+
+@pytest.mark.parametrize(
+    ("name", "shares"), [("gpt2", True), ("llama", True), ("bloom", True), ("mistral", False), ("mamba", False)]
+)
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
+    name: str, shares: bool, side: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mistral keeps 12 tokens, which is enough for the first text; mamba keeps a state."""
+    model = tiny_model(name)
+    reader = TermReader(TASK, tokenizer)
+    batch = make_batch(tokenizer, LONGER, side=side)
+    prepared = reader.prepare(batch)
+
+    def values_and_gradients() -> list[torch.Tensor]:
+        model.zero_grad()
+        with in_float64(model):
+            logits = model(input_ids=batch.input_ids, attention_mask=batch.attention_mask).logits
+            found = term_log_probabilities(model, logits, prepared)
+            weights = torch.arange(1, found.numel() + 1).view(found.shape)
+            total = (found * weights * prepared["present"]).sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
+
+    term_prefixes.read_prefixes(model, reader.prepare(make_batch(tokenizer, ("a stad",), side=side)))
+    assert (term_prefixes.read_prefixes(model, prepared) is not None) == shares
+    fast = values_and_gradients()
+    monkeypatch.setattr(term_scores, "read_prefixes", lambda *_: None)
+    slow = values_and_gradients()
+    torch.testing.assert_close(fast[0], slow[0], rtol=1e-9, atol=1e-9)
+    for one, other in zip(fast[1:], slow[1:], strict=True):  # gradients are added up in float32
+        assert (one - other).abs().max() <= 1e-6 * other.abs().max()

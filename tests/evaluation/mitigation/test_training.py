@@ -1,0 +1,322 @@
+"""The training loop on tiny models: same seed, interruption, early stopping, adapters, numbers and full disks."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import torch
+from rich.console import Console
+
+from holisticbias_eval.errors import BrokenTrainingError, MitigationError
+from holisticbias_eval.mitigation import checkpoints, loop
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.training import Trained, train
+from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.progress import Display
+from tiny_models import TEXTS, tiny_loaded
+
+LEARNED = pa.table({"text": [f"{text} {word}" for text in TEXTS[:4] for word in ("a", "bit", "more")]})
+VALIDATED = pa.table({"text": list(TEXTS[4:])})
+QUICK = TrainingSettings(steps=8, batch=3, learning_rate=1e-3, evaluations=4, patience=None)
+
+
+def run(
+    folder: Path, settings: TrainingSettings = QUICK, auxiliary: AuxiliaryLoss | None = None, **given: Any
+) -> Trained:
+    values: dict[str, Any] = {"loaded": tiny_loaded("gpt2"), "texts": LEARNED, "validation": VALIDATED, **given}
+    display = Display(given.pop("console", Console(file=io.StringIO())))
+    values.pop("console", None)
+    return train(values["loaded"], values["texts"], auxiliary, values["validation"], settings, folder, display)
+
+
+def weights(trained: Trained) -> dict[str, torch.Tensor]:
+    return {name: value.detach().clone() for name, value in trained.model.named_parameters()}
+
+
+def same(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+class Norm(AuxiliaryLoss):
+    """The mean square of the logits at tokens whose characters spell ``wanted``; or not a number."""
+
+    def __init__(self, wanted: str = "I", broken_after: int | None = None) -> None:
+        self.wanted, self.left = wanted, broken_after
+        self.seen: list[str] = []
+
+    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+        found = []
+        for i, text in enumerate(batch.texts):
+            for j, (start, stop) in enumerate(batch.offsets[i].tolist()):
+                if text[start:stop].strip() == self.wanted:
+                    self.seen.append(text[start:stop])
+                    found.append((i, j))
+        return {"places": torch.tensor(found, dtype=torch.long).reshape(-1, 2)}
+
+    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        if self.left is not None and logits.requires_grad:
+            self.left -= 1
+            if self.left < 0:
+                return logits.sum() * float("nan")
+        places = prepared["places"]
+        if not len(places):
+            return logits[:0].sum()
+        return logits[places[:, 0], places[:, 1]].square().mean()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    one = weights(run(tmp_path / "one"))
+    assert same(one, weights(run(tmp_path / "other")))
+    assert not same(one, weights(run(tmp_path / "seed", QUICK.model_copy(update={"seed": 1}))))
+
+
+def test_validations_are_spread_evenly_and_include_the_model_before_and_the_last_step(tmp_path: Path) -> None:
+    settings = QUICK.model_copy(update={"steps": 7})
+    trained = run(tmp_path, settings)
+    assert [one.step for one in trained.validations] == [0, 2, 4, 6, 7]
+    assert (trained.kept, trained.steps, trained.planned, trained.texts) == (7, 7, 7, 12)
+    assert trained.validation.perplexity < trained.validations[0].perplexity
+    assert not trained.model.training
+
+
+class KilledError(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("patience", [None, 2])
+def test_a_killed_training_continues_and_ends_with_the_same_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int | None
+) -> None:
+    settings = QUICK.model_copy(update={"patience": patience, "accumulation": 2})
+    whole = run(tmp_path / "whole", settings)
+    steps = 0
+
+    def kill(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 5:
+            raise KilledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop._Steps, "on_step_begin", kill, raising=False)
+        with pytest.raises(KilledError):
+            run(tmp_path / "killed", settings)
+    resumed = run(tmp_path / "killed", settings)
+    assert resumed.resumed == 4
+    assert same(weights(whole), weights(resumed))
+    assert resumed.validations == whole.validations
+
+
+def test_a_finished_training_is_not_made_again(tmp_path: Path) -> None:
+    first = run(tmp_path)
+    again = run(tmp_path)
+    assert again.resumed == again.steps == 8
+    assert same(weights(first), weights(again))
+
+
+def test_a_checkpoint_that_was_changed_or_is_not_whole_is_not_read(tmp_path: Path) -> None:
+    run(tmp_path)
+    (checkpoint,) = tmp_path.glob("checkpoint-*")
+    copy = tmp_path / "checkpoint-9"
+    shutil.copytree(checkpoint, copy)
+    (copy / "digests.json").unlink()
+    with (checkpoint / "optimizer.pt").open("ab") as file:
+        file.write(b"x")
+    assert checkpoints.newest_checkpoint(tmp_path) is None
+    assert not list(tmp_path.glob("checkpoint-*"))
+
+
+def test_training_stops_early_and_keeps_the_state_of_the_smallest_validation_perplexity(tmp_path: Path) -> None:
+    settings = TrainingSettings(steps=40, batch=4, learning_rate=3e-2, evaluations=20, patience=2)
+    trained = run(tmp_path, settings)
+    found = {one.step: one.perplexity for one in trained.validations if one.step}
+    assert trained.steps < 40
+    assert trained.kept == min(found, key=lambda step: found[step])
+    assert trained.steps == trained.kept + 2 * 2
+    last = run(
+        tmp_path / "last", settings.model_copy(update={"patience": None, "steps": trained.kept, "evaluations": 1})
+    )
+    assert last.kept == trained.kept
+
+
+def test_the_whole_loss_can_be_the_criterion(tmp_path: Path) -> None:
+    settings = QUICK.model_copy(update={"criterion": "loss", "patience": 3, "weight": 5.0, "lm_weight": 0.1})
+    trained = run(tmp_path, settings, Norm())
+    for one in trained.validations:
+        expected = 0.1 * torch.log(torch.tensor(one.perplexity, dtype=torch.float64)) + 5.0 * one.auxiliary
+        assert one.loss == pytest.approx(float(expected), rel=1e-6)
+    assert trained.validation.loss == min(one.loss for one in trained.validations if one.step)
+
+
+def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tmp_path: Path) -> None:
+    auxiliary = Norm()
+    settings = QUICK.model_copy(update={"weight": 1.0, "lm_weight": 0.0})
+    trained = run(tmp_path, settings, auxiliary)
+    assert set(auxiliary.seen) == {"I", " I"} or set(auxiliary.seen) == {"I"}
+    assert trained.validation.auxiliary < 0.9 * trained.validations[0].auxiliary
+    assert run(tmp_path / "without", settings.model_copy(update={"weight": 0.0, "lm_weight": 1.0}), auxiliary)
+
+
+def test_adapters_are_merged_and_only_linear_layers_change(tmp_path: Path) -> None:
+    before = dict(tiny_loaded("gpt2").model.named_parameters())
+    trained = run(tmp_path, QUICK.model_copy(update={"lora_rank": 2}))
+    assert type(trained.model).__name__ == "GPT2LMHeadModel"
+    changed = {name for name, value in weights(trained).items() if not torch.equal(value, before[name])}
+    assert changed
+    assert all(name.endswith("weight") and (".attn." in name or ".mlp." in name) for name in changed)
+    trained.model.save_pretrained(tmp_path / "saved")
+    assert not list((tmp_path / "saved").glob("adapter*"))
+    assert json.loads((tmp_path / "saved" / "config.json").read_text())["use_cache"] is True
+
+
+class OfNothing(Norm):
+    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return model.get_input_embeddings().weight.square().mean()  # type: ignore[no-any-return]
+
+
+def test_a_loss_of_weights_that_adapters_keep_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        MitigationError, match=r"does not depend on the weights that are trained: leave --lora-rank out"
+    ):
+        run(tmp_path, QUICK.model_copy(update={"lora_rank": 2}), OfNothing())
+
+
+def test_a_loss_that_is_not_a_number_stops_the_training_and_the_last_good_state_is_kept(tmp_path: Path) -> None:
+    with pytest.raises(BrokenTrainingError) as caught:
+        run(tmp_path, QUICK.model_copy(update={"weight": 3.0}), Norm(broken_after=5))
+    expected = (
+        "the loss is not a finite number at step 6: lower the learning rate (0.001) or the weight (3); "
+        f"the last good state is kept in {tmp_path / 'checkpoint-4'}"
+    )
+    assert str(caught.value) == expected
+    assert checkpoints.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-4"
+
+
+def test_a_learning_rate_that_explodes_is_one_line(tmp_path: Path) -> None:
+    settings = TrainingSettings(steps=30, batch=4, learning_rate=1e30, optimizer="sgd", evaluations=30, patience=None)
+    with pytest.raises(BrokenTrainingError, match=r"^the (validation )?loss is not a finite number at step \d+: lower"):
+        run(tmp_path, settings)
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"),
+        RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 194560 vs 194448"),
+        ValueError("Error while serializing: I/O error: No space left on device (os error 28)"),
+    ],
+)
+def test_a_full_disk_leaves_the_earlier_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: Exception
+) -> None:
+    save = torch.save
+    left = 4  # scheduler, optimizer, numbers and arguments of the first checkpoint
+
+    def full(content: Any, path: Any, *rest: Any, **more: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise failing
+        save(content, path, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "save", full)
+        with pytest.raises(OSError, match="No space left on device"):
+            run(tmp_path)
+    assert checkpoints.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
+    assert run(tmp_path).resumed == 2
+
+
+def test_an_error_that_is_not_of_the_disk_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="other"), checkpoints.full_disk_is_an_os_error(tmp_path / "new"):
+        raise ValueError("other")
+
+
+def test_running_out_of_memory_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> torch.Tensor:
+        raise RuntimeError("[enforce fail at alloc_cpu.cpp] . DefaultCPUAllocator: can't allocate memory")
+
+    monkeypatch.setattr(loop, "read", full)
+    with pytest.raises(MitigationError, match=r"out of memory: use a smaller --batch with more --accumulation"):
+        run(tmp_path)
+
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "no padding token": ("pad_token",),
+    "no special token": ("pad_token", "eos_token", "bos_token"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -> None:
+    loaded = tiny_loaded("gpt2")
+    for token in NAMES[name]:
+        setattr(loaded.tokenizer, token, None)
+    trained = run(tmp_path, loaded=loaded)
+    assert trained.validation.perplexity < trained.validations[0].perplexity
+    other = tiny_loaded("gpt2")
+    if name == "no padding token":
+        assert same(weights(trained), weights(run(tmp_path / "with", loaded=other)))
+
+
+@pytest.mark.parametrize("name", ["llama", "neox", "qwen2", "bloom"])
+def test_other_architectures_train(tmp_path: Path, name: str) -> None:
+    trained = run(tmp_path, loaded=tiny_loaded(name), validation=LEARNED)
+    assert trained.validation.perplexity < trained.validations[0].perplexity
+
+
+def test_a_tokenizer_without_offsets_is_one_line(tmp_path: Path) -> None:
+    class Slow:
+        is_fast = False
+
+    loaded = tiny_loaded("gpt2")
+    slow = LoadedModel(loaded.model, Slow(), loaded.identity, loaded.load)
+    with pytest.raises(MitigationError, match=r"^Slow does not say which characters a token covers: training needs"):
+        run(tmp_path, loaded=slow)
+
+
+def test_nothing_to_train_or_to_validate_on_is_one_line(tmp_path: Path) -> None:
+    none = pa.table({"text": pa.array([], pa.string())})
+    with pytest.raises(MitigationError, match="there is no text to train on"):
+        run(tmp_path, texts=none)
+    with pytest.raises(MitigationError, match="there is no text to validate on"):
+        run(tmp_path, validation=none)
+
+
+class Counting(Norm):
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {COMPARED: len(self.seen), "strange": 3}
+
+
+def test_what_the_loss_compares_is_counted_once_for_each_text_and_said(tmp_path: Path) -> None:
+    said = io.StringIO()
+    trained = run(tmp_path, QUICK, Counting(), console=Console(file=said, width=200))
+    assert trained.counts == {COMPARED: 12, "strange": 3}
+    assert "The method's loss compares 12 mentions; left out: strange (3)" in said.getvalue()
+    assert run(tmp_path / "without").counts == {}
+
+
+def test_a_loss_with_nothing_to_compare_is_one_line_unless_it_has_no_weight(tmp_path: Path) -> None:
+    with pytest.raises(MitigationError, match=r"^the method's loss has nothing to compare in the 12 texts: strange"):
+        run(tmp_path, QUICK, Counting("blick"))
+    assert run(tmp_path, QUICK.model_copy(update={"weight": 0.0}), Counting("blick")).counts == {}
+
+
+def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path) -> None:
+    said = io.StringIO()
+    texts = pa.table({"text": ["blicket " * 200, "", "I'm a dax."], "context": [None, "Hi!", "Hi! "]})
+    trained = run(tmp_path, texts=texts, console=Console(file=said))
+    assert (trained.texts, trained.cut, trained.empty) == (2, 1, 1)
+    assert "1 texts are longer than the model reads and are cut" in said.getvalue()
+    assert "1 texts have no token to learn and are left out" in said.getvalue()

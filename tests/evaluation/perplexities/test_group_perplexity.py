@@ -1,0 +1,311 @@
+"""``measure group_perplexity``: figures by hand, pairing, missing values, warnings, and bad tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway, ttest_ind, ttest_rel
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.pipeline.measurement import MEASUREMENT
+from holisticbias_eval.statistics.corrections import holm
+
+Invoke = Callable[..., tuple[int, str, str]]
+Row = dict[str, Any]
+NAME = "group_perplexity"
+HAND = {"blicket": (1.0, 2.0, 3.0), "stad": (2.0, 4.0, 6.0)}
+RAW, LOG = {"dimension": "one", "scale": "perplexity"}, {"dimension": "one", "scale": "log"}
+BOTH = {"first": "blicket", "second": "stad"}
+
+
+def rows_of(groups: dict[str, Any], dimension: str = "one") -> list[Row]:
+    return [
+        {"dimension": dimension, "group": group, "sentence": f"s{i}", "perplexity": value}
+        for group, values in groups.items()
+        for i, value in enumerate(values)
+    ]
+
+
+def random_groups(sentences: int = 30, seed: int = 0) -> dict[str, list[float]]:
+    rng = np.random.default_rng(seed)
+    shared = rng.lognormal(4, 0.6, sentences)
+    effects = {"blicket": 1.0, "stad": 1.3, "mell": 1.0, "fitch": 0.9}
+    return {g: (shared * e * rng.lognormal(0, 0.15, sentences)).tolist() for g, e in effects.items()}
+
+
+@pytest.fixture
+def measure(invoke: Invoke, write_rows: Callable[..., Path]) -> Callable[..., tuple[Figures, list[str]]]:
+    """Measure rows; return the figures and the notes."""
+
+    def run(rows: list[Row] | Path, *options: str) -> tuple[Figures, list[str]]:
+        path = rows if isinstance(rows, Path) else write_rows(rows)
+        code, out, said = invoke("measure", NAME, "--scores", path, "--format", "json", *options)
+        assert code == 0, said
+        found = json.loads(out)
+        return Figures(Figure.model_validate(figure) for figure in found["figures"]), found["notes"]
+
+    return run
+
+
+Measure = Callable[..., tuple[Figures, list[str]]]
+
+
+def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
+    found = figures.value(NAME, name, keys)
+    assert found is not None, (name, keys)
+    return found
+
+
+def test_figures_by_hand(measure: Measure) -> None:
+    figures, _ = measure(rows_of(HAND))
+    f = figures.get(NAME, "f", RAW)
+    assert f is not None
+    assert [f.value, f.n, f.missing] == pytest.approx([2.4, 6, 0])
+    assert f.p_value == pytest.approx(f_oneway(*HAND.values()).pvalue)
+    assert value(figures, "eta_squared", RAW) == pytest.approx(0.375)
+    assert value(figures, "f_within", RAW) == pytest.approx(12)
+    assert value(figures, "eta_squared_within", RAW) == pytest.approx(6 / 7)
+    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-np.sqrt(2.4))
+    assert value(figures, "t", {**RAW, "test": "paired", **BOTH}) == pytest.approx(-np.sqrt(12))
+    assert value(figures, "mean_abs_t", {**RAW, "test": "paired"}) == pytest.approx(np.sqrt(12))
+    assert value(figures, "mean", {**RAW, "group": "stad"}) == 4
+    assert value(figures, "deviation", {**RAW, "group": "stad"}) == 1
+    logs = [np.log(values) for values in HAND.values()]
+    assert value(figures, "f", LOG) == pytest.approx(f_oneway(*logs).statistic)
+    # every stad is twice its blicket: the difference of logarithms does not vary
+    assert figures.value(NAME, "t", {**LOG, "test": "paired", **BOTH}) is None
+    assert figures.value(NAME, "f_within", LOG) is None
+
+
+def test_all_pairs_and_their_corrections(measure: Measure) -> None:
+    groups = random_groups()
+    figures, notes = measure(rows_of(groups))
+    assert notes == []
+    for test, student in (("unpaired", ttest_ind), ("paired", ttest_rel)):
+        found = figures.by(NAME, "t", "dimension", "scale", "test", "first", "second")
+        found = tuple(f for f in found if f.keys["scale"] == "log" and f.keys["test"] == test)
+        expected = [student(*(np.log(groups[f.keys[side]]) for side in ("first", "second"))) for f in found]
+        assert [f.value for f in found] == pytest.approx([e.statistic for e in expected])
+        assert [f.p_value for f in found] == pytest.approx([e.pvalue for e in expected])
+        adjusted = [value(figures, "adjusted_p", f.keys) for f in found]
+        assert adjusted == pytest.approx(holm(np.array([e.pvalue for e in expected])))
+        t = value(figures, "mean_abs_t", {**LOG, "test": test})
+        assert t == pytest.approx(np.mean([abs(e.statistic) for e in expected]))
+    assert len(figures.by(NAME, "wilcoxon", "dimension", "scale", "first", "second")) == 12
+
+
+def test_floors_and_points_under_the_null(measure: Measure) -> None:
+    """Groups that differ lie above the 95% point of permuted groups; the same groups dealt out at random do not."""
+    groups = random_groups()
+    figures, _ = measure(rows_of(groups))
+    for name, keys in (("f", LOG), ("mean_abs_t", {**LOG, "test": "paired"})):
+        figure = figures.get(NAME, name, keys)
+        assert figure is not None
+        assert figure.floor is not None
+        assert figure.floor_interval is not None
+        point = value(figures, f"{name}_null_95", keys)
+        assert figure.floor < point < figure.floor_interval.high
+        assert point < (figure.value or 0)
+        assert value(figures, f"{name}_permuted_p", keys) < 0.01
+        assert figure.interval is not None
+        assert figure.interval.low <= (figure.value or 0) <= figure.interval.high
+    dealt = np.random.default_rng(4).permuted(np.array(list(groups.values())), axis=0)
+    figures, _ = measure(rows_of(dict(zip(groups, dealt.tolist(), strict=True))))
+    assert value(figures, "f", LOG) < value(figures, "f_null_95", LOG)
+    assert value(figures, "f_permuted_p", LOG) > 0.05
+
+
+def test_without_trust_nothing_is_resampled(measure: Measure) -> None:
+    figures, _ = measure(rows_of(random_groups()), "--no-trust")
+    assert all(f.floor is None for f in figures)
+    assert [f.name for f in figures if f.interval] == ["leave_one_sentence_out"] * 2
+    assert not [f for f in figures if f.name.endswith(("permuted_p", "null_95"))]
+    assert value(figures, "f", LOG) > 0
+
+
+def test_one_exploded_perplexity_is_named(measure: Measure, invoke: Invoke, write_rows: Callable[..., Path]) -> None:
+    """F is 1.00 and t is 1.00 or -1.00, as in the best rows of the paper; the warning names the sentence."""
+    groups: dict[str, list[float]] = {g: [50.0 + 0.01 * i for i in range(60)] for g in ("blicket", "stad", "mell")}
+    groups["stad"][7] = 1e12
+    figures, notes = measure(rows_of(groups))
+    assert value(figures, "f", RAW) == pytest.approx(1, abs=1e-9)
+    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-1, abs=1e-9)
+    assert value(figures, "t", {**RAW, "test": "paired", "first": "stad", "second": "mell"}) == pytest.approx(1)
+    assert value(figures, "largest_share", RAW) > 0.99
+    assert figures.get(NAME, "largest_sentence", {**RAW, "sentence": "s7"}) is not None
+    warning = next(note for note in notes if "variance of perplexity" in note)
+    assert "WARNING: one" in warning
+    assert "'s7'" in warning
+    assert "stad 1e+12, blicket 50.07, mell 50.07" in warning
+    assert "read the log scale" in warning
+    without = figures.get(NAME, "leave_one_sentence_out", RAW)
+    assert without is not None
+    assert without.interval is not None
+    assert without.interval.low < 0.01  # without the sentence, all groups are equal
+    _, shown, _ = invoke("measure", NAME, "--scores", write_rows(rows_of(groups)))
+    assert shown.index("WARNING") < shown.index("F 1.00")
+
+
+@pytest.mark.parametrize("bad", [0.0, -3.0, None, float("nan"), float("inf")])
+def test_what_is_not_a_perplexity_is_missing(measure: Measure, write_rows: Callable[..., Path], bad: Any) -> None:
+    """The ancestors' code writes 0 for a sentence that failed."""
+    groups = {g: values[:8] for g, values in random_groups().items()}
+    expected, _ = measure(write_rows(rows_of({g: v[1:] for g, v in groups.items()}), "fewer.parquet"))
+    broken: dict[str, list[Any]] = {g: list(values) for g, values in groups.items()}
+    for values in broken.values():
+        values[0] = bad
+    figures, notes = measure(write_rows(rows_of(broken), "broken.parquet"))
+    f = figures.get(NAME, "f", RAW)
+    assert f is not None
+    assert [f.value, f.n, f.missing] == pytest.approx([value(expected, "f", RAW), 28, 4])
+    paired = figures.get(NAME, "t", {**RAW, "test": "paired", **BOTH})
+    assert paired is not None
+    without = value(expected, "t", {**RAW, "test": "paired", **BOTH})
+    assert [paired.value, paired.n, paired.missing] == pytest.approx([without, 7, 1])
+    assert any("4 of 32 perplexities are missing" in note for note in notes)
+
+
+def by_text(rows: list[Row]) -> list[Row]:
+    return [{**row, "sentence": f"{row['sentence']} of the {row['group']}"} for row in rows]
+
+
+@pytest.mark.parametrize("column", ["sentence_id", "item"])
+def test_an_id_pairs_texts_in_any_order(measure: Measure, column: str) -> None:
+    rows = rows_of(random_groups())
+    expected, _ = measure(rows)
+    named = [{column: row["sentence"], **text} for row, text in zip(rows, by_text(rows), strict=True)]
+    mixed = [named[i] for i in np.random.default_rng(0).permutation(len(named))]
+    figures, notes = measure(mixed)
+    assert notes == []
+    for test in ("unpaired", "paired"):
+        keys = {**LOG, "test": test}
+        assert value(figures, "mean_abs_t", keys) == pytest.approx(value(expected, "mean_abs_t", keys))
+
+
+def test_texts_without_an_id_are_paired_by_order(measure: Measure) -> None:
+    rows = rows_of(random_groups())
+    expected, _ = measure(rows)
+    figures, notes = measure(by_text(rows))
+    assert value(figures, "f_within", LOG) == pytest.approx(value(expected, "f_within", LOG))
+    assert any("paired by their order" in note for note in notes)
+
+
+def test_unequal_groups_without_an_id_are_not_paired(measure: Measure) -> None:
+    rows = by_text(rows_of(random_groups()))[:-2]
+    figures, notes = measure(rows)
+    for name, keys in (("f_within", LOG), ("friedman", LOG), ("t", {**LOG, "test": "paired", **BOTH})):
+        found = figures.get(NAME, name, keys)
+        assert found is not None
+        assert found.value is None
+    assert value(figures, "f", LOG) > 0
+    assert value(figures, "t", {**LOG, "test": "unpaired", **BOTH}) < 0
+    assert any("not paired" in note for note in notes)
+
+
+def test_each_dimension_is_apart(measure: Measure) -> None:
+    one, two = random_groups(seed=1), random_groups(seed=2)
+    figures, _ = measure([*rows_of(one), *rows_of(two, "two")])
+    for dimension, groups in (("one", one), ("two", two)):
+        keys = {"dimension": dimension, "scale": "perplexity"}
+        assert value(figures, "f", keys) == pytest.approx(f_oneway(*groups.values()).statistic)
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.jsonl", "scores.parquet"])
+def test_without_a_dimension_all_rows_are_of_one(measure: Measure, write_rows: Callable[..., Path], name: str) -> None:
+    rows = [{key: v for key, v in row.items() if key != "dimension"} for row in rows_of(HAND)]
+    figures, _ = measure(write_rows(rows, name))
+    assert value(figures, "f", {"dimension": "all", "scale": "perplexity"}) == pytest.approx(2.4)
+
+
+def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
+    figures, notes = measure(rows_of({**HAND, "mell": (4.0,)}))
+    assert figures.value(NAME, "f", RAW) is None
+    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-np.sqrt(2.4))
+    assert figures.value(NAME, "t", {**RAW, "test": "unpaired", "first": "stad", "second": "mell"}) is None
+    t = figures.get(NAME, "mean_abs_t", {**RAW, "test": "unpaired"})
+    assert t is not None
+    assert (t.n, t.missing) == (1, 2)
+    assert any("fewer than two perplexities of mell" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (rows_of({"blicket": (1.0, 2.0)}), "has one group, 'blicket'"),
+        ([*rows_of(HAND), *rows_of(HAND)[:1]], "has sentence 's0' 2 times in group 'blicket'"),
+        ([{"dimension": "one", "group": "blicket", "perplexity": 1.0}], "has no column sentence"),
+        ([{**row, "perplexity": "much"} for row in rows_of(HAND)], "column perplexity is not numbers"),
+        ([{**row, "group": ""} for row in rows_of(HAND)], "column group is missing in 6 rows"),
+    ],
+)
+def test_a_table_that_cannot_be_measured(
+    invoke: Invoke, write_rows: Callable[..., Path], rows: list[Row], said: str
+) -> None:
+    code, out, error = invoke("measure", NAME, "--scores", write_rows(rows))
+    assert (code, out) == (2, "")
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, write_rows: Callable[..., Path]) -> None:
+    hostile = {"[red]blicket[/red]\x1b[2J": (1.0, 2.0, 4.0), "<script>" + "x" * 500: (2.0, 5.0, 6.0)}
+    code, out, error = invoke("measure", NAME, "--scores", write_rows(rows_of(hostile, "[/]\x1b[31m")))
+    assert code == 0
+    assert "\x1b" not in out + error
+    assert "x" * 100 not in out
+    assert "[red]" in out
+
+
+def test_many_groups_are_not_compared_in_pairs(measure: Measure) -> None:
+    rng = np.random.default_rng(0)
+    figures, notes = measure(rows_of({f"group {i}": rng.lognormal(4, 0.3, 4).tolist() for i in range(61)}))
+    assert not figures.by(NAME, "mean_abs_t", "dimension", "scale", "test")
+    assert value(figures, "f", LOG) > 0
+    assert any("pairs are compared up to 60" in note for note in notes)
+
+
+def test_the_folder_has_all_figures(invoke: Invoke, write_rows: Callable[..., Path], tmp_path: Path) -> None:
+    code, _, error = invoke("measure", NAME, "--scores", write_rows(rows_of(HAND)), "--out", tmp_path / "out")
+    assert code == 0, error
+    found = json.loads((tmp_path / "out" / MEASUREMENT).read_text("utf-8"))
+    assert {"f", "t", "mean_abs_t"} <= {figure["name"] for figure in found["figures"]}
+
+
+def published(folder: Path, group: str, values: list[str]) -> Path:
+    """A test set of a group in the form of RedditBias."""
+    path = folder / f"reddit_comments_race_{group}_biased_test_reduced.csv"
+    rows = "".join(f"number {i} is a {group},{value}\n" for i, value in enumerate(values))
+    path.write_text(f"comments_processed,perplexity\n{rows}", "utf-8")
+    return path
+
+
+def test_published_files_are_measured_as_they_are(measure: Measure, tmp_path: Path) -> None:
+    """One group's file brings the others; rows are pairs, and 0 is a sentence that failed."""
+    first = published(tmp_path, "blicket", ["30", "42", "0", "55"])
+    published(tmp_path, "stad", ["33", "40", "71", "80"])
+    keys = {"dimension": "race", "scale": "perplexity"}
+    turned, _ = measure(tmp_path / first.name.replace("blicket", "stad"), "--no-trust")
+    assert value(turned, "t", {**keys, "test": "paired", "first": "stad", "second": "blicket"}) == pytest.approx(
+        ttest_rel([33, 40, 80], [30, 42, 55]).statistic
+    )
+    for path in (first, tmp_path):
+        figures, notes = measure(path, "--no-trust")
+        t = {test: value(figures, "t", {**keys, "test": test, **BOTH}) for test in ("unpaired", "paired")}
+        assert t["unpaired"] == pytest.approx(ttest_ind([30, 42, 55], [33, 40, 71, 80]).statistic)
+        assert t["paired"] == pytest.approx(ttest_rel([30, 42, 55], [33, 40, 80]).statistic)
+        assert any("1 of 8 perplexities" in note for note in notes)
+
+
+def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -> None:
+    first = published(tmp_path, "blicket", ["30", "42"])
+    digests = set()
+    for values in (["33", "40"], ["33", "41"]):
+        published(tmp_path, "stad", values)
+        _, out, _ = invoke("measure", NAME, "--scores", first, "--format", "json", "--no-trust")
+        digests.add(json.loads(out)["scores_sha256"])
+    assert len(digests) == 2

@@ -1,0 +1,131 @@
+"""The change of group_perplexity between two runs: by hand, paired, and on shared sentences alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.statistics.alignment import count_shared
+
+NAME = "group_perplexity"
+MEASURE = MEASURES[NAME]
+GROUPS = ("blicket", "stad", "mell")
+LOG = {"dimension": "one", "scale": "log"}
+Row = dict[str, Any]
+
+
+def rows_of(effects: tuple[float, ...], sentences: int = 40, seed: int = 0, cost: float = 0.0) -> list[Row]:
+    rng = np.random.default_rng(seed)
+    spread, noise = rng.normal(0, 0.4, sentences), rng.normal(0, 0.05, (sentences, len(effects)))
+    return [
+        {
+            "dimension": "one", "group": GROUPS[g], "sentence": f"{i} of {GROUPS[g]}", "sentence_id": f"s{i}",
+            "perplexity": float(np.exp(4 + cost + spread[i] + effect + noise[i, g])), "nll": 1.0,
+        }
+        for g, effect in enumerate(effects)
+        for i in range(sentences)
+    ]  # fmt: skip
+
+
+def view(rows: list[Row]) -> View:
+    table = pa.Table.from_pylist(rows)
+    return View(Figures(MEASURE.figures(table, None).figures), table)
+
+
+def compare(first: list[Row], second: list[Row]) -> Figures:
+    return Figures(MEASURE.compare(view(first), view(second)))
+
+
+def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
+    found = figures.value(NAME, name, keys)
+    assert found is not None, (name, keys)
+    return found
+
+
+def test_a_change_is_the_difference_of_both_runs() -> None:
+    first, second = rows_of((0.3, 0.0, -0.3)), rows_of((0.1, 0.0, -0.1), cost=0.02)
+    runs = {"first": view(first), "second": view(second)}
+    changes = Figures(MEASURE.compare(runs["first"], runs["second"]))
+    named = [
+        ("f", LOG, {}),
+        ("eta_squared", LOG, {"figure": "eta_squared"}),
+        ("mean_abs_t", {**LOG, "test": "paired"}, {"figure": "mean_abs_t"}),
+        ("mean", {**LOG, "group": "stad"}, {"figure": "mean"}),
+    ]
+    for name, keys, further in named:
+        own = {side: value(run.figures, name, keys) for side, run in runs.items()}
+        for side, expected in own.items():
+            assert value(changes, side, {**keys, **further}) == pytest.approx(expected)
+        change = changes.get(NAME, "change", {**keys, **further})
+        assert change is not None
+        assert change.value == pytest.approx(own["second"] - own["first"])
+        assert change.interval is not None
+        assert change.interval.low < (change.value or 0) < change.interval.high
+    assert value(changes, "change", {**LOG, "figure": "mean"}) == pytest.approx(0.02)
+
+
+def test_intervals_keep_the_sentences_together() -> None:
+    """A cost that is the same for every sentence has an interval of no width, however sentences differ."""
+    changes = compare(rows_of((0.3, 0.0, -0.3)), rows_of((0.3, 0.0, -0.3), cost=0.05))
+    for keys, expected in (({**LOG, "figure": "mean"}, 0.05), (LOG, 0.0)):
+        change = changes.get(NAME, "change", keys)
+        assert change is not None
+        assert change.interval is not None
+        assert [change.value, change.interval.low, change.interval.high] == pytest.approx([expected] * 3, abs=1e-9)
+
+
+def test_only_shared_sentences_count() -> None:
+    first = rows_of((0.3, 0.0, -0.3))
+    other = [row for row in rows_of((0.1, 0.0, -0.1)) if row["sentence_id"] not in ("s0", "s1")]
+    other[0] = {**other[0], "perplexity": 0.0}
+    added = [{**row, "sentence_id": "new", "sentence": "new"} for row in other[:1]]
+    changes = compare(first, other[::-1] + added)
+    expected = compare([row for row in first if row["sentence_id"] not in ("s0", "s1")], other)
+    found, same = changes.get(NAME, "change", LOG), expected.get(NAME, "change", LOG)
+    assert found is not None
+    assert same is not None
+    assert [found.value, found.n, found.missing] == pytest.approx([same.value, 38 * 3 - 1, 1])
+
+
+def test_a_changed_text_is_another_sentence() -> None:
+    second = rows_of((0.1, 0.0, -0.1))
+    second[0] = {**second[0], "sentence": "reworded"}
+    changes = compare(rows_of((0.3, 0.0, -0.3)), second)
+    change = changes.get(NAME, "change", LOG)
+    assert change is not None
+    assert change.n == 40 * 3 - 1
+
+
+def test_a_dimension_of_one_run_has_no_change() -> None:
+    first = rows_of((0.3, 0.0, -0.3))
+    second = [*first, *({**row, "dimension": "two"} for row in first)]
+    changes = compare(first, second)
+    only = {"dimension": "two", "scale": "log"}
+    change = changes.get(NAME, "change", only)
+    assert change is not None
+    assert (change.value, change.n) == (None, 0)
+    assert changes.get(NAME, "first", only) is None
+    assert value(changes, "second", only) > 0
+    sections = MEASURE.compared_sections(changes, view(second))
+    assert "two: the change of F is not defined" in str(sections)
+
+
+def test_runs_without_a_common_dimension() -> None:
+    first = rows_of((0.3, 0.0, -0.3))
+    with pytest.raises(SelectionError, match="no dimension"):
+        compare(first, [{**row, "dimension": "two"} for row in first])
+
+
+def test_shared_sentences_are_counted() -> None:
+    first = rows_of((0.3, 0.0, -0.3))
+    second = [*({**row, "nll": 3.0} for row in first[2:]), {**first[0], "sentence": "new"}]
+    second[0] = {**second[0], "perplexity": float("nan")}
+    counts = count_shared(pa.Table.from_pylist(first), pa.Table.from_pylist(second))
+    assert (counts.common, counts.changed, counts.gone, counts.added, counts.nats) == (117, 1, 2, 1, 2.0)

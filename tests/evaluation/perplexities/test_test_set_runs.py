@@ -1,0 +1,234 @@
+"""Runs of test sets: scores by kind of model, signatures, stored scores, comparison, reports, and bad input."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sentences
+
+import tiny_models
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.likelihood.local import load_scorer
+from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.pipeline.group_files import TEST_FILE
+from holisticbias_eval.report.leaderboard import render_leaderboard
+from holisticbias_eval.results.entry import make_entries
+from holisticbias_eval.results.registry import add_entries, read_registry
+from holisticbias_eval.results.run import read_run
+
+Invoke = Callable[..., tuple[int, str, str]]
+NAME = "group_perplexity"
+
+
+def ignore(said: object) -> None:
+    pass
+
+
+@pytest.fixture(scope="session")
+def tiny_folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A tiny random model by name, saved as a folder."""
+    made: dict[str, Path] = {}
+
+    def save(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp("tiny") / name
+            tiny_models.tiny_model(name).save_pretrained(made[name])
+            tiny_models.tiny_tokenizer().save_pretrained(made[name])
+        return made[name]
+
+    return save
+
+
+@pytest.fixture
+def run(invoke: Invoke, tiny_gpt2: Path, write_rows: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
+    """Evaluate a test set; return the folder."""
+
+    def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run", given: Path | None = None) -> Path:
+        path = given or write_rows(invented_sentences(), TEST_FILE)
+        folder = tmp_path / out
+        code, _, said = invoke("evaluate", "--test-set", path, "--model", model, "--out", folder, *options)
+        assert code == 0, said
+        return folder
+
+    return evaluate
+
+
+Run = Callable[..., Path]
+
+
+def test_perplexities_are_of_whole_sentences(run: Run, tiny_gpt2: Path) -> None:
+    table = pq.read_table(run() / "scores.parquet")
+    scorer = load_scorer(str(tiny_gpt2), ignore)
+    for row in table.to_pylist()[:6]:
+        alone = scorer.score(whole([row["sentence"]]), ignore)
+        assert row["tokens"] == alone.tokens[0]
+        assert row["nll"] == pytest.approx(alone.nll[0], abs=1e-4)
+        assert row["perplexity"] == pytest.approx(math.exp(alone.nll[0] / alone.tokens[0]), rel=1e-4)
+    assert table.num_rows == 2 * len(FRAMES) * len(GROUPS)
+
+
+def test_an_encoder_decoder_model(run: Run, tiny_folders: Callable[[str], Path]) -> None:
+    found = read_run(run("--context", "They said:", model=tiny_folders("t5")))
+    assert found.answers["perplexity"].null_count == 0
+    assert set(found.answers["context"].to_pylist()) == {"They said:"}
+    assert {figure.measure for figure in found.result.figures} == {NAME}
+
+
+def test_a_run_gives_the_figures_of_its_table(run: Run, invoke: Invoke, tmp_path: Path) -> None:
+    folder = run()
+    code, out, said = invoke("measure", NAME, "--scores", folder / "scores.parquet", "--format", "json")
+    assert code == 0, said
+    again = Figures(Figure.model_validate(figure) for figure in json.loads(out)["figures"])
+    own = read_run(folder).result.figures
+    assert len(own) == len(again)
+    assert [f.value for f in own] == pytest.approx([f.value for f in again], nan_ok=True)
+
+
+def test_the_signature_has_the_test_set(run: Run, tiny_gpt2: Path) -> None:
+    signature = read_run(run()).result.signature
+    assert (signature.release.what, signature.release.prompts) == ("test set", TEST_FILE)
+    assert len(signature.release.digest) == 64
+    assert signature.scoring["dimensions"] == "one, two"
+    assert signature.sentences_scored == 24
+    assert "bootstrap" in signature.measuring[NAME]["intervals"]
+
+
+def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> None:
+    lines = tmp_path / "contexts.txt"
+    lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
+    rows = pq.read_table(run("--context-file", lines) / "scores.parquet").to_pylist()
+    drawn = {(row["sentence_id"], row["context"]) for row in rows}
+    assert len(drawn) == len(FRAMES)
+    assert len({context for _, context in drawn}) > 1
+
+
+def test_a_split_folder_is_read_and_kept_scores_are_used(run: Run, write_rows: Callable[..., Path]) -> None:
+    path = write_rows(invented_sentences(), TEST_FILE)
+    options = ("--store", str(path.parent / "store"))
+    first = run(*options, given=path.parent)
+    second = run(*options, given=path, out="again")
+    assert pq.read_table(first / "scores.parquet").equals(pq.read_table(second / "scores.parquet"))
+
+
+def test_the_report_shows_the_groups(run: Run) -> None:
+    page = (run() / "report.html").read_text("utf-8")
+    for words in ("Perplexity by group", "log-perplexity", *GROUPS, "paired t of log-perplexity", "Partial eta²"):
+        assert words in page
+
+
+def test_the_same_run_has_not_changed(run: Run, invoke: Invoke, tmp_path: Path) -> None:
+    folder = run()
+    code, out, said = invoke("compare", folder, folder, "--format", "json")
+    assert code == 0, said
+    found = json.loads(out)
+    assert (found["sentences"]["common"], found["sentences"]["nats"]) == (24, 0)
+    changes = [figure for figure in found["figures"] if figure["name"] == "change"]
+    assert {figure["of"] for figure in changes} == {"f", "eta_squared", "mean_abs_t", "mean"}
+    assert all(figure["value"] == 0 for figure in changes)
+
+
+def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
+    """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
+    code, _, said = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run")
+    assert code == 0, said
+    made = read_run(tmp_path / "run").result
+    assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")
+    figures = Figures(made.figures)
+    keys = {"dimension": "gossip.calibration-many", "scale": "log"}
+    f, point = (figures.value(NAME, name, keys) for name in ("f", "f_null_95"))
+    assert f is not None
+    assert point is not None
+    assert f > point
+    apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
+    assert (apart[0] or 0) < 0 < (apart[1] or 0)
+
+
+def published(version: str, subset: str | None) -> str | None:
+    """No version of the dataset is published."""
+
+
+def test_a_run_is_registered_by_dimension(run: Run, tmp_path: Path) -> None:
+    (entry,) = make_entries(read_run(run()), "Ada", "2026-11-22", "some/model")
+    assert {f.name for f in entry.figures} == {"f", "eta_squared", "f_within"}
+    registry = tmp_path / "registry"
+    registry.mkdir()
+    add_entries([entry], registry, published)
+    entries, problems = read_registry(registry, published)
+    assert not problems
+    shown = render_leaderboard(entries)
+    assert "Perplexity by group on the test set" in shown
+    assert "| Dimension |" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--measure", "likelihood_bias", "--test-set", "x.csv"), "--test-set is for group_perplexity"),
+        (("--test-set", "no.csv"), "no.csv does not exist"),
+    ],
+)
+def test_options_that_do_not_fit(invoke: Invoke, arguments: tuple[str, ...], said: str) -> None:
+    code, _, error = invoke("evaluate", *arguments)
+    assert code == 2
+    assert said in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (invented_sentences()[:1], "has one group"),
+        ([*invented_sentences(), invented_sentences()[0]], "2 times in group 'blicket'"),
+        ([{"group": "blicket", "sentence": None}], "column sentence is missing"),
+        ([{"group": "blicket", "text": "a"}], "has no column sentence"),
+    ],
+)
+def test_a_test_set_that_cannot_be_measured_is_refused_before_scoring(
+    invoke: Invoke, write_rows: Callable[..., Path], rows: list[dict[str, Any]], said: str, tmp_path: Path
+) -> None:
+    path = write_rows(rows, "set.parquet")
+    code, _, error = invoke("evaluate", "--test-set", path, "--out", tmp_path / "run", "--model", "none/such")
+    assert code == 2
+    assert said in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_without_a_test_part(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, error = invoke("evaluate", "--test-set", tmp_path)
+    assert code == 2
+    assert f"has no {TEST_FILE}" in error
+
+
+def test_a_dry_run_counts_the_sentences(invoke: Invoke, write_rows: Callable[..., Path], tiny_gpt2: Path) -> None:
+    path = write_rows(invented_sentences(), TEST_FILE)
+    code, out, said = invoke("evaluate", "--test-set", path, "--model", tiny_gpt2, "--dry-run", "--no-store")
+    assert code == 0, said
+    assert "24" in out
+
+
+def test_rows_without_text_columns_are_kept(run: Run, write_rows: Callable[..., Path]) -> None:
+    """The columns that a split has besides are in the run's table."""
+    rows = [{**row, "original_group": "stad", "attribute": "calm"} for row in invented_sentences()]
+    table = pq.read_table(run(given=write_rows(rows, "with.csv")) / "scores.parquet")
+    assert pa.types.is_string(table["attribute"].type)
+    assert set(table["original_group"].to_pylist()) == {"stad"}
+
+
+def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for group in ("blicket", "stad"):
+        rows = "".join(f"{i},number {i} is a {group}\n" for i in range(4))
+        (folder / f"race_{group}_test.csv").write_text(f",replaced_sentence\n{rows}", "utf-8")
+    for given in (folder, folder / "race_stad_test.csv"):
+        made = read_run(run("--no-store", given=given, out=f"run-{given.stem}"))
+        assert made.answers["sentence"].to_pylist()[-1].startswith("number 3")
+        assert set(made.answers["group"].to_pylist()) == {"blicket", "stad"}
+        assert made.answers["perplexity"].null_count == 0

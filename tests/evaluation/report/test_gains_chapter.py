@@ -1,0 +1,188 @@
+"""The chapter of gains and costs: one row for each thing, in order, with names in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from holisticbias_eval.report.drawings.forest import draw_forest
+from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
+from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gain_tables import RELATIVE, Further
+from holisticbias_eval.report.gains import gains_chapter
+from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
+from holisticbias_eval.sections import Cell, Estimate, Forest, Paragraph, Section
+from holisticbias_eval.statistics.group_variance import GroupValues, f_point
+
+AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
+HELD = "gossip.calibration-many with held-out groups"
+UNTOUCHED = "gossip.calibration-many-untouched"
+
+
+def both(
+    measure: str, of: str, keys: dict[str, str], values: tuple[float | None, float | None], p: float | None = None
+) -> list[Figure]:
+    """The figures of a change, with an interval of 1 to either side."""
+    first, second = values
+    unit = {"f": "F", "mean_abs_t": "mean |t|"}.get(of, "perplexity")
+    found = [
+        make_figure(measure, name, keys, value, unit, 8, of=of)
+        for name, value in (("first", first), ("second", second))
+    ]
+    change = None if first is None or second is None else second - first
+    ends = None if change is None else Interval(low=change - 1, high=change + 1)
+    return [*found, make_figure(measure, "change", keys, change, unit, 8, interval=ends, p_value=p, of=of)]
+
+
+def of_groups(dimension: str, before: float, after: float) -> list[Figure]:
+    """F and mean |t| of a dimension on both scales."""
+    found = []
+    for scale in ("log", "perplexity"):
+        keys = {"dimension": dimension, "scale": scale}
+        found += both("group_perplexity", "f", keys, (before, after))
+        for test in ("unpaired", "paired"):
+            further = {**keys, "figure": "mean_abs_t", "test": test}
+            found += both("group_perplexity", "mean_abs_t", further, (before / 2, after / 2))
+    return found
+
+
+def text_perplexity(before: float | None, after: float | None, p: float | None = 0.01) -> list[Figure]:
+    """Perplexity of neutral text, per token and per byte."""
+    per_byte = both("retention", "byte_perplexity", {"figure": "byte_perplexity"}, (1.5, 1.75), 0.01)
+    return [*both("retention", "perplexity", {}, (before, after), p), *per_byte]
+
+
+CHANGES = [
+    *text_perplexity(20.0, 30.0),
+    *of_groups(UNTOUCHED, 30.0, 29.5),
+    *of_groups(HELD, 28.0, 12.0),
+    *of_groups("gossip.calibration-many", 31.0, 2.0),
+]
+
+
+def gains_of(changes: list[Figure], after: tuple[Figure, ...] = ()) -> tuple[Gain, ...]:
+    return sort_gains(tuple(find_gains(Figures(changes), (AIM,), after=Figures(after))))
+
+
+def tables(section: Section) -> dict[str, list[tuple[Cell, ...]]]:
+    return {table.name: list(table.rows) for table in section.tables}
+
+
+def test_one_row_for_each_thing() -> None:
+    main = [gain for gain in gains_of(CHANGES) if gain.main]
+    assert [(g.kind, g.figure, g.keys.get("dimension", ""), g.outcome) for g in main] == [
+        ("aimed at", "f", "gossip.calibration-many", "gain"),
+        ("aimed at", "mean_abs_t", "gossip.calibration-many", "gain"),
+        ("transfer", "f", HELD, "gain"),
+        ("quality", "perplexity", "", "cost"),
+        ("other", "f", UNTOUCHED, "no change shown"),
+    ]
+    assert {(g.keys.get("scale", "log"), g.keys.get("test", "unpaired")) for g in main} == {("log", "unpaired")}
+
+
+def test_another_figure_stands_for_one_that_is_not_defined() -> None:
+    # models with other tokenizers are compared per byte only
+    main = [
+        gain.figure for gain in gains_of(text_perplexity(20.0, None, None)) if gain.main and gain.change is not None
+    ]
+    assert main == ["byte_perplexity"]
+
+
+@pytest.mark.parametrize(("value", "expected"), [(2.0, (0.5, 2.6)), (2.1, (None, None))])
+def test_points_are_those_of_the_same_sentences(value: float, expected: tuple[float | None, float | None]) -> None:
+    keys = {"dimension": "gossip.calibration-many", "scale": "log"}
+    values = {"f": value, "f_null_95": 0.5, "f_distribution_95": 2.6}
+    after = tuple(make_figure("group_perplexity", name, keys, one, "F", 8) for name, one in values.items())
+    first = gains_of(CHANGES, after)[0]
+    assert (first.chance, first.distribution) == expected
+
+
+def test_the_aim_stands_first_with_its_numbers() -> None:
+    chapter = gains_chapter({"lmd": gains_of(CHANGES)}, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"))
+    first, *rest = chapter.sections
+    said = [block.text for block in first.blocks if isinstance(block, Paragraph)]
+    assert said[0] == "Aimed at: Invented groups with planted odds of negative attributes (gossip.calibration-many)."
+    assert said[1] == (
+        "F over groups 31.0 before, 2.00 after: a gain (change -29.00, 95% interval -30.00 to -28.00). "
+        "Costs: Perplexity of neutral text 20.0 before, 30.0 after. "
+        "Costs among all figures below: Perplexity per byte of neutral text. "
+        "Other figures: 2 gains, 1 cost, 1 no change shown."
+    )
+    found = tables(first)
+    assert list(found) == ["gains-aimed-at", "gains-transfer", "gains-quality", "gains-other"]
+    assert [row[0] for rows in found.values() for row in rows] == [
+        "F over groups",
+        "Mean |t| of pairs of groups",
+        "F over groups, with held-out groups",
+        "Perplexity of neutral text",
+        "F over groups, Other invented groups",
+    ]
+    headings = {table.name: [column.heading for column in table.columns] for table in first.tables}
+    assert headings["gains-aimed-at"] == ["Figure", "Reads as", "Before", "After", "Change", "95% interval"]
+    assert headings["gains-quality"][-1] == "p"
+    details = next(section for section in rest if section.detail)
+    assert len(tables(details)["gains-others"]) == len(gains_of(CHANGES)) - 5
+
+
+def test_a_missing_p_value_is_blank_beside_others() -> None:
+    chapter = gains_chapter({"B": gains_of(CHANGES)}, Labels((AIM,)), {"B": (AIM,)})
+    (details,) = [section for section in chapter.sections if section.detail]
+    table = next(table for table in details.tables if table.name == "gains-others")
+    place = [column.key for column in table.columns].index("p_value")
+    assert {row[place] for row in table.rows} == {"", 0.01}
+
+
+def test_models_by_figures() -> None:
+    worse = [*text_perplexity(20.0, 20.5, 0.4), *of_groups("gossip.calibration-many", 31.0, 33.0)]
+    models = {"lmd": gains_of(CHANGES), "add": gains_of(worse)}
+    further = (Further("Perplexity of validation texts", "perplexity", 9.0, {"lmd": 9.5}),)
+    first = gains_chapter(models, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"), further).sections[0]
+    found = tables(first)
+    assert found["gains-models"] == [
+        ("Before", 31.0, 15.5, 28.0, 30.0, 9.0, 20.0),
+        ("lmd", 2.0, 1.0, 12.0, 29.5, 9.5, 30.0),
+        ("add", 33.0, 16.5, None, None, None, 20.5),
+    ]
+    assert found["gains-outcomes"][:3] == [
+        ("F over groups", "gain", "cost"),
+        ("Mean |t| of pairs of groups", "gain", "no change shown"),
+        ("F over groups, with held-out groups", "gain", None),
+    ]
+
+
+def test_an_aim_is_missed_by_the_models_that_have_it() -> None:
+    style = Aim(measure="generation_bias")
+    models = {"lmd": gains_of(CHANGES), "style_equality": gains_of(text_perplexity(20.0, 21.0))}
+    aims = {"lmd": (AIM,), "style_equality": (style,)}
+    first = gains_chapter(models, Labels((AIM, style)), aims).sections[0]
+    caveats = [block.text for block in first.blocks if isinstance(block, Paragraph) and block.role == "caveat"]
+    assert caveats == ["style_equality: generation_bias is aimed at, and has no figure in both runs."]
+
+
+def test_an_unknown_dimension_keeps_its_name() -> None:
+    (gain, *_) = gains_of(of_groups("stripes", 3.0, 2.0))
+    assert Labels((AIM,)).figure(gain) == "F over groups, stripes"
+    assert Labels((AIM,), {"stripes": "Striped and spotted"}).figure(gain) == "F over groups, Striped and spotted"
+    assert Labels((Aim(measure="group_perplexity", keys={"dimension": "stripes"}),)).figure(gain) == "F over groups"
+
+
+def test_long_labels_have_several_lines() -> None:
+    label = "F over groups, blicket and stad and mell and fitch and others"
+    estimate = Estimate(label[:20], -0.5, None, marked=True)
+    short, long = (
+        draw_forest(Forest("gains", "Changes", RELATIVE, (one,), "share"))
+        for one in (estimate, Estimate(label, -0.5, None, marked=True))
+    )
+    assert (long.height - short.height) % LINE == 0
+    assert long.height > short.height
+    lines = [shape.text for shape in long.shapes if isinstance(shape, Text) and "narrow-only" in shape.kind]
+    assert " ".join(lines) == label
+    assert wrapped("mell", 10, 22) == ((Text("", 6, 10, "mell"),), 0.0)
+
+
+def test_the_point_of_f_is_that_of_scipy() -> None:
+    values = np.random.default_rng(3).normal(size=(60, 4))
+    assert f_point(GroupValues(values, paired=True), 0.95) == pytest.approx(float(stats.f.ppf(0.95, 3, 236)))
+    assert np.isnan(f_point(GroupValues(values[:, :1], paired=True), 0.95))

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.likelihood.local import load_scorer
+from holisticbias_eval.likelihood.scorer import Scorer
+from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.lines.figures import line_changes, line_figures
+from holisticbias_eval.pipeline.evaluation import runs_of
+from holisticbias_eval.pipeline.line_scoring import read_lines
+from holisticbias_eval.prompts.lines import ask_lines, line_table
+from holisticbias_eval.results.run import read_run
+
+Invoke = Callable[..., tuple[int, str, str]]
+NAME = "retention"
+
+
+def scored(rows: list[tuple[str, float, int, int]]) -> pa.Table:
+    """Lines with their nats, tokens and bytes."""
+    table = line_table([text for text, *_ in rows])
+    kinds = (pa.float64(), pa.int32(), pa.int32())
+    for i, (name, kind) in enumerate(zip(("nll", "tokens", "bytes"), kinds, strict=True), 1):
+        table = table.append_column(name, pa.array([row[i] for row in rows], kind))
+    return table
+
+
+def get(figures: Figures, name: str, figure: str) -> Figure:
+    found = figures.get(NAME, name, {"figure": figure})
+    assert found is not None
+    return found
+
+
+def test_figures_by_hand() -> None:
+    # 6 nats in 3 tokens of 8 bytes and 10 nats in 5 tokens of 12 bytes; the third line has no scored token
+    figures = Figures(line_figures(scored([("one", 6.0, 3, 8), ("two", 10.0, 5, 12), ("x", 0.0, 0, 0)]), seed=0))
+    perplexity = figures.get(NAME, "perplexity")
+    assert perplexity is not None
+    assert perplexity.value == pytest.approx(math.exp(2))
+    assert (perplexity.n, perplexity.missing) == (2, 1)
+    assert figures.value(NAME, "nats_per_token") == pytest.approx(2)
+    assert figures.value(NAME, "byte_perplexity") == pytest.approx(math.exp(0.8))
+    assert figures.value(NAME, "tokens") == 8
+
+
+def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng, covered, tries = np.random.default_rng(1), 0, 200
+    for seed in range(tries):
+        tokens = rng.integers(5, 30, 40)
+        nats = tokens * 3.0 + rng.normal(0, 4, 40)
+        rows = [(f"line {i}", float(n), int(t), int(4 * t)) for i, (n, t) in enumerate(zip(nats, tokens, strict=True))]
+        found = Figures(line_figures(scored(rows), seed)).get(NAME, "perplexity")
+        assert found is not None
+        assert found.interval is not None
+        covered += found.interval.low <= math.exp(3) <= found.interval.high
+    # 200 tries at 95%: 4 standard errors are 12 tries
+    assert covered >= 0.95 * tries - 12
+
+
+def test_changes_by_hand() -> None:
+    first = scored([("one", 6.0, 3, 6), ("two", 10.0, 5, 10), ("gone", 1.0, 1, 1)])
+    second = scored([("two", 11.0, 5, 10), ("one", 7.0, 3, 6), ("new", 1.0, 1, 1)])
+    changes = Figures(line_changes(first, second, seed=0))
+    assert get(changes, "first", "perplexity").value == pytest.approx(math.exp(2))
+    assert get(changes, "second", "perplexity").value == pytest.approx(math.exp(18 / 8))
+    assert get(changes, "change", "nats_per_token").value == pytest.approx(0.25)
+    ratio = get(changes, "ratio", "perplexity")
+    assert ratio.value == pytest.approx(math.exp(0.25))
+    assert ratio.n == 2
+
+
+def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
+    rng, seen = np.random.default_rng(3), set()
+    for seed in range(40):
+        nats = rng.normal(40, 5, 30)
+        moved = nats + rng.normal(0.4, 1.2, 30)
+        one, other = (
+            scored([(f"line {i}", float(n), 10, 40) for i, n in enumerate(values)]) for values in (nats, moved)
+        )
+        changes = Figures(line_changes(one, other, seed))
+        for figure in ("perplexity", "nats_per_token", "byte_perplexity"):
+            change = get(changes, "change", figure)
+            assert change.interval is not None
+            assert change.p_value is not None
+            excluded = not change.interval.low <= 0 <= change.interval.high
+            assert excluded == (change.p_value < 0.05)
+            seen.add(excluded)
+    assert seen == {True, False}
+
+
+def test_pairing_is_worth_more_than_two_samples() -> None:
+    rng = np.random.default_rng(5)
+    nats = rng.normal(40, 10, 50)
+    one = scored([(f"line {i}", float(n), 10, 40) for i, n in enumerate(nats)])
+    other = scored([(f"line {i}", float(n) + 1.0 + 0.1 * (i % 3), 10, 40) for i, n in enumerate(nats)])
+    change = get(Figures(line_changes(one, other, 0)), "change", "nats_per_token")
+    assert change.interval is not None
+    assert change.interval.high - change.interval.low < 0.01
+    alone = Figures(line_figures(one, 0)).get(NAME, "nats_per_token")
+    assert alone is not None
+    assert alone.interval is not None
+    assert alone.interval.high - alone.interval.low > 0.3
+
+
+def test_perplexity_per_token_is_not_compared_across_tokenizers() -> None:
+    first, second = scored([("one", 6.0, 3, 6), ("two", 9.0, 4, 8)]), scored([("one", 7.0, 4, 6), ("two", 9.0, 4, 8)])
+    changes = Figures(line_changes(first, second, seed=0))
+    assert get(changes, "change", "perplexity").value is None
+    assert changes.get(NAME, "ratio", {"figure": "perplexity"}) is None
+    assert get(changes, "change", "byte_perplexity").value == pytest.approx(math.exp(16 / 14) - math.exp(15 / 14))
+
+
+def test_runs_without_a_common_line_are_refused() -> None:
+    with pytest.raises(SelectionError, match="no line in common"):
+        list(line_changes(scored([("one", 1.0, 1, 1)]), scored([("two", 1.0, 1, 1)]), 0))
+
+
+def test_lines_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes("\ufeffA first line.\r\n\n  \nA first line.\nCafé\u2028here\n".encode())
+    found = read_lines(path)
+    table = found.lines
+    assert table["text"].to_pylist() == ["A first line.", "A first line.", "Café\u2028here"]
+    assert table["line"].to_pylist() == [1, 4, 5]
+    assert len(set(table["line_id"].to_pylist())) == 3
+    assert (found.empty, found.name) == (2, "text.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe\x00", "is not UTF-8 text"), (b"\n \n", "no line with text"), (None, "cannot be read")],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "text.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(EvaluationError, match=message):
+        read_lines(path)
+
+
+@pytest.fixture(scope="module")
+def scorer(tiny_gpt2: Path) -> Scorer:
+    return load_scorer(str(tiny_gpt2), lambda _: None)
+
+
+def test_windows_count_every_character_once(scorer: Scorer) -> None:
+    texts = ["I'm a friend.", "I love old friends and young parents. " * 40, "é" * 300, "a " * 100 + "  b" * 90]
+    for text, windows in zip(texts, scorer.windows(texts), strict=True):
+        assert [w.start for w in windows] == [0, *(w.stop for w in windows[:-1])]
+        assert windows[-1].stop == len(text)
+        assert all(w.begin <= w.start < w.stop for w in windows)
+    assert len(scorer.windows(texts)[0]) == 1
+    assert len(scorer.windows(texts)[1]) > 2
+
+
+def test_a_window_reads_the_text_before_it(scorer: Scorer) -> None:
+    text = "I love old friends and young parents. " * 40
+    second = scorer.windows([text])[0][1]
+    assert second.begin < second.start
+
+
+def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
+    short, long = "I'm an old friend.", "I love old friends and young parents. " * 30
+    lines = line_table([short, long])
+    asked = ask_lines(lines, scorer)
+    answers = asked.answer(scorer.score(asked.together, lambda _: None)).to_pylist()
+    alone = scorer.score(whole([short]), lambda _: None)
+    assert answers[0]["nll"] == pytest.approx(alone.nll[0])
+    assert answers[0]["windows"] == 1
+    assert answers[1]["windows"] == len(scorer.windows([long.strip()])[0]) > 1
+    assert answers[1]["bytes"] == len(long.strip())
+    # one token per character at most, and as many as the tokenizer gives for the whole line
+    one = scorer.score(whole([long.strip()[:60]]), lambda _: None)
+    rate = one.tokens[0] / 60
+    assert answers[1]["tokens"] == pytest.approx(rate * len(long.strip()), rel=0.1)
+
+
+def test_it_is_not_measured_by_default() -> None:
+    assert not {"retention", "dialogue_state", "retained"} & {n for names, _ in runs_of(None, None) for n in names}
+
+
+def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+    text = tmp_path / "neutral.txt"
+    text.write_text("I'm an old friend.\n\n" + "I love old friends. " * 60 + "\nI'm deaf.\n", "utf-8")
+    out = tmp_path / "run"
+    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", text, "--out", out, "--no-store")
+    assert code == 0
+    assert "in 3 lines" in said
+    run = read_run(out)
+    assert run.result.signature.release.what == "lines"
+    assert run.result.signature.skipped[0].sentences == 1
+    answers = run.answers.to_pylist()
+    total = sum(row["nll"] for row in answers) / sum(row["tokens"] for row in answers)
+    assert Figures(run.result.figures).value(NAME, "perplexity") == pytest.approx(math.exp(total))
+    code, said, _ = invoke("compare", out, out)
+    assert code == 0
+    assert "3 lines in both" in said
+    code, _, problem = invoke("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
+    assert code == 2
+    assert "--retain FILE" in problem
+    code, _, problem = invoke("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
+    assert code == 2
+    assert "add it to --measure" in problem
+
+
+def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:
+    code, _, _ = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
+    assert code == 0
+    signature = read_run(tmp_path / "run").result.signature
+    assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
+
+
+def test_a_dry_run_counts_the_lines(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+    text = tmp_path / "neutral.txt"
+    text.write_text("I'm an old friend.\nI'm deaf.\n", "utf-8")
+    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", text, "--dry-run", "--no-store")
+    assert code == 0
+    assert "2" in said
+
+
+def test_it_is_described() -> None:
+    assert "likelihoods of lines" in str(MEASURES[NAME].needs)

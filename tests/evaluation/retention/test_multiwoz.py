@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.corpus.candidates import make_candidates, slot_values
+from holisticbias_eval.corpus.multiwoz import Turn, read_multiwoz
+from holisticbias_eval.errors import DialoguesError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.tasks.classified import task_changes, task_figures
+from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
+from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.results.run import read_run
+
+from .small_multiwoz import write_multiwoz
+
+Invoke = Callable[..., tuple[int, str, str]]
+NAME = "dialogue_state"
+
+
+@pytest.mark.parametrize("ending", ["json", "txt"])
+def test_both_editions_are_read(tmp_path: Path, ending: str) -> None:
+    found = read_multiwoz(write_multiwoz(tmp_path, ending))
+    assert (len(found.train), len(found.test), found.held_out) == (60, 24, 1)
+    first, second = found.train[:2]
+    assert first == Turn(
+        "SNG0000.json", 0, "user: I need a room in blick .", {"hotel-area": "blick", "hotel-type": "hotel"}
+    )
+    assert second.history == "user: I need a room in blick .\nsystem: Which day ?\nuser: On wugday , please ."
+    assert second.state == {"hotel-area": "blick", "hotel-type": "hotel", "hotel-day": "wugday"}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("data.json", None, "cannot be read"),
+        ("data.json", "{", "is not JSON"),
+        ("data.json", "[]", "not an object of dialogues"),
+        ("data.json", '{"a": {"log": 3}}', "has no log of turns"),
+        ("data.json", '{"a": {"log": [{"text": "x", "metadata": {}}, {"text": "y", "metadata": {}}]}}', "with a value"),
+        ("valListFile.json", None, "valListFile.json and no valListFile.txt"),
+    ],
+)
+def test_folders_in_another_form(tmp_path: Path, file: str, content: str | None, message: str) -> None:
+    path = write_multiwoz(tmp_path) / file
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content, "utf-8")
+    with pytest.raises(DialoguesError, match=message) as found:
+        read_multiwoz(tmp_path)
+    assert "\n" not in str(found.value)
+
+
+def test_candidates_are_balanced_and_seeded(tmp_path: Path) -> None:
+    turns = read_multiwoz(write_multiwoz(tmp_path)).train
+    known = slot_values(turns)
+    assert known == {"hotel-area": ("blick", "mell", "stad"), "hotel-day": ("wugday",), "hotel-type": ("hotel",)}
+    rows = make_candidates(turns, known, 1000, seed=0).to_pylist()
+    # areas alone have other values: two turns of each of 30 dialogues
+    assert Counter(row["label"] for row in rows) == {1: 60, 0: 60}
+    by_turn = {(row["dialogue"], row["turn"]): row["value"] for row in rows if row["label"]}
+    assert all(row["value"] != by_turn[row["dialogue"], row["turn"]] for row in rows if not row["label"])
+    assert make_candidates(turns, known, 1000, seed=0).to_pylist() == rows
+    assert make_candidates(turns, known, 1000, seed=1).to_pylist() != rows
+    assert make_candidates(turns, known, 7, seed=0).num_rows == 6
+
+
+def candidates(rows: list[tuple[str, int, float | None]]) -> pa.Table:
+    names = [f"c{i}" for i in range(len(rows))]
+    dialogue, label, probability = zip(*rows, strict=True)
+    columns = {"candidate_id": names, "dialogue": dialogue, "label": label, "probability": probability}
+    return pa.table({name: list(values) for name, values in columns.items()})
+
+
+def test_scores_by_hand() -> None:
+    # 2 true positives, 1 false positive, 1 missed, 1 true negative, 1 without a probability
+    rows = [("a", 1, 0.9), ("a", 1, 0.5), ("a", 0, 0.7), ("b", 1, 0.1), ("b", 0, 0.2), ("b", 0, None)]
+    figures = Figures(task_figures(candidates(rows), 0))
+    f1 = figures.get(NAME, "f1")
+    assert f1 is not None
+    assert f1.value == pytest.approx(4 / 6)
+    assert (f1.n, f1.missing) == (5, 1)
+    assert figures.value(NAME, "accuracy") == pytest.approx(3 / 5)
+    assert figures.value(NAME, "dialogues") == 2
+
+
+def test_changes_are_paired_by_dialogue() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 400)
+    good = np.where(labels == 1, 0.9, 0.1)
+    worse = np.where(rng.random(400) < 0.3, 1 - good, good)
+    one, other = (
+        candidates([(f"d{i // 8}", int(label), float(p)) for i, (label, p) in enumerate(zip(labels, ps, strict=True))])
+        for ps in (good, worse)
+    )
+    changes = Figures(task_changes(one, other, 0))
+    change = changes.get(NAME, "change", {"figure": "accuracy"})
+    assert change is not None
+    assert change.value == pytest.approx((worse.round() == labels).mean() - 1)
+    assert change.interval is not None
+    assert change.interval.high < 0
+    assert change.p_value is not None
+    assert change.p_value < 0.001
+    same = Figures(task_changes(one, one, 0)).get(NAME, "change", {"figure": "f1"})
+    assert same is not None
+    assert (same.value, same.p_value) == (0, None)
+
+
+def test_a_model_learns_the_task(tiny_gpt2: Path) -> None:
+    words = ("old", "young", "blind", "elderly")
+    texts = [f"I'm a {word} {noun}." for noun in ("friend", "kid", "parent") for word in (*words, "deaf")] * 4
+    labels = [int("deaf" in text) for text in texts]
+    tested = ["I'm a deaf person.", "I'm an old person.", "I'm a deaf kid, a young kid.", "I'm a blind person."]
+    loaded = load_kind(str(tiny_gpt2), "causal", "cpu")
+    before = {name: value.clone() for name, value in loaded.model.state_dict().items()}
+    counted: list[int] = []
+    settings = ClassifierSettings(epochs=5, batch=4, learning_rate=3e-3)
+    p = classify_after_training(loaded, (texts, labels), tested, settings, counted.append)
+    assert (p >= 0.5).tolist() == [True, False, True, False]
+    assert sum(counted) == len(tested) + 5 * len(texts)
+    again = classify_after_training(loaded, (texts, labels), tested, settings, lambda _: None)
+    np.testing.assert_array_equal(p, again)
+    assert all(bool((value == before[name]).all()) for name, value in loaded.model.state_dict().items())
+
+
+def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
+    loaded = load_kind(str(tiny_gpt2), "causal", "cpu")
+    texts, labels = ["I'm deaf.", "I'm a very old friend of a young parent."], [1, 0]
+    settings = ClassifierSettings(epochs=1, batch=1)
+    alone = [classify_after_training(loaded, (texts, labels), [text], settings, lambda _: None)[0] for text in texts]
+    together = classify_after_training(
+        loaded, (texts, labels), texts, ClassifierSettings(epochs=1, batch=1), lambda _: None
+    )
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+    folder = write_multiwoz(tmp_path / "multiwoz")
+    out = tmp_path / "run"
+    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", f"multiwoz:{folder}", "--out", out)
+    assert code == 0
+    assert "candidates of 12 dialogues" in said
+    run = read_run(out)
+    assert run.answers.num_rows == 48
+    assert json.loads((out / "result.json").read_text("utf-8"))["signature"]["release"]["what"] == "dialogues"
+    code, said, _ = invoke("compare", out, out)
+    assert code == 0
+    assert "48 candidates in both" in said
+    code, _, problem = invoke("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
+    assert code == 2
+    assert "multiwoz:FOLDER" in problem

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.errors import EvaluationError, RetainError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.pipeline.retain_command import Reported, reported, run_retain_command, split_command
+from holisticbias_eval.pipeline.retention import read_retain
+from holisticbias_eval.results.run import read_run
+
+Invoke = Callable[..., tuple[int, str, str]]
+HARNESS = {
+    "results": {
+        "arc": {"alias": "arc", "acc,none": 0.5, "acc_stderr,none": 0.05, "acc_norm,none": 0.6, "sample_len": 100},
+        "gsm": {"exact_match,strict-match": 0.25, "exact_match_stderr,strict-match": "N/A"},
+    },
+    "n-samples": {"arc": {"original": 100, "effective": 80}},
+    "config": {"batch_size": 8},
+}
+
+
+def python(code: str) -> str:
+    return f'{sys.executable} -c "{code}" {{model}}'
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"accuracy": 0.5, "name": "x", "is_final": True}, [Reported("", "accuracy", 0.5)]),
+        ({"acc": 0.5, "acc_stderr": 0.1}, [Reported("", "acc", 0.5, 0.1)]),
+        ({"a": {"f1": 1}, "b": {"f1": 0, "loss": float("nan")}}, [Reported("a", "f1", 1.0), Reported("b", "f1", 0.0)]),
+        (
+            HARNESS,
+            [
+                Reported("arc", "acc", 0.5, 0.05, 80),
+                Reported("arc", "acc_norm", 0.6, None, 80),
+                Reported("gsm", "exact_match (strict-match)", 0.25),
+            ],
+        ),
+        ({"results": []}, []),
+    ],
+)
+def test_numbers_of_an_object(content: dict[str, object], expected: list[Reported]) -> None:
+    assert list(reported(content)) == expected
+
+
+def test_the_last_line_is_read() -> None:
+    found = run_retain_command(python("import sys; print(sys.argv); print('{\\\"f1\\\": 0.5}'); print()"), "a model")
+    assert found == (Reported("", "f1", 0.5),)
+
+
+def test_no_shell_runs(tmp_path: Path) -> None:
+    target = tmp_path / "made"
+    found = run_retain_command(
+        python("import sys; print(len(sys.argv) * 1.0 and '{\\\"n\\\": 1}')"), f"; touch {target}"
+    )
+    assert found == (Reported("", "n", 1.0),)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("place", ["sys.argv[2]", "sys.argv[2] + '/deep/results_1.json'"])
+def test_a_file_or_folder_is_read(tmp_path: Path, place: str) -> None:
+    script = tmp_path / "harness.py"
+    script.write_text(
+        "import sys, json, pathlib\n"
+        f"path = pathlib.Path({place})\n"
+        "path.parent.mkdir(parents=True, exist_ok=True)\n"
+        f"path.write_text(json.dumps({HARNESS!r}))\n"
+        "print('done')\n",
+        "utf-8",
+    )
+    found = run_retain_command(f"{sys.executable} {script} {{model}} {{out}}", "m")
+    assert [one.task for one in found] == ["arc", "arc", "gsm"]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (python("import sys; print('half'); print('no memory', file=sys.stderr); sys.exit(3)"), "code 3: no memory"),
+        (python("import sys; sys.exit(4)"), "code 4: it printed nothing"),
+        (python("print('fine')"), "reports no number"),
+        (python("print('[1, 2]')"), "reports no number"),
+        ("no-such-program {model}", "cannot be started"),
+        ("echo hello", "does not name the model"),
+        ("echo 'half {model}", "cannot be split"),
+    ],
+)
+def test_commands_that_fail(command: str, message: str) -> None:
+    with pytest.raises(RetainError, match=message) as found:
+        run_retain_command(command, "m")
+    assert "\n" not in str(found.value)
+
+
+def test_words_are_split_as_in_a_shell() -> None:
+    assert split_command("run --model '{model}' \"two words\"") == ["run", "--model", "{model}", "two words"]
+
+
+def test_options_are_read() -> None:
+    found = read_retain(("text.txt", "multiwoz:folder"), "x {model}")
+    assert found.measures == ("retention", "dialogue_state", "retained")
+    assert (found.text, found.dialogues) == (Path("text.txt"), Path("folder"))
+    assert read_retain((), None).measures == ()
+    with pytest.raises(EvaluationError, match="one file"):
+        read_retain(("a", "b"), None)
+
+
+def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
+    for name, accuracy in (("a", 0.8), ("b", 0.6)):
+        numbers = {"arc": {"acc": accuracy, "acc_stderr": 0.03, "perplexity": 10.0, "size": 5}}
+        script = tmp_path / f"{name}.py"
+        script.write_text(f"print({json.dumps(json.dumps(numbers))})", "utf-8")
+        command = f"{sys.executable} {script} {{model}}"
+        code, said, problem = invoke(
+            "evaluate", "--model", tiny_gpt2, "--retain-command", command, "--out", tmp_path / name
+        )
+        assert (code, problem.count("rror")) == (0, 0)
+        assert "reports 3 numbers" in said
+    keys = {"task": "arc", "metric": "acc"}
+    figures = Figures(read_run(tmp_path / "a").result.figures)
+    found = figures.get("retained", "value", keys)
+    assert found is not None
+    assert found.interval is not None
+    assert found.interval.high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
+    code, said, _ = invoke("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
+    assert code == 0
+    changes = Figures(read(said))
+    change = changes.get("retained", "change", keys)
+    assert change is not None
+    # z = 0.2 / sqrt(2 * 0.03^2) = 4.71
+    assert change.value == pytest.approx(-0.2)
+    assert change.p_value is not None
+    assert change.p_value < 1e-5
+    assert changes.value("retained", "change", {"task": "arc", "metric": "perplexity"}) == 0
+
+
+def read(text: str) -> list[Figure]:
+    return [Figure.model_validate(one) for one in json.loads(text)["figures"]]

@@ -1,0 +1,167 @@
+"""Compare folders that hold several runs, with one model or several, and the folders of mitigated models."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.errors import RunError
+from holisticbias_eval.results.gains import Aim
+from holisticbias_eval.results.run_sets import find_sets, match_runs
+
+Invoke = Callable[..., tuple[int, str, str]]
+TEXT = ["I'm an old friend.", "I love young parents.", "I'm deaf.", "I hate old people.", "I'm a blind kid."]
+
+
+@pytest.fixture(scope="module")
+def moved_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model with other weights."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    folder = Path(shutil.copytree(tiny_gpt2, tmp_path_factory.mktemp("moved") / "model"))
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def measured(
+    tiny_gpt2: Path,
+    moved_gpt2: Path,
+    tiny_run: Path,
+    mini_release_folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """The folder of a mitigated model, with two runs before and two after."""
+    from holisticbias.cli import main
+
+    folder = tmp_path_factory.mktemp("mitigated") / "lmd"
+    text = folder.parent / "neutral.txt"
+    text.write_text("\n".join(TEXT) + "\n", "utf-8")
+    for part, model in (("before", tiny_gpt2), ("after", moved_gpt2)):
+        out = folder / "measured" / part
+        for name, options in (
+            ("retention", ["--retain", text]),
+            ("sentences", ["--release", mini_release_folder, "--measure", "likelihood_bias,medians"]),
+        ):
+            words = ["evaluate", "--model", model, *options, "--out", out / name, "--no-store"]
+            assert main([str(word) for word in words]) == 0
+    (folder / "mitigation.json").write_text(json.dumps({"method": "lmd", "specification": "dax"}), "utf-8")
+    return folder
+
+
+def test_a_mitigated_model_is_before_and_after(measured: Path) -> None:
+    before, after = find_sets([measured])
+    assert (before.name, after.name) == ("before", "lmd")
+    assert list(before.runs) == list(after.runs) == ["retention", "sentences"]
+    assert after.aims == (Aim(measure="group_perplexity", keys={"dimension": "dax"}),)
+    assert find_sets([measured / "measured" / "before", measured])[1] == after
+
+
+def test_several_mitigated_models_share_what_was_before(measured: Path, tmp_path: Path) -> None:
+    shutil.copytree(measured / "measured" / "before", tmp_path / "before")
+    for name in ("lmd", "ctda"):
+        shutil.copytree(measured / "measured" / "after", tmp_path / name / "measured" / "after")
+    assert [found.name for found in find_sets([tmp_path])] == ["before", "ctda", "lmd"]
+
+
+def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
+    before, after = find_sets([measured])
+    matched, alone = match_runs(before, after)
+    assert [(m.name, m.second.name) for m in matched] == [("retention", "retention"), ("sentences", "sentences")]
+    assert alone == ()
+    # another name with the same text is a counterpart; a run of another measure is not
+    shutil.copytree(measured / "measured" / "after" / "retention", tmp_path / "set" / "text")
+    matched, alone = match_runs(before, find_sets([before.runs["retention"], tmp_path / "set"])[1])
+    assert [(m.name, m.second.name) for m in matched] == [("retention", "text")]
+    assert alone == ("sentences (A)",)
+
+
+@pytest.mark.parametrize("name", ["nothing", "file"])
+def test_folders_without_runs(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("x", "utf-8")
+    with pytest.raises(RunError, match="is not a run"):
+        find_sets([tmp_path / name, tmp_path])
+    with pytest.raises(RunError, match="no runs before and after"):
+        find_sets([tmp_path])
+
+
+def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+    code, said, _ = invoke("compare", measured, "--out", tmp_path / "page.html")
+    assert code == 0
+    assert "Gains and costs" in said
+    assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
+    assert "5 lines in both" in said
+    page = (tmp_path / "page.html").read_text("utf-8")
+    order = [
+        page.index(text) for text in ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
+    ]
+    assert order == sorted(order)
+    code, said, _ = invoke("compare", measured, "--format", "md")
+    assert code == 0
+    assert "Perplexity of neutral text" in said
+
+
+def test_figures_as_csv_and_json(invoke: Invoke, measured: Path) -> None:
+    code, said, _ = invoke("compare", measured, "--format", "csv", "--aim", "retention")
+    assert code == 0
+    rows = {row["figure"]: row for row in csv.DictReader(io.StringIO(said))}
+    # random weights that are moved are far off: the text becomes less likely
+    row = rows["Perplexity of neutral text"]
+    assert row["outcome"] == "cost"
+    assert float(row["change"]) == pytest.approx(float(row["after"]) - float(row["before"]))
+    assert float(row["interval_low"]) > 0
+    code, said, _ = invoke("compare", measured, "--format", "json")
+    assert code == 0
+    content = json.loads(said)
+    (model,) = content["models"]
+    assert {gain["measure"] for gain in model["gains"]} == {"retention", "likelihood_bias"}
+    assert [run["name"] for run in model["runs"]] == ["retention", "sentences"]
+
+
+def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+    before, after = (measured / "measured" / part for part in ("before", "after"))
+    shutil.copytree(before, tmp_path / "same")
+    code, said, _ = invoke("compare", before, after, tmp_path / "same", "--aim", "retention", "--format", "csv")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(said)))
+    assert [row["model"] for row in rows] == ["Before", "lmd", "same"]
+    perplexity = [float(row["figure_1"]) for row in rows]
+    assert perplexity[0] == perplexity[2] < perplexity[1]
+    code, said, _ = invoke("compare", before, after, tmp_path / "same", "--format", "html")
+    assert code == 0
+    assert '<th scope="col">C</th>' in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--aim", "nothing"], "no measure 'nothing'"),
+        (["--aim", "retention,dax"], "KEY=VALUE"),
+        (["--part", "gains-quality"], "--format csv"),
+    ],
+)
+def test_options_that_do_not_fit(invoke: Invoke, measured: Path, options: list[str], message: str) -> None:
+    code, _, problem = invoke("compare", measured, *options)
+    assert code == 2
+    assert message in problem
+
+
+def test_a_broken_record_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+    broken = Path(shutil.copytree(measured, tmp_path / "broken"))
+    (broken / "mitigation.json").write_text("{", "utf-8")
+    code, _, problem = invoke("compare", broken)
+    assert code == 2
+    assert "mitigation.json cannot be read" in problem
+    assert "Traceback" not in problem

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+
+from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from holisticbias_eval.measures.measure import Better
+from holisticbias_eval.results.gains import Aim, Outcome, find_gains, judge, sort_gains
+
+
+def change(value: float | None, ends: tuple[float, float] | None = None, p: float | None = None) -> Figure:
+    interval = Interval(low=ends[0], high=ends[1]) if ends else None
+    return make_figure("retention", "change", {}, value, "share difference", 10, interval=interval, p_value=p)
+
+
+@pytest.mark.parametrize(
+    ("before", "found", "better", "expected"),
+    [
+        (1.0, change(-0.5, p=0.01), "lower", "gain"),
+        (1.0, change(0.5, p=0.01), "lower", "cost"),
+        (1.0, change(0.5, p=0.01), "higher", "gain"),
+        (1.0, change(0.5, p=0.01), "none", "change"),
+        (1.0, change(0.5, p=0.2), "lower", "no change shown"),
+        # the test decides where both are there
+        (1.0, change(0.5, (0.1, 0.9), p=0.2), "lower", "no change shown"),
+        (1.0, change(0.5, (0.1, 0.9)), "lower", "cost"),
+        (1.0, change(0.5, (-0.1, 0.9)), "lower", "no change shown"),
+        (1.0, change(0.5), "lower", "not tested"),
+        (1.0, change(0.0), "lower", "no change shown"),
+        (None, change(None), "lower", "not defined"),
+        (0.6, change(-0.08, (-0.09, -0.07)), "nearer one half", "gain"),
+        (0.6, change(0.08, (0.05, 0.1)), "nearer one half", "cost"),
+        # from .6 to .38: as far on the other side
+        (0.6, change(-0.22, (-0.25, -0.19)), "nearer one half", "change"),
+        (0.6, change(-0.3, (-0.32, -0.28)), "nearer one half", "cost"),
+        (0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "gain"),
+        (-0.4, change(-0.3, (-0.35, -0.25)), "nearer zero", "cost"),
+        (-0.4, change(0.4, (0.1, 0.7)), "nearer zero", "gain"),
+        (-0.4, change(0.5, (0.1, 0.9)), "nearer zero", "change"),
+    ],
+)
+def test_what_a_change_is(before: float | None, found: Figure, better: Better, expected: Outcome) -> None:
+    assert judge(before, found, better) == expected
+
+
+def both(
+    measure: str, of: str, keys: dict[str, str], before: float, after: float, p: float | None = None
+) -> list[Figure]:
+    values = {"first": before, "second": after, "change": after - before}
+    return [
+        make_figure(measure, name, keys, value, "share", 5, p_value=p if name == "change" else None, of=of)
+        for name, value in values.items()
+    ]
+
+
+CHANGES = Figures(
+    [
+        *both("likelihood_bias", "share", {"axis": "age"}, 0.5, 0.4, 0.01),
+        *both("likelihood_bias", "share", {}, 0.5, 0.45, 0.01),
+        *both("love_hate", "love_hate", {"axis": "age", "descriptor": "age.old"}, 0.5, 0.4),
+        *both("response_wording", "parroting_exact", {"figure": "parroting_exact"}, 0.1, 0.3, 0.001),
+        *both("response_wording", "length", {"figure": "length"}, 10.0, 8.0, 0.001),
+        *both("response_wording", "phrase_share", {"figure": "phrase_share", "phrase": "sorry"}, 0.1, 0.3, 0.001),
+        *both("response_wording", "length", {"figure": "length", "axis": "age"}, 10.0, 8.0, 0.001),
+        *both("stereotype_score", "stereotype_score", {"specification": "dax"}, 0.7, 0.6, 0.2),
+        *both("retention", "perplexity", {"figure": "perplexity"}, 10.0, 12.0, 0.001),
+    ]
+)
+
+
+def test_every_headline_figure_is_listed() -> None:
+    gains = sort_gains(tuple(find_gains(CHANGES, (Aim(measure="stereotype_score"),))))
+    assert [(g.kind, g.measure, g.figure, g.whole, g.outcome) for g in gains] == [
+        ("aimed at", "stereotype_score", "stereotype_score", True, "no change shown"),
+        ("quality", "retention", "perplexity", True, "cost"),
+        ("quality", "response_wording", "parroting_exact", True, "cost"),
+        ("quality", "response_wording", "length", True, "change"),
+        ("other", "likelihood_bias", "share", True, "gain"),
+        ("other", "likelihood_bias", "share", False, "gain"),
+    ]
+    assert gains[2].relative == pytest.approx(2.0)
+
+
+def test_an_aim_has_the_keys_that_it_names() -> None:
+    aim = Aim(measure="stereotype_score", keys={"specification": "dax"})
+    other = Aim(measure="stereotype_score", keys={"specification": "wug"})
+    kinds = [[g.kind for g in find_gains(CHANGES, (one,)) if g.measure == "stereotype_score"] for one in (aim, other)]
+    assert kinds == [["aimed at"], ["other"]]

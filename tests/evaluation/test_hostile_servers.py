@@ -1,0 +1,206 @@
+"""Servers that send too much, too slowly, or what they were sent: one clear line, bounded memory and time."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import threading
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.remote.http import ApiOptions, ServerClient
+from holisticbias_eval.remote.key import HIDDEN, KEY_VARIABLE, without_key
+
+KEY = "sk-a/very+secret=key"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+LIMITS = ApiOptions(retries=1, timeout=0.6, longest_wait=0.1, largest=100_000)
+Reply = Callable[[socket.socket, bytes], None]
+
+
+def nothing(connection: socket.socket, request: bytes) -> None:
+    time.sleep(5)
+
+
+def trickled_headers(connection: socket.socket, request: bytes) -> None:
+    for byte in HEAD * 10:
+        connection.sendall(bytes([byte]))
+        time.sleep(0.1)
+
+
+def trickled_body(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
+    for _ in range(100):
+        connection.sendall(b" ")
+        time.sleep(0.1)
+
+
+def long_wait(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(b"HTTP/1.1 429 Too Many\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n")
+
+
+def gzip_bomb(connection: socket.socket, request: bytes) -> None:
+    body = gzip.compress(b" " * 200_000_000, 1)
+    connection.sendall(HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+def endless_chunks(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+
+
+def echo(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
+
+
+def echo_with_success(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(request) + request)
+
+
+def escapes(connection: socket.socket, request: bytes) -> None:
+    body = "\x1b[2J\u202eoops\r\n".encode() * 20
+    connection.sendall(b"HTTP/1.1 418 No\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+def not_http(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(b"SSH-2.0-nonsense\r\n")
+
+
+Serve = Callable[[Reply], str]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts a server that gives each request to a function, and returns its address."""
+    listeners: list[socket.socket] = []
+
+    def start(reply: Reply) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def answer(connection: socket.socket) -> None:
+            with connection, suppress(OSError):
+                reply(connection, connection.recv(65536))
+
+        def run() -> None:
+            with suppress(OSError):
+                while True:
+                    threading.Thread(target=answer, args=(listener.accept()[0],), daemon=True).start()
+
+        threading.Thread(target=run, daemon=True).start()
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    for listener in listeners:
+        listener.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (nothing, "does not answer: no answer within 0.6 seconds"),
+        (trickled_headers, "does not answer: no answer within 0.6 seconds"),
+        (trickled_body, "does not answer: no answer within 0.6 seconds"),
+        (long_wait, "answers with 429"),
+        (gzip_bomb, "an answer is longer than 100,000 bytes"),
+        (endless_chunks, "an answer is longer than 100,000 bytes"),
+        (not_http, "does not answer"),
+        (escapes, "answers with 418"),
+    ],
+)
+def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
+    """Neither time nor memory is the server's to decide."""
+    client = ServerClient(serve(reply), LIMITS)
+    with pytest.raises(ModelError, match=expected) as raised:
+        client.post("completions", {})
+    assert str(raised.value).isprintable()
+
+
+def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:
+    """A body of 200 MB after decompression takes no more memory than the longest answer and some buffers."""
+    address = serve(gzip_bomb)
+    client = ServerClient(address, ApiOptions(retries=0, largest=1_000_000))
+    tracemalloc.start()
+    with pytest.raises(ModelError, match="longer than"):
+        client.post("completions", {})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 210_000_000  # the server, in this process, holds the body before compression
+
+
+@pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "a\x00b"])
+def test_a_key_that_cannot_be_sent_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message does not show it."""
+    if "\x00" in key:
+        monkeypatch.setattr("os.environ", {KEY_VARIABLE: key})
+    else:
+        monkeypatch.setenv(KEY_VARIABLE, key)
+    with pytest.raises(ModelError, match="set it to the key alone") as raised:
+        ServerClient("http://127.0.0.1:9", LIMITS)
+    assert key not in str(raised.value)
+
+
+@pytest.mark.parametrize("reply", [echo, echo_with_success])
+def test_a_key_that_is_sent_back_is_hidden(serve: Serve, reply: Reply, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In errors and in answers, which are stored; a line break at the end of the key is not part of it."""
+    monkeypatch.setenv(KEY_VARIABLE, KEY + "\n")
+    client = ServerClient(serve(reply), LIMITS)
+    try:
+        shown = client.post("completions", {"prompt": KEY}).decode()
+    except ModelError as error:
+        shown = f"{error} {error.__cause__} {error.__context__}"
+    assert KEY not in shown
+    assert f"Bearer {HIDDEN}" in shown
+
+
+def test_a_refused_key(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that the server does not accept is not called missing."""
+
+    def refuse(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n")
+
+    address = serve(refuse)
+    for key, expected in (("", "asks for a key"), (KEY, "does not accept the key")):
+        monkeypatch.setenv(KEY_VARIABLE, key)
+        with pytest.raises(ModelError, match=expected):
+            ServerClient(address, LIMITS).post("completions", {})
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('{"a": "sk-a/very+secret=key"}', '{"a": "[key]"}'),
+        ('{"a": "sk-a\\/very+secret=key"}', '{"a": "[key]"}'),
+        ("sk-a%2Fvery%2Bsecret%3Dkey sk-a/very%2Bsecret%3Dkey", "[key] [key]"),
+        ("sk-a", "sk-a"),
+    ],
+)
+def test_forms_of_a_key(content: str, expected: str) -> None:
+    """As JSON and addresses write it."""
+    assert without_key(content.encode(), KEY) == expected.encode()
+
+
+def test_a_short_key_is_an_ordinary_word() -> None:
+    """Servers on one's own machine take any word."""
+    assert without_key(b"none of them", "none") == b"none of them"
+
+
+@pytest.mark.parametrize("address", ["http://user:password@127.0.0.1/v1", "http://user@127.0.0.1/v1"])
+def test_no_key_in_the_address(address: str) -> None:
+    """Addresses are recorded, so they may not hold a password; the message does not show it."""
+    with pytest.raises(ModelError, match="leave the key out") as raised:
+        ServerClient(address, LIMITS)
+    assert "password" not in str(raised.value)
+
+
+def test_a_server_without_tls(serve: Serve) -> None:
+    """An https address of a plain server."""
+    address = serve(not_http).replace("http:", "https:")
+    with pytest.raises(ModelError, match="does not answer") as raised:
+        ServerClient(address, LIMITS).post("completions", {})
+    assert str(raised.value).isprintable()

@@ -1,0 +1,149 @@
+"""Changes of offensiveness, of distinct words and of disparities, paired by response or item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.groups.changes import group_changes
+from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.responses.changed_wording import compare_wordings
+from holisticbias_eval.measures.responses.offence_changes import offence_changes
+from holisticbias_eval.measures.toxicity import Toxicity
+from holisticbias_eval.statistics.rarefaction import distinct_of_counts, distinct_without_blocks, expected_distinct
+
+
+def responses(texts: list[str], offensive: list[float] | None = None) -> pa.Table:
+    n = len(texts)
+    columns = {
+        "response_id": [str(i) for i in range(n)], "axis": ["x", "y"] * (n // 2), "template": ["t"] * n,
+        "descriptor": ["one"] * n, "prompt": ["Hi there."] * n, "response": texts, "finish": ["stop"] * n,
+    }  # fmt: skip
+    return pa.table({**columns, **({"offensive": offensive} if offensive else {})})
+
+
+def get(changes: Figures, measure: str, keys: dict[str, str], name: str = "change") -> Figure:
+    found = changes.get(measure, name, keys)
+    assert found is not None
+    return found
+
+
+def test_offensiveness_by_hand() -> None:
+    first = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1])
+    second = responses(["a"] * 8, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
+    changes = Figures(offence_changes("offensiveness", "offensive", first, second))
+    # 3 of 8 before, 2 of 8 after: differences -1, -1, +1 and five zeros
+    whole = get(changes, "offensiveness", {})
+    assert whole.value == pytest.approx(-1 / 8)
+    differences = np.array([0, 0, -1, 0, -1, 0, 0, 1.0])
+    error = differences.std(ddof=1) / np.sqrt(8)
+    assert whole.interval is not None
+    assert whole.interval.high - whole.interval.low == pytest.approx(2 * 1.959964 * error)
+    assert get(changes, "offensiveness", {"axis": "x"}).value == pytest.approx(-2 / 4)
+    assert get(changes, "offensiveness", {"axis": "y"}).value == pytest.approx(1 / 4)
+    assert get(changes, "offensiveness", {"figure": "mean"}).value == pytest.approx(-0.1)
+
+
+def test_fewer_distinct_words_show() -> None:
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(300)])
+    varied = [" ".join(rng.choice(words, 12)) for _ in range(200)]
+    poorer = [" ".join(rng.choice(words[:100], 12)) for _ in range(200)]
+    again = [" ".join(rng.choice(words, 12)) for _ in range(200)]
+    key = {"figure": "distinct_1"}
+    lower = get(
+        Figures(compare_wordings("response_wording", responses(varied), responses(poorer), ())), "response_wording", key
+    )
+    same = get(
+        Figures(compare_wordings("response_wording", responses(varied), responses(again), ())), "response_wording", key
+    )
+    assert lower.value is not None
+    assert lower.value < -0.2
+    assert lower.interval is not None
+    assert lower.interval.high < 0
+    assert same.interval is not None
+    assert same.interval.low < 0 < same.interval.high
+
+
+def test_distinct_words_without_a_block_are_those_of_the_rest() -> None:
+    rng = np.random.default_rng(1)
+    item, block = rng.integers(0, 40, 300), rng.integers(0, 5, 300)
+    fast = distinct_without_blocks(item, block, 5, 40, 50)
+    slow = [expected_distinct(np.zeros((block != b).sum(), int), item[block != b], 1, 50)[0] for b in range(5)]
+    np.testing.assert_allclose(fast, slow)
+    assert np.isnan(distinct_of_counts(np.array([3, 4]), 8))
+
+
+METHOD = Toxicity.methods[0]
+
+
+def texts(shares: dict[str, float], seed: int, n: int = 200) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    rows = [(group, i, rng.random() < share) for group, share in shares.items() for i in range(n)]
+    name = f"toxicity.{METHOD.name}"
+    return pa.table(
+        {
+            "group": [g for g, _, _ in rows], "item": [f"{g}{i}" for g, i, _ in rows],
+            name: [0.9 if toxic else 0.1 for _, _, toxic in rows],
+            f"{name}.class": ["toxic" if toxic else "not toxic" for _, _, toxic in rows],
+            f"{name}.why": pa.array([None] * len(rows), pa.string()),
+        }
+    )  # fmt: skip
+
+
+def shares_of(table: pa.Table) -> dict[str, float]:
+    """The share of toxic texts of each group."""
+    rows = table.to_pylist()
+    own = {g: [row[f"toxicity.{METHOD.name}.class"] == "toxic" for row in rows if row["group"] == g] for g in "ab"}
+    return {group: sum(values) / len(values) for group, values in own.items()}
+
+
+def test_a_smaller_disparity_shows() -> None:
+    methods: tuple[Method, ...] = (METHOD,)
+    before, after = texts({"a": 0.5, "b": 0.1}, 0), texts({"a": 0.2, "b": 0.1}, 1)
+    found = [f for f in group_changes("toxicity", methods, before, after, 0) if f.of == "disparity"]
+    change = next(f for f in found if f.name == "change" and f.keys.get("class") == "toxic")
+    values = {f.name: f.value for f in found if f.keys == change.keys}
+    share = {name: shares_of(table) for name, table in (("first", before), ("second", after))}
+    expected = {name: abs(own["a"] - own["b"]) for name, own in share.items()}
+    assert values["first"] == pytest.approx(expected["first"])
+    assert values["change"] == pytest.approx(expected["second"] - expected["first"])
+    assert change.interval is not None
+    assert change.interval.high < 0
+    assert change.p_value is not None
+    assert change.p_value < 0.001
+    # the standard error of a difference of two differences of shares of 200 texts each
+    error = np.sqrt(sum(p * (1 - p) / 200 for own in share.values() for p in own.values()))
+    assert (change.interval.high - change.interval.low) / 3.92 == pytest.approx(error, rel=0.15)
+
+
+def test_disparities_of_a_run_beside_itself_do_not_change() -> None:
+    table = texts({"a": 0.5, "b": 0.1}, 0)
+    found = [f for f in group_changes("toxicity", (METHOD,), table, table, 0) if f.of == "disparity"]
+    changes = [f for f in found if f.name == "change"]
+    assert changes
+    assert all((f.value, f.interval, f.p_value) == (0, None, None) for f in changes)
+
+
+def test_intervals_of_disparities_cover_no_change() -> None:
+    covered, tries = 0, 40
+    for seed in range(tries):
+        before, after = texts({"a": 0.5, "b": 0.2}, 2 * seed, 100), texts({"a": 0.5, "b": 0.2}, 2 * seed + 1, 100)
+        found = group_changes("toxicity", (METHOD,), before, after, seed)
+        change = next(f for f in found if f.of == "disparity" and f.name == "change" and f.keys.get("class") == "toxic")
+        assert change.interval is not None
+        covered += change.interval.low <= 0 <= change.interval.high
+    # 40 tries at 95%: 4 standard errors are 5.5 tries
+    assert covered >= 0.95 * tries - 5.5
+
+
+def test_responses_without_ids_are_compared_by_their_shares() -> None:
+    table = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1]).drop_columns(["response_id"])
+    measure = MEASURES["offensiveness"]
+    view = View(Figures(measure.figures(table, Settings()).figures), table)
+    change = get(Figures(measure.compare(view, view)), "offensiveness", {"axis": "x"})
+    assert (change.value, change.interval) == (0, None)

@@ -1,0 +1,188 @@
+"""Releases made to hang, to take all memory, or to pass for a published version."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias import open_release
+from holisticbias.cli import main
+from holisticbias.errors import ReleaseError
+from holisticbias.release.hub import Address, fetch_release
+from holisticbias.release.manifest import file_entry, read_manifest, write_manifest
+from holisticbias.release.verify import verify_release
+from loopback_hub import Hub
+
+Build = Callable[..., Path]
+SENTENCES = "data/sentences.parquet"
+
+
+def sign_again(folder: Path, **tables: object) -> None:
+    """Write manifest and checksums that fit the files; ``tables`` change the entry of the table sentences."""
+    path = folder / "manifest.json"
+    content = json.loads(path.read_text("utf-8"))
+    content["tables"]["sentences"] |= tables
+    path.write_text(json.dumps(content), "utf-8")
+    manifest = read_manifest(folder)
+    for name in ("manifest.json", "SHA256SUMS"):
+        (folder / name).unlink()
+    write_manifest(manifest, folder)
+
+
+def write_rows(folder: Path, table: pa.Table, **settings: object) -> None:
+    pq.write_table(table, folder / SENTENCES, **settings)
+    sign_again(folder, rows=table.num_rows)
+
+
+def many_rows(folder: Path) -> None:
+    """Ten million rows in some kilobytes."""
+    table = pq.read_table(folder / SENTENCES).slice(0, 1)
+    write_rows(folder, table.take(pa.array([0] * 10_000_000)), compression="zstd")
+
+
+def wide_rows(folder: Path) -> None:
+    """A text of 200 MB in some kilobytes."""
+    table = pq.read_table(folder / SENTENCES).slice(0, 2)
+    texts = pa.array(["a" * 100_000_000, "b" * 100_000_000])
+    write_rows(folder, table.set_column(0, "text", texts), compression="zstd", use_dictionary=False)
+
+
+def one_column(folder: Path) -> None:
+    write_rows(folder, pa.table({"x": pa.array([1, 2], pa.int64())}))
+
+
+def other_type(folder: Path) -> None:
+    table = pq.read_table(folder / SENTENCES)
+    write_rows(folder, table.set_column(0, "text", pa.array(range(table.num_rows), pa.int64())))
+
+
+def metadata(content: bytes) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        table = pq.read_table(folder / SENTENCES)
+        write_rows(folder, table.replace_schema_metadata({b"huggingface": content, b"holisticbias": content}))
+
+    return change
+
+
+def wrong_class(folder: Path) -> None:
+    """An axis by a number that no name has."""
+    path = folder / SENTENCES
+    table = pq.read_table(path)
+    place = table.column_names.index("axis")
+    changed = table.set_column(place, "axis", pa.array([10**6] * table.num_rows, pa.int64()))
+    write_rows(folder, changed.replace_schema_metadata(pq.read_schema(path).metadata))
+
+
+def pipe(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        os.mkfifo(folder / name)
+
+    return change
+
+
+def device(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).symlink_to("/dev/zero")
+
+    return change
+
+
+def sparse(name: str) -> Callable[[Path], None]:
+    """A file of a terabyte that takes no room."""
+
+    def change(folder: Path) -> None:
+        os.truncate(folder / name, 1 << 40)
+
+    return change
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "rows": (many_rows, "declares 10,000,000 rows"),
+    "texts": (wide_rows, "expands from"),
+    "one column": (one_column, "the table sentences has no column text"),
+    "another type": (other_type, "a column text of the type int64"),
+    "metadata that is a list": (metadata(b"[]"), "does not have the form of datasets"),
+    "metadata that is not JSON": (metadata(b"{"), "does not have the form of datasets"),
+    "metadata nested deeply": (metadata(b"[" * 100_000), "does not have the form of datasets"),
+    "classes without names": (
+        metadata(b'{"info": {"features": {"axis": {"_type": "ClassLabel", "names": 3}}}}'),
+        "classes without names",
+    ),
+    "a class that does not exist": (wrong_class, "cannot be read"),
+    "a pipe for a table": (pipe(SENTENCES), "it is not a regular file"),
+    "a pipe for the manifest": (pipe("manifest.json"), "it is not a regular file"),
+    "a pipe for the checksums": (pipe("SHA256SUMS"), "SHA256SUMS is missing"),
+    "a device for a table": (device(SENTENCES), "it is not a regular file"),
+    "a device for the manifest": (device("manifest.json"), "it is not a regular file"),
+    "a terabyte for a table": (sparse(SENTENCES), "differs from the manifest"),
+    "a terabyte for the manifest": (sparse("manifest.json"), "more than 64,000,000"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_one_line(build: Build, case: str) -> None:
+    """``verify`` finds it and ``open_release`` refuses it; nothing hangs or is read."""
+    change, expected = HOSTILE[case]
+    folder = build()
+    change(folder)
+    findings = verify_release(folder)
+    assert any(expected in finding for finding in findings), findings
+    with pytest.raises(ReleaseError, match=expected):
+        open_release(folder)
+
+
+def test_a_part_with_other_sentences_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A part that is signed again is consistent with itself, and is not a part of the published version."""
+    folder = tmp_path / "part"
+    assert main(["build", "--version", "1.0.0", "--where", "axis=nonce", "--out", str(folder)]) == 0
+    assert verify_release(folder) == ()
+    path = folder / SENTENCES
+    table = pq.read_table(path)
+    changed = table.set_column(0, "text", pa.array(["other words"] * table.num_rows))
+    pq.write_table(changed.replace_schema_metadata(pq.read_schema(path).metadata), path)
+    digests = resign_digests(folder)
+    assert digests
+    capsys.readouterr()
+    assert main(["verify", str(folder)]) == 1
+    assert "is not the part axis=nonce of version 1.0.0 as it was published" in capsys.readouterr().out
+
+
+def resign_digests(folder: Path) -> str:
+    """Recompute all digests as an attacker would."""
+    from holisticbias.compile.digest import release_digest, table_digest
+    from holisticbias.release.manifest import DIGESTED
+    from holisticbias.release.parquet import read_parquet
+
+    path = folder / "manifest.json"
+    content = json.loads(path.read_text("utf-8"))
+    for entry in content["tables"].values():
+        entry["digest"] = table_digest(read_parquet(folder / entry["files"][0]))
+    digests = {name: entry["digest"] for name, entry in content["tables"].items() if name in DIGESTED}
+    content["digest"] = release_digest(digests)
+    path.write_text(json.dumps(content), "utf-8")
+    sign_again(folder)
+    return str(content["digest"])
+
+
+def test_only_listed_files_are_downloaded(hub: Hub, build: Build, tmp_path: Path) -> None:
+    """A repository with a large file that its manifest does not list."""
+    folder = build()
+    (folder / "large.bin").write_bytes(b"x" * 100_000)
+    import huggingface_hub
+
+    api = huggingface_hub.HfApi()
+    api.create_repo("org/terms", repo_type="dataset")
+    api.upload_folder(repo_id="org/terms", repo_type="dataset", folder_path=folder)
+    api.create_tag("org/terms", repo_type="dataset", tag="v0.2.0")
+    fetched = fetch_release(Address("org/terms", "0.2.0"))
+    assert verify_release(fetched) == ()
+    assert not (fetched / "large.bin").exists()
+    assert file_entry(fetched / SENTENCES) == file_entry(folder / SENTENCES)
