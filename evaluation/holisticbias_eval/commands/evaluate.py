@@ -160,9 +160,7 @@ def command(
         kept["scores"],
         read_context(context, context_file, context_seed),
         AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
-        files.pairs,
-        files.test_set,
-        files.retain,
+        *(files.pairs, files.test_set, files.retain),
     )
     display = Display(Console(stderr=True))
     if dry_run:

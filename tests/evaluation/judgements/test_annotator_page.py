@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import CHROMIUM
+from browser import browse as run_beside
 from holisticbias_eval.judgements.key import STUDIO, Key
 from holisticbias_eval.judgements.page import render_annotator_page
 from holisticbias_eval.judgements.study import Design, make_key, shown_tasks
 
 from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202ereversed\nsecond'
 
@@ -53,24 +51,7 @@ def page_of(key: Key) -> str:
 
 def browse(page: str, script: str, folder: Path, width: int = 390) -> dict[str, Any]:
     """Run a script beside the page; what it finds."""
-    (folder / "outer.html").write_text(
-        f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:844px;border:0" '
-        f'srcdoc="{html.escape(page)}"></iframe><script>{START}{script}{END}</script>',
-        "utf-8",
-    )
-    done = subprocess.run(
-        [
-            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
-            (folder / "outer.html").as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    match = re.search(r'data-found="([^"]*)"', done.stdout)
-    assert match, done.stderr
-    found: dict[str, Any] = json.loads(html.unescape(match[1]))
-    return found
+    return run_beside(page, f"{START}{script}{END}", folder, width, 844)
 
 
 def hostile_study() -> Key:

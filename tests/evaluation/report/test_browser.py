@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import html
-import json
-import re
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import CHROMIUM
+from browser import browse as run_beside
 from holisticbias_eval.report.page import render_page
 
 from .invented import awkward_blocks, every_block, invented_report, table
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 
 START = """
@@ -70,24 +66,7 @@ FIRST_SCREEN = f"""{START}
 
 def browse(page: str, probe: str, folder: Path, width: int = 360, height: int = 700) -> dict[str, Any]:
     """Run a script beside a page of this width; what it finds."""
-    (folder / "phone.html").write_text(
-        f'<!doctype html><meta charset="utf-8"><iframe style="width:{width}px;height:{height}px;border:0" '
-        f'srcdoc="{html.escape(page)}"></iframe><script>{probe}</script>',
-        "utf-8",
-    )
-    done = subprocess.run(
-        [
-            str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-            "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000", "--dump-dom",
-            (folder / "phone.html").as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-    match = re.search(r'data-found="([^"]*)"', done.stdout)
-    assert match, done.stderr
-    found: dict[str, Any] = json.loads(html.unescape(match[1]))
-    return found
+    return run_beside(page, probe, folder, width, height)
 
 
 def test_every_block_is_as_narrow_as_a_phone(tmp_path: Path) -> None:
