@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from holisticbias_eval.sections import Section
 
 
+_LEXICON_SETTINGS: tuple[Literal["positive", "negative", "norms", "polarity"], ...] = (
+    "positive", "negative", "norms", "polarity",
+)  # fmt: skip
+
+
 @click.command(cls=GroupedCommand, short_help="Measure a table of scores or texts.")
 @click.argument("measure", type=MeasureName())
 @click.option("--scores", type=click.Path(path_type=Path), help="Table of scores, .parquet or .csv.")
@@ -73,7 +78,6 @@ def command(
     offensiveness probability; for response_wording response, and may have prompt and finish.
     For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
     sentence_id; RedditBias' test sets are read as they are. For stereotype_score see docs/measures.md.
-
     For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
     probability; for retained task, metric and value.
 
@@ -86,15 +90,14 @@ def command(
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
-    words = {name: reading[name] for name in ("positive", "negative", "norms", "polarity")}
     given = {"seed": seed, "clusters": _clusters(clusters), "phrases": phrases, "threshold": threshold}
-    settings = Settings.model_validate(given | words)
+    settings = Settings.model_validate({**given, **{name: reading[name] for name in _LEXICON_SETTINGS}})
     if scores is not None and texts is None:
         (found, tables, view), further = _measure_scores(measure, scores, settings, corpus, trust=trust)
     elif texts is not None and scores is None and corpus is None:
         (found, tables, view), further = _measure_texts(measure, texts, settings, reading), ()
     else:
-        what = "--corpus is for a table of scores" if corpus is not None else "one of them is needed"
+        what = "--corpus is for a table of scores" if corpus is not None else "exactly one of them is needed"
         raise click.UsageError(f"give a table of scores with --scores, or a table of texts with --texts: {what}")
     if out:
         write_measurement(found, tables, out)

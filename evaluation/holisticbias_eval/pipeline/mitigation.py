@@ -86,11 +86,12 @@ def mitigate_with_corpus(
     base = options.model or GOSSIP
     loaded = load_trainable(base, options.device, display)
     corpus, groups = open_chosen_corpus(options, loaded, display)
+    tuned = base == GOSSIP
+    searches = [search(method, options, calibration_settings(method, options) if tuned else {}) for method in methods]
     models = []
-    for method in methods:
+    for method, chosen in zip(methods, searches, strict=True):
         lesson = corpus_lesson(method, corpus, corpus.specification, groups, loaded.tokenizer)
         display.notice(f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on")
-        chosen = search(method, options, calibration_settings(method, options) if base == GOSSIP else {})
         record = train_lesson(lesson, loaded, chosen, place.of(method), display, overwrite=overwrite)
         models.append(MitigatedModel(place.of(method), record))
     if measuring is not None:

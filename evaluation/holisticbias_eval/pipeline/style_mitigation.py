@@ -48,10 +48,10 @@ def mitigate_styles(
     style = _for_calibration(style) if model == RESPONDER else style
     loaded = load_trainable(model, options.device, display)
     calibration = CALIBRATION if model == RESPONDER else {}
+    searches = [search(method, options, calibration) for method in methods]
     made = []
-    for method in methods:
+    for method, chosen in zip(methods, searches, strict=True):
         lesson = style_lesson(method, model, loaded, style, int(options.settings.get("seed", 0)), display)
-        chosen = search(method, options, calibration)
         record = train_lesson(lesson, loaded, chosen, place.of(method), display, overwrite=overwrite)
         write_training(lesson, place.of(method) / TRAINING)
         made.append(MitigatedModel(place.of(method), record))
