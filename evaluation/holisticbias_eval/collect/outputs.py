@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import REPEATED
 from holisticbias_eval.prompts.prompt_files import COLLECTED
@@ -34,7 +35,6 @@ SCHEMA = pa.schema(
 PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address", "prompts")
 _BATCH = 10_000  # rows
 _FAILED = 1000  # pages that the record names
-_FORMULA = ("=", "+", "-", "@", "\t")
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ def write_attribution(journal: Journal, folder: Path) -> int:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return safe_cell(value) if isinstance(value, str) else value
 
 
 def write_record(journal: Journal, folder: Path, made: Written, about: Mapping[str, Any]) -> dict[str, Any]:

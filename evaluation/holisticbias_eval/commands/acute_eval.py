@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
+from holisticbias.terminal import write, write_data
+
 if TYPE_CHECKING:
     from holisticbias_eval.judgements.analysis import Analysis
     from holisticbias_eval.judgements.key import Key
@@ -88,15 +90,15 @@ def make(
     filters = Filters(None if inflammatory == _NONE else LISTS.read(inflammatory), threshold)
     design = Design(pairs, per_pair, sheets or per_pair, catch, ties, seed)
     key = make_study((read_source(first), read_source(second)), FILES.read(questions), filters, design, out)
-    click.echo(f"A: {key.models[0].name}; B: {key.models[1].name}")
-    click.echo(f"{key.matched:,} pairs of responses to the same prompt")
+    write(f"A: {key.models[0].name}; B: {key.models[1].name}")
+    write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
-        click.echo(f"  left out: {count:,} {name}")
+        write(f"  left out: {count:,} {name}")
     if missing := unjudged(key):
-        click.echo(missing)
+        write(missing)
     catches = sum(pair.catch for pair in key.pairs)
-    click.echo(f"{len(key.pairs) - catches:,} pairs, {catches:,} catch questions, sheets 1 to {key.sheets}")
-    click.echo(f"For annotators: {out / PAGE}. Keep key.json from them.")
+    write(f"{len(key.pairs) - catches:,} pairs, {catches:,} catch questions, sheets 1 to {key.sheets}")
+    write(f"For annotators: {out / PAGE}. Keep key.json from them.")
 
 
 @command.command(short_help="Analyse the answers of annotators.")
@@ -141,11 +143,11 @@ def analyse(
     if out:
         write_file(out, _written(analysis, report, _FORMS.get(out.suffix.lower(), "json"), part))
     if style != "table":
-        click.echo(_written(analysis, report, style, part), nl=False)
+        write_data(_written(analysis, report, style, part), nl=False)
         return
     print_report(report)
     if out:
-        click.echo(f"Analysis: {out}")
+        write(f"Analysis: {out}")
 
 
 def _analyse(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.annotation_files import Form
 
@@ -68,9 +70,9 @@ def command(
     names = tuple(name.strip() for name in (annotators or "").split(",") if name.strip())
     shares = make_annotation_files(examples, out, form, names, per_example=per_example, seed=seed)
     for name, count in shares.items():
-        click.echo(f"{name}: {count:,} examples")
+        write(f"{name}: {count:,} examples")
     also = f"{GUIDELINES}, {CONFIG}" if form == "label-studio" else GUIDELINES
-    click.echo(f"Files for annotators, and {also}: {out}")
+    write(f"Files for annotators, and {also}: {out}")
 
 
 def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
@@ -84,5 +86,5 @@ def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
 
     annotated = join_labels(examples, labels, out)
     for line in report_lines(annotated):
-        click.echo(line)
-    click.echo(f"Examples with labels: {out}; report: {out.with_name(out.stem + RECORD_SUFFIX)}")
+        write(line)
+    write(f"Examples with labels: {out}; report: {out.with_name(out.stem + RECORD_SUFFIX)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command()
 def command() -> None:
@@ -12,7 +14,7 @@ def command() -> None:
 
     for name in FILES.available():
         card = FILES.read(name)
-        click.echo(f"{name}: {card.title}")
+        write(f"{name}: {card.title}")
         for label, text in (
             ("judges", card.task),
             ("model", " ".join(filter(None, (card.engine, card.model, card.revision)))),
@@ -24,5 +26,5 @@ def command() -> None:
             ("limits", card.limits),
         ):
             if text:
-                click.echo(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
-        click.echo()
+                write(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
+        write()

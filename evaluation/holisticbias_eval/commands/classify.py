@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command(short_help="Judge a table of responses with a classifier.")
 @click.option(
@@ -67,4 +69,4 @@ def command(
         judged = judge_responses(table, classifier, kept, advance, censored=censor)
     write_judged(judged, out)
     counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
-    click.echo(f"{counts}; wrote {out}")
+    write(f"{counts}; wrote {out}")

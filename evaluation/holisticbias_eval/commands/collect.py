@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias_eval.collect.collecting import Collected
 
@@ -86,13 +88,13 @@ def _print(made: Collected) -> None:
 
     groups = made.record["groups"]
     for group, counts in list(groups.items())[:_SHOWN]:
-        click.echo(f"{group}: {counts['prompts']:,} prompts of {counts['pages']:,} pages")
+        write(f"{group}: {counts['prompts']:,} prompts of {counts['pages']:,} pages")
     if len(groups) > _SHOWN:
-        click.echo(f"... and {len(groups) - _SHOWN:,} more groups")
+        write(f"... and {len(groups) - _SHOWN:,} more groups")
     left = made.record["pages_left_out"]
     for why, count in left["why"].items():
         first = next(page["page"] for page in left["pages"] if page["why"] == why)
-        click.echo(f"{count:,} pages left out, such as {printable(first)[:60]!r}: {why}")
+        write(f"{count:,} pages left out, such as {printable(first)[:60]!r}: {why}")
     if made.record["dump"]["broken_pages"]:
-        click.echo(f"{made.record['dump']['broken_pages']:,} pages left out: their XML is broken")
-    click.echo(f"{made.prompts:,} prompts: {made.folder / 'prompts.parquet'}")
+        write(f"{made.record['dump']['broken_pages']:,} pages left out: their XML is broken")
+    write(f"{made.prompts:,} prompts: {made.folder / 'prompts.parquet'}")

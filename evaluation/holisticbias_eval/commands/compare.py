@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
+from holisticbias.terminal import write, write_data
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
@@ -55,9 +57,9 @@ def command(
     if style == "table":
         print_report(report)
         if out:
-            click.echo(f"Comparison: {out}")
+            write(f"Comparison: {out}")
     else:
-        click.echo(_written(compared, report, style, part), nl=False)
+        write_data(_written(compared, report, style, part), nl=False)
 
 
 def _read_aim(text: str | None) -> tuple[Aim, ...]:

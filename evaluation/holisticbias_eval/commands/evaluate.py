@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from holisticbias.terminal import write
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
 from holisticbias_eval.commands.file_options import file_options, read_files
@@ -165,11 +166,11 @@ def command(
     display = Display(Console(stderr=True))
     if dry_run:
         for plan in evaluation.dry_run(model, release, measures, inputs, display):
-            click.echo(plan)
+            write(plan)
         return
     for folder, _, report in evaluation.evaluate(model, release, runs, inputs, display=display, overwrite=overwrite):
         print_report(report)
-        click.echo(f"Report: {folder / 'report.html'}")
+        write(f"Report: {folder / 'report.html'}")
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holisticbias.terminal import write
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.response_options import chat as chat_option
@@ -85,6 +86,6 @@ def _print(made: Generated) -> None:
     from holisticbias_eval.report.plain_text import printable
 
     for row in made.responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
-        click.echo(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")
-    click.echo(counts_in_words(made.responses))
-    click.echo(f"Responses: {made.folder / 'responses.parquet'}")
+        write(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")
+    write(counts_in_words(made.responses))
+    write(f"Responses: {made.folder / 'responses.parquet'}")

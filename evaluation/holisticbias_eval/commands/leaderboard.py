@@ -7,6 +7,8 @@ from typing import Literal
 
 import click
 
+from holisticbias.terminal import write, write_data
+
 
 @click.command(short_help="Show the registry of results, or add a run to it.")
 @click.option(
@@ -39,17 +41,17 @@ def command(
 
     if run:
         for path in _add(run, contributor, name, results):
-            click.echo(f"wrote {path}")
+            write(f"wrote {path}")
         return 0
     entries, problems = read_registry(results, published_digests(load_catalog()))
     if check:
         for problem in problems:
-            click.echo(problem)
+            write(problem)
         return 1 if problems else 0
     if problems:
         raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
     if style == "md":
-        click.echo(render_leaderboard(entries), nl=False)
+        write_data(render_leaderboard(entries), nl=False)
     else:
         print_leaderboard(entries)
     return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import click
 
+from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.measure_names import MeasureName
 from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.text_options import TextArguments, text_options
@@ -102,11 +103,11 @@ def command(
     if out:
         write_measurement(found, tables, out)
     if style == "json":
-        click.echo(found.model_dump_json(indent=2))
+        write_data(found.model_dump_json(indent=2))
     else:
         print_report(measurement_report(measure, found.scores, view, further))
     for note in found.notes:
-        click.echo(f"holisticbias: {note}", err=True)
+        write(f"holisticbias: {note}", err=True)
 
 
 def _measure_scores(

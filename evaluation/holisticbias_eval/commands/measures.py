@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command()
 def command() -> None:
@@ -12,7 +14,7 @@ def command() -> None:
 
     for name, measure in MEASURES.items():
         info = measure.info
-        click.echo(f"{name}: {info.title}")
+        write(f"{name}: {info.title}")
         for label, text in (
             ("measures", info.summary),
             ("needs", str(measure.needs)),
@@ -20,5 +22,5 @@ def command() -> None:
             ("limits", info.limits),
             ("source", info.source),
         ):
-            click.echo(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
-        click.echo()
+            write(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
+        write()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holisticbias.terminal import write
 from holisticbias_eval.commands.engine_options import RELEASE_HELP
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.style_options import read_style, style_options
@@ -151,8 +152,8 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
-        click.echo(f"Model: {one.folder}")
-    click.echo(f"Report: {made.page}")
+        write(f"Model: {one.folder}")
+    write(f"Report: {made.page}")
 
 
 _SETTINGS = (

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias_eval.pipeline.pairs import Made, Mode
 
@@ -64,13 +66,13 @@ def _print(made: Made) -> None:
 
     rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
     for row in [row for row in rows if row["rule"] is None and row["source"] != "template"][:_SHOWN]:
-        click.echo(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
+        write(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
     templates = sum(row["source"] == "template" for row in rows)
     counts = Counter(row["rule"] for row in rows)
-    click.echo(f"{counts.pop(None, 0):,} pairs of {len(rows):,} rows, {templates:,} rows of templates")
+    write(f"{counts.pop(None, 0):,} pairs of {len(rows):,} rows, {templates:,} rows of templates")
     for rule, count in counts.most_common():
-        click.echo(f"  {rule}: {count:,} rejected. {RULES[rule]}")
+        write(f"  {rule}: {count:,} rejected. {RULES[rule]}")
     if made.ignored:
         names = ", ".join(printable(name)[:60] for name in made.ignored[:5])
-        click.echo(f"Left out, because they are not in the selection: {names}")
-    click.echo(f"Pairs: {made.folder / 'pairs.parquet'}")
+        write(f"Left out, because they are not in the selection: {names}")
+    write(f"Pairs: {made.folder / 'pairs.parquet'}")

@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 import click
 
+from holisticbias.terminal import write
+
 Form = Literal["html", "md", "csv", "svg", "png"]
 
 
@@ -34,7 +36,7 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
     found = run_report(read_run(run))
     if form is None:
         print_report(found)
-    click.echo(f"Report: {write_report(found, form or 'html', part, out or run / _file_name(form or 'html', part))}")
+    write(f"Report: {write_report(found, form or 'html', part, out or run / _file_name(form or 'html', part))}")
 
 
 def _file_name(form: Form, part: str | None) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.retrieval_files import Retrieved
     from holisticbias_eval.corpus.retrieving import RetrievalSettings
@@ -128,29 +130,29 @@ def _print(made: Retrieved, settings: RetrievalSettings) -> None:
 
     record = made.record
     documents = record["documents"]
-    click.echo(f"  {'sentences':<28} {'found':>10} {'kept':>10}")
+    write(f"  {'sentences':<28} {'found':>10} {'kept':>10}")
     for group, counts in record["groups"].items():
-        click.echo(f"  {printable(group)[:28]:<28} {counts['found']:>10,} {counts['kept']:>10,}")
-    click.echo(f"{documents['read']:,} documents read; {documents['mentioning_a_group']:,} mention a group")
+        write(f"  {printable(group)[:28]:<28} {counts['found']:>10,} {counts['kept']:>10,}")
+    write(f"{documents['read']:,} documents read; {documents['mentioning_a_group']:,} mention a group")
     for why, count in documents["left_out"].items():
-        click.echo(f"Left out: {count:,} documents: {why}")
+        write(f"Left out: {count:,} documents: {why}")
     for why, count in record["mentions_left_out"].items():
-        click.echo(f"Left out: {count:,} mentions: {why}")
+        write(f"Left out: {count:,} mentions: {why}")
     if settings.until and documents["kept_without_a_date"]:
-        click.echo(f"Kept: {documents['kept_without_a_date']:,} documents without a date; --dated leaves them out")
+        write(f"Kept: {documents['kept_without_a_date']:,} documents without a date; --dated leaves them out")
     if record["bad_lines"]:
-        click.echo(f"Skipped: {record['bad_lines']:,} lines, the first {printable(record['first_bad_line'])}", err=True)
+        write(f"Skipped: {record['bad_lines']:,} lines, the first {printable(record['first_bad_line'])}", err=True)
     if record["rows_without_text"]:
-        click.echo(f"Skipped: {record['rows_without_text']:,} rows without a text", err=True)
+        write(f"Skipped: {record['rows_without_text']:,} rows without a text", err=True)
     for damage in record["damaged"]:
-        click.echo(f"Not read to the end: {printable(damage)}", err=True)
+        write(f"Not read to the end: {printable(damage)}", err=True)
     missing = [printable(group) for group, counts in record["groups"].items() if not counts["found"]]
     if missing:
-        click.echo(f"No sentence was found about: {', '.join(missing)}", err=True)
-    click.echo(
+        write(f"No sentence was found about: {', '.join(missing)}", err=True)
+    write(
         "The texts belong to their authors: check the licence of your sources before you share the table, and leave "
         "out what an author deletes with --without.",
         err=True,
     )
     total = sum(counts["kept"] for counts in record["groups"].values())
-    click.echo(f"{total:,} sentences: {made.out}")
+    write(f"{total:,} sentences: {made.out}")

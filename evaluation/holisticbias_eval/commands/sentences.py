@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holisticbias.terminal import write
 from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import api_endpoint, response_store
@@ -209,9 +210,9 @@ def _print(made: MadeSentences, most: int) -> int:
     from holisticbias_eval.report.plain_text import printable
 
     for row in made.accepted[:_SHOWN]:
-        click.echo(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")
+        write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")
     for lines in (refusal_table(made.record), quality_table(made.record), unreached_lines(made.record, most)):
-        click.echo("\n".join(lines), nl=bool(lines))
-    click.echo(counts_in_words(made.record))
-    click.echo(f"Sentences: {made.folder / 'sentences.parquet'}")
+        write("\n".join(lines), nl=bool(lines))
+    write(counts_in_words(made.record))
+    write(f"Sentences: {made.folder / 'sentences.parquet'}")
     return 0 if made.record.accepted else 1

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias.terms.specification_entries import Specification
 
@@ -28,7 +30,7 @@ def command(names: tuple[str, ...], version: str | None) -> None:
 
 def _print(specification: Specification, *, whole: bool) -> None:
     """Print a specification, with all its words if ``whole``, else with their numbers."""
-    click.echo(f"{specification.id}: {specification.text}")
+    write(f"{specification.id}: {specification.text}")
     titles = {attributes.name: attributes.label for attributes in specification.attributes}
     for i, group in enumerate(specification.groups):
         said = [f"stereotype: {titles.get(group.stereotype, '')}"] if group.stereotype else []
@@ -44,7 +46,7 @@ def _print(specification: Specification, *, whole: bool) -> None:
         _line(f"opposites: {', '.join(pairs) if whole else f'{len(pairs)} pairs'}")
     _line(f"templates: {(' | '.join(specification.templates) or 'none') if whole else len(specification.templates)}")
     _line(f"since {specification.since}; sources: {', '.join(specification.sources)}")
-    click.echo()
+    write()
 
 
 def _in_brackets(said: list[str]) -> str:
@@ -58,4 +60,4 @@ def _words(terms: Iterable[str | None], count: int) -> str:
 def _line(text: str) -> None:
     from holisticbias_eval.report.plain_text import printable
 
-    click.echo(click.wrap_text(printable(text), 100, initial_indent="  ", subsequent_indent="    "))
+    write(click.wrap_text(printable(text), 100, initial_indent="  ", subsequent_indent="    "))

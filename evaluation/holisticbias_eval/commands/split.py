@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.splitting import Split
 
@@ -66,23 +68,23 @@ def _print(split: Split, out: Path) -> None:
     from holisticbias_eval.report.plain_text import printable
 
     if not split.labelled:
-        click.echo("The examples have no labels: all count as biased.", err=True)
-    click.echo(f"  {'sentences':<28} {'training':>10} {'validation':>10} {'test':>10}")
+        write("The examples have no labels: all count as biased.", err=True)
+    write(f"  {'sentences':<28} {'training':>10} {'validation':>10} {'test':>10}")
     for group, counts in split.groups.items():
         numbers = " ".join(f"{counts[part]:>10,}" for part in ("train", "validation", "test"))
-        click.echo(f"  {printable(group)[:28]:<28} {numbers}")
+        write(f"  {printable(group)[:28]:<28} {numbers}")
     for reason, count in split.left_out.items():
-        click.echo(f"Left out: {count:,} examples: {reason}")
+        write(f"Left out: {count:,} examples: {reason}")
     for reason, count in split.kept_from_test.items():
-        click.echo(f"Training only: {count:,} sentences: {printable(reason)}")
+        write(f"Training only: {count:,} sentences: {printable(reason)}")
     if split.repeated_forms:
-        click.echo(
+        write(
             f"{split.repeated_forms:,} sentences of the test or validation differ from another sentence there in the "
             "group alone, because there are too few different sentences"
         )
     if split.shared_forms:
-        click.echo(
+        write(
             f"{split.shared_forms:,} training sentences differ from a test or validation sentence in the group alone; "
             "--apart leaves them out"
         )
-    click.echo(f"Split: {out}")
+    write(f"Split: {out}")

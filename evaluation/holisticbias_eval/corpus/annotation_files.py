@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Literal
 
 from holisticbias.output import new_folder, refuse_target
+from holisticbias.spreadsheet import safe_cell, safe_id
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.label_studio import ANNOTATOR
 from holisticbias_eval.corpus.published_files import PAPER
-from holisticbias_eval.corpus.spreadsheet import safe_cell, safe_id
 from holisticbias_eval.errors import CorpusError
 
 Form = Literal["csv", "label-studio"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +14,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
+from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.published import is_published, read_published_examples
-from holisticbias_eval.corpus.spreadsheet import cell_text, safe_cell
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.table_files import SUFFIXES, read_table
 
@@ -57,7 +57,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
         if path.suffix == ".parquet":
             pq.write_table(table, file, compression="zstd")
         elif path.suffix == ".csv":
-            pa.csv.write_csv(_with_cells(table, safe_cell), file)
+            pa.csv.write_csv(safe_columns(table), file)
         else:
             lines = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
             file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
@@ -94,7 +94,7 @@ def _checked(path: Path, table: pa.Table) -> pa.Table:
     given = [name for name in table.column_names if name.startswith(LABEL_OF)]
     columns |= {name: _labels(path, table[name], name) for name in given}
     read = pa.table(columns)
-    return _with_cells(read, cell_text) if path.suffix.lower() == ".csv" else read
+    return _cell_texts(read) if path.suffix.lower() == ".csv" else read
 
 
 def _text(path: Path, table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -132,12 +132,12 @@ def _labels(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array([known[value] for value in values], pa.int8())])
 
 
-def _with_cells(table: pa.Table, change: Callable[[str], str]) -> pa.Table:
-    """The table with a change of every text."""
+def _cell_texts(table: pa.Table) -> pa.Table:
+    """The texts of the cells that ``safe_columns`` wrote."""
     for place, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
             texts: Sequence[str | None] = table[field.name].to_pylist()
             table = table.set_column(
-                place, field, pa.array([None if text is None else change(text) for text in texts], pa.string())
+                place, field, pa.array([None if text is None else cell_text(text) for text in texts], pa.string())
             )
     return table

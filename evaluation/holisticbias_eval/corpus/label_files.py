@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from holisticbias.spreadsheet import cell_text, id_forms
 from holisticbias_eval.corpus.annotation_files import CHOICES, CONTROL, EXAMPLE_ID
 from holisticbias_eval.corpus.label_studio import read_studio
-from holisticbias_eval.corpus.spreadsheet import cell_text, id_forms
 from holisticbias_eval.errors import CorpusError
 
 _LABELS: Mapping[str, int | None] = {

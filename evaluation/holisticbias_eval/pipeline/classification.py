@@ -14,6 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
+from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.stored import classify_texts, probability_columns
@@ -84,7 +85,7 @@ def write_judged(judged: Judged, path: Path) -> None:
             pq.write_table(judged.table.replace_schema_metadata(metadata), made, compression="zstd")
             return
         try:
-            pa.csv.write_csv(judged.table, made)
+            pa.csv.write_csv(safe_columns(judged.table), made)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split())[:200]
             raise ResponsesError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
+from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.errors import EvaluationError, ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
@@ -131,11 +132,19 @@ def _as_csv(figures: tuple[Figure, ...]) -> str:
     plain = ("value", "unit", "floor", "p_value", "n", "missing", "of")
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["measure", "name", *keys, *plain, *(f"{i}_{end}" for i in intervals for end in ("low", "high"))])
+    writer.writerow(
+        [
+            "measure",
+            "name",
+            *map(safe_cell, keys),
+            *plain,
+            *(f"{i}_{end}" for i in intervals for end in ("low", "high")),
+        ]
+    )
     for figure in figures:
         found = [getattr(figure, name) for name in intervals]
         writer.writerow(
-            [figure.measure, figure.name, *(figure.keys.get(key) for key in keys)]
+            [figure.measure, figure.name, *(safe_cell(str(figure.keys.get(key, ""))) for key in keys)]
             + [getattr(figure, name) for name in plain]
             + [end for pair in found for end in ((pair.low, pair.high) if pair else (None, None))]
         )

@@ -16,6 +16,7 @@ import yaml
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias.output import new_file
+from holisticbias.terminal import write
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readings.hard_debias import Pairs, gender_polarities
 from holisticbias_eval.readings.vectors import read_vectors
@@ -44,7 +45,7 @@ def command(vectors: Path, pairs: Path, specific: Path, equalise: Path, out: Pat
             made.write_text(content, "utf-8")
     except HolisticBiasError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{len(found.words):,} words with a gender polarity; wrote {out}")
+    write(f"{len(found.words):,} words with a gender polarity; wrote {out}")
 
 
 def derive(vectors: Path, pairs: Path, specific: Path, equalise: Path, name: str) -> Polarity:

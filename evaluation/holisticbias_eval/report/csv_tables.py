@@ -6,11 +6,15 @@ import csv
 import io
 import math
 
+from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.sections import Cell, Chart, Column, Table
 
 
 def render_csv(part: Table | Chart) -> str:
-    """The columns' keys as header, numbers unrounded, missing values empty, an interval in two columns."""
+    """The columns' keys as header, numbers unrounded, missing values empty, an interval in two columns.
+
+    A text that a spreadsheet program would run as a formula has an apostrophe before it.
+    """
     table = part if isinstance(part, Table) else part.table()
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -31,4 +35,6 @@ def _cells(cell: Cell, column: Column) -> tuple[Cell, ...]:
 
 
 def _known(cell: Cell) -> Cell:
+    if isinstance(cell, str):
+        return safe_cell(cell)
     return None if isinstance(cell, float) and math.isnan(cell) else cell

@@ -15,6 +15,7 @@ import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from holisticbias.spreadsheet import safe_cell
 from holisticbias.terms.specification_entries import AttributeSet, Specification
 
 SENTENCE_COLUMNS = (
@@ -139,7 +140,8 @@ def pairs_csv(pairs: Iterable[tuple[Specification, PublishedPair]]) -> str:
             sentence, labels = pair.sentence, pair.labels or ("", "")
             name = specification.published_as or specification.id
             about = [name, sentence.attribute, pair.template, sentence.term, pair.other_term, *labels]
-            writer.writerow([pair.index, *about, sentence.discarded, sentence.reason, *_categories(sentence)])
+            cells = (safe_cell(text or "") for text in (*about, sentence.discarded, sentence.reason))
+            writer.writerow([pair.index, *cells, *_categories(sentence)])
     return text.getvalue()
 
 

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import example, examples
 
 from holisticbias.errors import OutputError
+from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.annotating import annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import make_annotation_files
 from holisticbias_eval.corpus.annotation_record import Annotated, GroupCounts
 from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.corpus.label_files import GivenLabel, read_label_files
-from holisticbias_eval.corpus.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.errors import CorpusError
 
 HOSTILE = (

@@ -13,6 +13,7 @@ from holisticbias.commands import options
 from holisticbias.commands.prompt_questions import prompt_draft
 from holisticbias.commands.questions import Given, Questions, ask_source, print_lines
 from holisticbias.commands.specification_questions import specification_draft
+from holisticbias.terminal import write
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Edit, Field
@@ -91,16 +92,16 @@ def command(
         if answer == "yes" and not (yes or dry_run):
             answer = click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes")
         if answer == "no":
-            click.echo("Nothing was written.")
+            write("Nothing was written.")
             return
         if answer == "change":
             edits, questions = [], questions.again()
     if dry_run:
-        click.echo(f"{draft.entry['id']} could be written for version {version}.")
+        write(f"{draft.entry['id']} could be written for version {version}.")
         return
     for path in apply_edits(root, edits):
-        click.echo(f"wrote {path}")
-    click.echo("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
+        write(f"wrote {path}")
+    write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
 def _checked(root: Path, edits: list[Edit], *, ask: bool) -> str:
@@ -113,7 +114,7 @@ def _checked(root: Path, edits: list[Edit], *, ask: bool) -> str:
     except SourceError as error:
         if not ask:
             raise
-        click.echo(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
+        write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
         return "change"
     return "yes"
 
@@ -230,7 +231,7 @@ def _warn_of_similar(catalog: Catalog, text: str) -> None:
 
     similar = similar_terms(catalog, text)
     if similar:
-        click.echo(f"  Similar entries: {', '.join(similar)}", err=True)
+        write(f"  Similar entries: {', '.join(similar)}", err=True)
 
 
 def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = True) -> None:

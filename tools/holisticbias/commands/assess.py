@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write
 
 
 @click.command()
@@ -61,9 +62,7 @@ def command(
     }
     edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version, today)]
     for path in apply_edits(root, edits):
-        click.echo(f"wrote {path}")
+        write(f"wrote {path}")
     judgements = next(entry.judgements for entry in load_catalog(root).judged if entry.id == entry_id)
     if not has_quorum(judgements):
-        click.echo(
-            f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry."
-        )
+        write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write
 
 
 @click.command()
@@ -57,9 +58,7 @@ def command(
         request = Request(version, intersections, sample, seed or 0, where, commit)
         if count:
             pairs, sentences = count_intersections(catalog, request)
-            click.echo(
-                f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences"
-            )
+            write(f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences")
             return
         manifest = write_intersections(catalog, request, out or Path())
     else:
@@ -68,7 +67,7 @@ def command(
         counts = f"\n\n{render_counts(count_texts(release.tables))}"
     rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
     part = f" ({manifest.part})" if manifest.part else ""
-    click.echo(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
+    write(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
 
 
 def _check(

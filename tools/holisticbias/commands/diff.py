@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write_data
 
 if TYPE_CHECKING:
     from holisticbias.contribute.diff_report import Style
@@ -41,4 +42,4 @@ def command(old: str, new: str | None, style: Style, samples: int, source: Path 
 
     after = open_folder(source or find_source()) if new is None else open_revision(new, source)
     difference = compare(open_revision(old, source), after, samples)
-    click.echo(render_difference(difference, style))
+    write_data(render_difference(difference, style))

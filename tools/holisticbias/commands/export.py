@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command()
 @click.argument("release")
@@ -26,4 +28,4 @@ def command(release: str, style: str, out: Path) -> None:
     from holisticbias.release.open import open_release
 
     rows = FORMATS[style](open_release(release), out)
-    click.echo(f"{out}: {rows:,} sentences as {style}")
+    write(f"{out}: {rows:,} sentences as {style}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write
 
 
 @click.command()
@@ -26,5 +27,5 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     if not check:
         write_files(stale)
     for path in stale:
-        click.echo(f"{path} is not in canonical layout: run holisticbias fmt" if check else f"formatted {path}")
+        write(f"{path} is not in canonical layout: run holisticbias fmt" if check else f"formatted {path}")
     return 1 if check and stale else 0

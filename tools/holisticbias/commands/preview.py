@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write_data
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -46,4 +47,4 @@ def command(
         changed = compare(open_revision(old or newest_published(source), source), after)
     folder = Path(new) if new is not None and Path(new).is_dir() else source or find_source()
     found = read_findings(findings) if findings is not None else validate_paths([folder])
-    click.echo(render_preview(found, changed))
+    write_data(render_preview(found, changed))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -22,9 +24,7 @@ def command(folder: Path, repo: str, dry_run: bool, private: bool) -> None:
     from holisticbias.release.publish import publish_release
 
     done = publish_release(folder, repo, private=private, dry_run=dry_run)
-    click.echo(
-        f"{done.repo}@{done.tag.removeprefix('v')}: {done.outcome}" + (f" in {done.commit}" if done.commit else "")
-    )
+    write(f"{done.repo}@{done.tag.removeprefix('v')}: {done.outcome}" + (f" in {done.commit}" if done.commit else ""))
     for verb, names in (("upload", done.uploaded), ("delete", done.deleted)):
         for name in names:
-            click.echo(f"  {verb} {name}")
+            write(f"  {verb} {name}")

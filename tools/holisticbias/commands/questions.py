@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import click
 
 from holisticbias.errors import SourceError
+from holisticbias.terminal import write
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -58,7 +59,7 @@ class Questions:
             if least:
                 raise click.UsageError(f"--yes needs --{name} {_times(least)}.")
             return []
-        click.echo(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
+        write(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
         return self._ask_lines(name, read, least)
 
     def find(self, name: str, question: str, find: Callable[[str], T], near: Callable[[str], str | None]) -> T:
@@ -73,7 +74,7 @@ class Questions:
             except SourceError as error:
                 if self.yes or self.given.get(name):
                     raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
-                click.echo(f"  {error}", err=True)
+                write(f"  {error}", err=True)
                 self._remember(name, near(answer) or answer)
 
     def again(self) -> Questions:
@@ -104,12 +105,12 @@ class Questions:
                     parts.append(read(line))
                     lines.append(line)
                 except SourceError as error:
-                    click.echo(f"  {error}", err=True)
+                    write(f"  {error}", err=True)
             elif len(lines) >= least:
                 self._remember(name, "\n".join(lines))
                 return parts
             else:
-                click.echo(f"  The list needs {least} lines or more.", err=True)
+                write(f"  The list needs {least} lines or more.", err=True)
 
     def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[str | bool | None], object]) -> str | bool:
         given = self.given.get(name.replace("-", "_"))
@@ -146,6 +147,6 @@ def print_lines(title: str, lines: Iterable[str] = ()) -> None:
     """Print a title and lines below it, without characters that steer a terminal."""
     from holisticbias.contribute.markdown import plain
 
-    click.echo(f"  {plain(title)}")
+    write(f"  {plain(title)}")
     for line in lines:
-        click.echo(f"    {plain(line)}")
+        write(f"    {plain(line)}")

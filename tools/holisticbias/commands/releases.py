@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write, write_data
 
 
 @click.command()
@@ -25,23 +26,23 @@ def command(style: str, check: bool, freeze: str | None, source: Path | None) ->
     root = source or find_source(to_write=freeze is not None)
     catalog = load_catalog(root)
     if freeze is not None:
-        click.echo(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its files in releases/")
+        write(f"{freeze}: digest {freeze_version(catalog, freeze, root)}; commit its files in releases/")
         return 0
     if check:
         moved = moved_versions(catalog)
         for version, recorded, found in moved:
-            click.echo(f"{version} differs from the published version: digest {found}, recorded {recorded}")
+            write(f"{version} differs from the published version: digest {found}, recorded {recorded}")
         if not moved:
-            click.echo(f"{len(catalog.published)} published versions compile to their digests.")
+            write(f"{len(catalog.published)} published versions compile to their digests.")
         return 1 if moved else 0
     versions = list_versions(catalog)
     if style == "json":
-        click.echo(json.dumps([asdict(v) for v in versions], indent=2))
+        write_data(json.dumps([asdict(v) for v in versions], indent=2))
         return 0
     for v in versions:
         state = f"digest {v.digest[:12]}" if v.digest else "in preparation"
         counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
         if v.groups or v.prompts or v.specifications:
             counts += f", {v.groups:,} groups, {v.prompts:,} prompts, {v.specifications:,} specifications"
-        click.echo(f"{v.version}  {v.date}  {counts}  {state}\n    {v.summary}")
+        write(f"{v.version}  {v.date}  {counts}  {state}\n    {v.summary}")
     return 0

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command(short_help="Write the JSON Schemas of the files.")
 @click.option(
@@ -19,10 +21,10 @@ def command(out: Path, check: bool) -> int:
     stale = stale_schemas(out)
     if check:
         for name in stale:
-            click.echo(f"{out / name} is out of date: run holisticbias schema")
+            write(f"{out / name} is out of date: run holisticbias schema")
         return 1 if stale else 0
     out.mkdir(parents=True, exist_ok=True)
     for name in stale:
         (out / name).write_text(json_schemas()[name], "utf-8")
-        click.echo(f"wrote {out / name}")
+        write(f"wrote {out / name}")
     return 0

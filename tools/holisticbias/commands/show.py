@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write
 
 
 @click.command(short_help="Print a term in every template, or another entry.")
@@ -25,4 +26,4 @@ def command(entry: str, version: str | None, noun: str | None, source: Path | No
     from holisticbias.source.findings import one_line
 
     shown = show_entries(load_catalog(source), entry, version, noun)
-    click.echo("\n".join(map(one_line, shown.split("\n"))))
+    write("\n".join(map(one_line, shown.split("\n"))))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
@@ -21,7 +23,7 @@ def command(check: bool) -> int:
     if not check:
         write_files(stale)
     for path in stale:
-        click.echo(f"{path} is out of date: run holisticbias sync" if check else f"wrote {path}")
+        write(f"{path} is out of date: run holisticbias sync" if check else f"wrote {path}")
     return 1 if check and stale else 0
 
 

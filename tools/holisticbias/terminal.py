@@ -1,0 +1,40 @@
+"""Write to the terminal, with characters that could steer it made visible.
+
+Text of releases, servers, repositories and contributions reaches the terminal through this module only: a control
+character in it could clear the screen, and a change of reading direction could hide what a line says.
+"""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import click
+
+_STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def visible(text: str, keep: str = "\n\t") -> str:
+    r"""Text whose control, format and unassigned characters are written as escapes, such as ``\x1b``.
+
+    ``keep`` has the control characters that stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(c) if unicodedata.category(c) in _STEERING and c not in keep else c for c in text)
+
+
+def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print text for people, on standard error if ``err``; ``nl`` ends the line."""
+    click.echo(visible(str(text)), err=err, nl=nl)
+
+
+def write_data(content: str | bytes, *, nl: bool = True) -> None:
+    """Print text or bytes for a program, such as JSON or CSV: unchanged, unless a terminal would show them."""
+    if sys.stdout.isatty():
+        content = visible(content if isinstance(content, str) else content.decode("utf-8", "replace"))
+    click.echo(content, nl=nl)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
