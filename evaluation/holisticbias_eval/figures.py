@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +13,10 @@ SIGNIFICANCE = 0.05
 
 P_RESOLUTION = 0.001
 """Smaller p-values are shown as below this limit, because simulations do not test them."""
+
+
+Named = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
 class Part(BaseModel):
@@ -38,15 +43,15 @@ class Figure(Part):
 
     measure: str
     name: str
-    keys: dict[str, str] = {}
+    keys: dict[Named, Named] = {}
     value: float | None
     unit: str = Field(description="share, nats per sentence, perplexity, count ...")
     interval: Interval | None = Field(None, description="95% interval")
     floor: float | None = Field(None, description="the value expected by chance: the mean over permuted labels")
     floor_interval: Interval | None = Field(None, description="middle 95% of the values over permuted labels")
     p_value: float | None = None
-    n: int = Field(description="number of items that the value is computed over: pairs, sentences, descriptors ...")
-    missing: int = Field(0, description="number of items left out because a value is missing")
+    n: Count = Field(description="number of items that the value is computed over: pairs, sentences, descriptors ...")
+    missing: Count = Field(0, description="number of items left out because a value is missing")
     of: str | None = None
 
     @property

@@ -189,3 +189,19 @@ def test_any_bytes_become_data_or_findings(content: bytes) -> None:
     for finding in document.findings:
         assert 1 <= finding.line <= len(lines) + 1
         assert finding.column >= 1
+
+
+def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
+    root, outside = tmp_path / "terms", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    (outside / "secret.yaml").write_text("secret: 1\n", "utf-8")
+    (root / "own.yaml").write_text("own: 1\n", "utf-8")
+    (root / "inside.yaml").symlink_to(root / "own.yaml")
+    (root / "link.yaml").symlink_to(outside / "secret.yaml")
+    (root / "folder").symlink_to(outside)
+    for name in ("link.yaml", "folder/secret.yaml"):
+        document = read_document(root / name, name, root)
+        assert [f.rule for f in document.findings] == ["unreadable"]
+        assert document.data is None
+    assert read_document(root / "inside.yaml", "inside.yaml", root).data == {"own": 1}

@@ -21,11 +21,13 @@ from holisticbias.errors import OutputError
 
 PLAN = ".plan.json"
 _NEW, _OLD, _LOCK = "new", "old", "lock"
+_OF_RELEASE = ("manifest.json", "SHA256SUMS")
 
 
 def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
     """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target."""
     target = target.absolute()
+    _refuse_inside_release(target)
     if target.parent.is_dir():
         with _locked(target.parent) as locked:
             _prepare(target, may_replace, locked)
@@ -113,6 +115,7 @@ def _errors_name(target: Path) -> Iterator[None]:
 @contextmanager
 def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
     """Make and lock a work folder, and remove it at the end; a refused target gets no work folder."""
+    _refuse_inside_release(target)
     _make_folder(target.parent, target)
     work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
     with ExitStack() as stack:
@@ -219,6 +222,13 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
         raise OutputError(f"{target} is the current folder, which cannot be replaced: name a folder in it")
     if target.is_dir() and any(target.iterdir()) and not may_replace(target):
         raise OutputError(f"{target} holds something else: choose another folder, or remove it first")
+
+
+def _refuse_inside_release(target: Path) -> None:
+    """Refuse a target that would be one more file of a release, which is then no longer complete."""
+    for parent in target.parents:
+        if all((parent / name).is_file() for name in _OF_RELEASE):
+            raise OutputError(f"{target} is inside the release {parent}, which it would spoil: choose another folder")
 
 
 def _replace(new: Path, target: Path, old: Path, may_replace: Callable[[Path], bool]) -> None:

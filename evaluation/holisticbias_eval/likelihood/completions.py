@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
@@ -36,7 +37,7 @@ class _Reply(BaseModel):
 class _Logprobs(_Reply):
     tokens: list[str]
     token_logprobs: list[float | None]
-    text_offset: list[int] | None = None
+    text_offset: list[Annotated[int, Field(ge=0, lt=2**31)]] | None = None
     top_logprobs: list[dict[str, float] | None] | None = None
 
 

@@ -12,6 +12,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.config_limits import check_config
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import Source, describe_gguf, find_source
 
@@ -34,7 +35,16 @@ def load_config(name: str) -> Any:
     source = find_source(name)
     import transformers
 
+    _check(name, source)
     return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
+
+
+def _check(name: str, source: Source) -> None:
+    """Raise ``ModelError`` if the configuration, before anything is made from it, cannot be right or safe."""
+    from transformers import PretrainedConfig
+
+    config, _ = _load(name, "configuration", lambda: PretrainedConfig.get_config_dict(source.place, **source.options))
+    check_config(name, config)
 
 
 def load_model(name: str, auto_class: str, note: str | None = None, revision: str | None = None) -> LoadedModel:
@@ -47,6 +57,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     source = find_source(name, revision)
     import transformers
 
+    _check(name, source)
     load = partial(_load_weights, name, auto_class, source)
     model = load("float32")
     auto = transformers.AutoTokenizer

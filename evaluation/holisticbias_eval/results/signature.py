@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from holisticbias_eval.figures import Part
+from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.generation.generator import Sameness
 from holisticbias_eval.likelihood.scorer import Probe
 from holisticbias_eval.models.identity import ModelIdentity
@@ -108,8 +108,8 @@ class Signature(Part):
     )
     measures: tuple[str, ...]
     measuring: dict[str, dict[str, str]] = Field(default_factory=dict, description="parameters of each measure")
-    sentences_scored: int
-    sentences_available: int
+    sentences_scored: Count
+    sentences_available: Count
     skipped: tuple[Skipped, ...] = ()
     rounding: RoundingRecord | None = None
     exactness: ExactnessRecord | None = None

@@ -64,15 +64,15 @@ class Document:
         return self.places.get(keys, (1, 1))
 
 
-def read_document(path: Path, shown_as: str) -> Document:
-    """Read one YAML file; errors become findings, and nothing is raised."""
-    content = _read_bytes(path, shown_as)
+def read_document(path: Path, shown_as: str, within: Path | None = None) -> Document:
+    """Read one YAML file; errors, and links that leave ``within``, become findings, and nothing is raised."""
+    content = _read_bytes(path, shown_as, within)
     return content if isinstance(content, Document) else parse_document(content, shown_as)
 
 
-def read_json(path: Path, shown_as: str) -> Document:
-    """Read one JSON file that the tools wrote, without the places of its values; errors become findings."""
-    content = _read_bytes(path, shown_as)
+def read_json(path: Path, shown_as: str, within: Path | None = None) -> Document:
+    """Read one JSON file that the tools wrote, without the places of its values; see ``read_document``."""
+    content = _read_bytes(path, shown_as, within)
     if isinstance(content, Document):
         return content
     try:
@@ -81,7 +81,9 @@ def read_json(path: Path, shown_as: str) -> Document:
         return _unread(shown_as, LOCK_SYNTAX, "The file is not JSON.")
 
 
-def _read_bytes(path: Path, shown_as: str) -> bytes | Document:
+def _read_bytes(path: Path, shown_as: str, within: Path | None) -> bytes | Document:
+    if within is not None and not path.resolve().is_relative_to(within.resolve()):
+        return _unread(shown_as, UNREADABLE, "It is a link to a place outside the folder of terms.")
     if path.exists() and not path.is_file():
         return _unread(shown_as, UNREADABLE, "It is not a file.")  # reading a pipe or a device may never end
     try:

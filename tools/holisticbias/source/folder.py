@@ -52,9 +52,9 @@ def read_source(root: Path) -> tuple[SourceFile, ...]:
     """Read the YAML files and locks of a folder of terms, by kind and name; raises ``SourceError`` if it is not one."""
     if not is_source(root):
         raise SourceError(f"{root} is not a folder of terms: it needs descriptors/, nouns/ and templates/")
-    files = [SourceFile(kind, read_document(path, shown_path(path))) for kind, path in _yaml_files(root)]
+    files = [SourceFile(kind, read_document(path, shown_path(path), root)) for kind, path in _yaml_files(root)]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
-    files += [SourceFile("locks", read_json(path, shown_path(path))) for path in locks]
+    files += [SourceFile("locks", read_json(path, shown_path(path), root)) for path in locks]
     return tuple(files)
 
 

@@ -10,8 +10,8 @@ MAX_DEPTH = 40
 
 UNREADABLE = Rule(
     "unreadable",
-    asks="Every file can be read.",
-    fix="give the file read permission, or remove it",
+    asks="Every file can be read, and lies in the folder of terms.",
+    fix="give the file read permission, or put a file in place of the link, or remove it",
 )
 FILE_TOO_LARGE = Rule(
     "file-too-large",
