@@ -264,6 +264,7 @@ def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
     [
         (signal.SIGINT, 130, "holisticbias: interrupted; no partial output remains\n"),
         (signal.SIGTERM, 130, "holisticbias: interrupted; no partial output remains\n"),
+        (signal.SIGHUP, 130, "holisticbias: interrupted; no partial output remains\n"),
         (signal.SIGKILL, -signal.SIGKILL, ""),
     ],
 )

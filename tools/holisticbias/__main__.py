@@ -6,7 +6,10 @@ import sys
 
 def run() -> None:
     """Run the command and exit with its code."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # treat SIGTERM like Ctrl-C
+    for name in ("SIGTERM", "SIGHUP"):  # treat them like Ctrl-C, unless they are ignored, as nohup does
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
         from holisticbias.cli import main
 

@@ -73,7 +73,10 @@ class ShardStore:
                 os.fsync(file.fileno())
             made.replace(self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet")
         except OSError as error:
-            raise OutputError(f"cannot write to the store {self.folder}: {error.strerror}") from error
+            raise OutputError(
+                f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
+                "--store or the variable HOLISTICBIAS_CACHE"
+            ) from error
 
     def missing(self, asked: pa.Table, held: pa.Table) -> Ints:
         """The positions of the asked keys that are not held, in order."""
