@@ -20,6 +20,9 @@ from holisticbias.terms.catalog import Catalog
 Answer: TypeAlias = tuple[int, str, str]
 ROOT = Path(__file__).resolve().parent.parent
 
+# read when torch is imported, also in the processes that tests start: a worker per core, a thread per worker
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # `make test` draws the same examples every time, so only a change makes it fail;
 # `make fuzz` draws many new ones.
 settings.register_profile("same", derandomize=True, deadline=None)

@@ -125,6 +125,7 @@ def as_json(body: object, status: int = 200) -> Reply:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
     hub: Hub
     protocol_version = "HTTP/1.1"
 

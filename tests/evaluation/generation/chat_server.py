@@ -63,6 +63,7 @@ class ChatServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
     server: ChatServer
     protocol_version = "HTTP/1.1"
 

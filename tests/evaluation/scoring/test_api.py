@@ -77,6 +77,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
     server: Server
 
     def do_POST(self) -> None:

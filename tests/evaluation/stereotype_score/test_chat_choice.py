@@ -33,6 +33,8 @@ def start() -> Iterator[Callable[[Answering], str]]:
 
     def begin(answering: Answering) -> str:
         class Handler(BaseHTTPRequestHandler):
+            disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
+
             def do_POST(self) -> None:
                 status, content = answering(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 body = json.dumps(content).encode()
@@ -45,7 +47,7 @@ def start() -> Iterator[Callable[[Answering], str]]:
                 pass
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         servers.append(server)
         return f"http://127.0.0.1:{server.server_address[1]}/v1"
 
