@@ -13,6 +13,7 @@
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
 # make gossip           train the embedded gossip again, after a change of what it says
+# make package          build the sdist and the wheel, install the wheel in a new environment, and use it
 # make lock             lock the packages of the release workflow, after a change of constraints.txt
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
@@ -22,7 +23,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports lock clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports lock package clean
 
 setup: $(VENV)/.installed
 
@@ -125,6 +126,18 @@ lock:
 	build/lock/bin/uv pip compile --quiet --extra hub --constraint constraints.txt --generate-hashes \
 		--python-version 3.12 --python-platform linux --no-header --no-annotate \
 		--output-file .github/release/requirements.txt pyproject.toml .github/release/build.in
+
+# Builds the sdist, and the wheel from it; installs the wheel in a new environment, and uses it far from the checkout
+package:
+	rm -rf build/package
+	$(PYTHON) -m venv build/package
+	build/package/bin/python -m pip install --quiet --constraint constraints.txt torch build
+	build/package/bin/python -m build --outdir build/package/dist .
+	build/package/bin/python -m pip install --quiet --constraint constraints.txt "$$(ls build/package/dist/*.whl)[evaluation]"
+	build/package/bin/python -m zipfile --list build/package/dist/*.whl | grep 'licenses/LICENSE-DATA'
+	cd build/package && bin/holisticbias validate
+	cd build/package && bin/holisticbias build --version 1.0.0 --out release && bin/holisticbias verify release --version 1.0.0
+	cd build/package && bin/holisticbias evaluate --release release --where axis=nonce --out run
 
 clean:
 	rm -rf build dist
