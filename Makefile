@@ -135,9 +135,10 @@ package:
 	build/package/bin/python -m build --outdir build/package/dist .
 	build/package/bin/python -m pip install --quiet --constraint constraints.txt "$$(ls build/package/dist/*.whl)[evaluation]"
 	build/package/bin/python -m zipfile --list build/package/dist/*.whl | grep 'licenses/LICENSE-DATA'
-	cd build/package && bin/holisticbias validate
-	cd build/package && bin/holisticbias build --version 1.0.0 --out release && bin/holisticbias verify release --version 1.0.0
-	cd build/package && bin/holisticbias evaluate --release release --where axis=nonce --out run
+	away=$$(mktemp -d) && cd "$$away" && PATH="$(CURDIR)/build/package/bin:$$PATH" && \
+		holisticbias validate && holisticbias build --version 1.0.0 --out release && \
+		holisticbias verify release --version 1.0.0 && \
+		holisticbias evaluate --release release --where axis=nonce --out run && rm -r "$$away"
 
 clean:
 	rm -rf build dist
