@@ -18,10 +18,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-HOLISTICBIAS ?= $(BIN)/holisticbias
-BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip clean
 
 setup: $(VENV)/.installed
 
@@ -107,13 +105,6 @@ writer: setup
 
 gossip: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
-
-# Reports for the reviewers of a contribution: findings, difference, and a preview of both
-reports:
-	mkdir -p build/reports
-	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
-	$(HOLISTICBIAS) diff "$(BASE)" . --format json > build/reports/diff.json
-	$(HOLISTICBIAS) preview --findings build/reports/findings.json --diff build/reports/diff.json > build/reports/preview.md
 
 clean:
 	rm -rf build dist

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holisticbias.contribute.diff import Bump, compare
+from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
+from holisticbias.contribute.version_number import number_problem
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.release.build import build_release
@@ -98,23 +99,12 @@ def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
-        if _BUMPS.index(_step(before[-1], version)) < _BUMPS.index(changes.bump):
-            raise SourceError(
-                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but its changes need a "
-                f"{changes.bump} version: run holisticbias releases --next VERSION"
-            )
+        problem = number_problem(before[-1], version, changes)
+        if problem is not None:
+            raise SourceError(problem)
         texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
     write_files(texts)
     return release.digest
-
-
-_BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
-
-
-def _step(old: str, new: str) -> Bump:
-    """The first part of the version number that differs."""
-    pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
-    return next((bump for bump, a, b in pairs if a != b), "none")
 
 
 def _dated(text: str, today: str | None) -> str:

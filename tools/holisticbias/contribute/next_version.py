@@ -47,13 +47,12 @@ def _renamed_files(root: Path, old: str, new: str) -> Iterator[Edit]:
                 yield Edit(target, kind, canonical_text(content, kind))
 
 
-def _rename(node: object, old: str, new: str) -> bool:
-    """Replace a version in a node and below; whether there was one."""
+def _rename(node: object, old: str, new: str) -> int:
+    """Replace a version in a node and below; return how often it was there."""
     if isinstance(node, CommentedSeq):
-        return any([_rename(part, old, new) for part in node])
+        return sum(_rename(part, old, new) for part in node)
     if not isinstance(node, CommentedMap):
-        return False
+        return 0
     named = [key for key in _KEYS if node.get(key) == old]
-    for key in named:
-        node[key] = new
-    return any([bool(named), *(_rename(part, old, new) for part in node.values())])
+    node.update(dict.fromkeys(named, new))
+    return len(named) + sum(_rename(part, old, new) for part in node.values())

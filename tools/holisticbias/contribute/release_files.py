@@ -51,7 +51,8 @@ def _steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
         yield "Measure the trained model, an hour or more, and register its results: make real-reference"
     before = [v for v in catalog.published if v != version]
     if before and (root / "README.md").is_file():
-        yield f"Update the examples and figures that name the version before: git grep --fixed-strings {before[-1]} README.md docs"
+        search = f"git grep --fixed-strings {before[-1]} README.md docs"
+        yield f"Update the examples and figures that name the version before: {search}"
     if (root / "Makefile").is_file():
         yield "Run every check and test: make test"
     yield f'Commit and merge: git add --all && git commit --message "Release {version} of the terms"'

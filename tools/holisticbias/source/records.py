@@ -88,7 +88,10 @@ EntryFile: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """All source files that could be read as records; ``unread`` has the kinds of the other files."""
+    """All source files that could be read as records.
+
+    ``unread`` has the kinds of the other files, and ``unread_paths`` their paths.
+    """
 
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
@@ -103,6 +106,7 @@ class Repository:
     intersections: tuple[Located[IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
     unread: frozenset[Kind] = frozenset()
+    unread_paths: frozenset[str] = frozenset()
 
     @property
     def left_out(self) -> frozenset[str]:
@@ -147,11 +151,11 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
     """Convert documents to records; an entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
     parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
-    unread: set[Kind] = set()
+    unread: set[tuple[Kind, str]] = set()
     for file in files:
         located = _parse_file(file, findings)
         if located is None:
-            unread.add(file.kind)
+            unread.add((file.kind, file.document.path))
         else:
             parsed[file.kind].append(located)
     repository = Repository(
@@ -167,7 +171,8 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         waivers=_of(parsed["waivers"], WaiversFile),
         intersections=_of(parsed["intersections"], IntersectionsFile),
         locks=_of(parsed["locks"], LockFile),
-        unread=frozenset(unread),
+        unread=frozenset(kind for kind, _ in unread),
+        unread_paths=frozenset(path for _, path in unread),
     )
     return repository, tuple(findings)
 
