@@ -13,7 +13,7 @@ import click
 from holisticbias.errors import HolisticBiasError
 
 SECTIONS = {
-    "Terms": ("show", "add", "from-issue", "assess", "validate", "fmt", "diff", "preview"),
+    "Terms": ("show", "add", "from-issue", "assess", "move", "validate", "fmt", "diff", "preview"),
     "Releases": ("releases", "build", "verify", "export", "publish"),
     "Generated files": ("schema", "sync"),
 }

@@ -49,7 +49,13 @@ def _check(repository: Repository) -> Iterator[Finding]:
     """The findings of all rules whose files could be read, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published_findings(repository)
-    return (f for f in apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
+    return (f for f in apply_waivers(repository, found, _broken_by) if not RULES[f.rule].needs & repository.unread)
+
+
+def _broken_by(repository: Repository, rule_id: str) -> set[str]:
+    """The ids of the entries that break a rule."""
+    rule = RULES.get(rule_id)
+    return {f.entry for f in rule.findings(repository)} if isinstance(rule, CheckedRule) else set()
 
 
 @_collector_paused()
