@@ -1,4 +1,4 @@
-"""What a release takes: digests, citation, changelog, the next version, and the steps that are left."""
+"""Freezing a version: digests, citation, changelog, the next version, and the list of remaining steps."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_the_preview_is_shown_even_if_there_are_findings() -> None:
 
 
 def test_comment_never_checks_out_the_contribution() -> None:
-    """Its verdict is that of the default branch's tools: a contribution can change those that its own run uses."""
+    """Its verdict is that of the default branch's tools: a contribution can change the tools that its own run uses."""
     workflow = read(next(p for p in WORKFLOWS if p.stem == "comment"))
     checkouts = [s for s in steps(workflow) if s.get("uses", "").startswith("actions/checkout@")]
     assert [c["with"]["ref"] for c in checkouts] == ["${{ github.event.repository.default_branch }}"]

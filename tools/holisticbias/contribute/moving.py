@@ -63,7 +63,7 @@ def move_edits(root: Path, move: Move) -> tuple[Edit, ...]:
     """The edits that move a descriptor.
 
     On its axis, it gets the new bucket, and a published one keeps the old one in its history. On another axis, a
-    published descriptor is retired and replaced by a new entry; one that is not published yet moves with its comments,
+    published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
     and the files that name it name its new id.
     """
     path = find_file(root, "descriptors", move.axis.axis)
@@ -88,7 +88,7 @@ def move_edits(root: Path, move: Move) -> tuple[Edit, ...]:
 
 
 def _place(text: str, entry_id: str) -> tuple[int, int]:
-    """Where an entry starts and ends in a file in canonical layout, without the comments before and after it."""
+    """Start and end of an entry in a file in canonical layout, without the comments before and after it."""
     start = re.search(rf"^  - id: ['\"]?{re.escape(entry_id)}['\"]?[ \t]*(#.*)?$", text, re.MULTILINE)
     if start is None:
         raise SourceError(f"{entry_id} cannot be found in its file: run holisticbias fmt first")

@@ -1,4 +1,4 @@
-"""What a release takes besides its own files: citation, changelog, the next version, and the steps that are left."""
+"""Citation, changelog and next version of a release, and the list of remaining steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def complete_release(root: Path, version: str, today: str) -> tuple[Path, ...]:
-    """Update the files that follow from a frozen version, and return those that changed.
+    """Update the files that follow from a frozen version, and return the changed files.
 
     These are the citation and the changelog, in a repository that has them, and the next version in preparation. A
     second call changes nothing. Raises ``SourceError`` if the changelog cannot be written.
@@ -36,7 +36,7 @@ def complete_release(root: Path, version: str, today: str) -> tuple[Path, ...]:
 
 
 def remaining_steps(root: Path, catalog: Catalog, version: str) -> tuple[str, ...]:
-    """What is left to do by hand for a frozen version, in order."""
+    """The remaining steps for a frozen version, in order."""
     return tuple(_steps(root, catalog, version))
 
 

@@ -104,7 +104,7 @@ def open_sides(old: Files, new: Files) -> Sides:
 
 
 def _repaired(repository: Repository, mine: Files, other: Files) -> Repository:
-    """The repository with the other side's files in place of those that cannot be read."""
+    """The repository with the other side's files in place of unreadable ones."""
     if not repository.unread_paths:
         return repository
     names = {(f.kind, Path(f.document.path).name) for f in mine.files if f.document.path in repository.unread_paths}

@@ -10,7 +10,7 @@ _BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
 
 
 def number_problem(old: str, new: str, changes: Difference) -> str | None:
-    """What is wrong with the number of a version whose changes since an older version are known, if anything."""
+    """Explain why the number of a version is too low for its changes since an older version; None if it is not."""
     step = _step(old, new)
     if _BUMPS.index(step) >= _BUMPS.index(changes.bump):
         return None
@@ -21,7 +21,7 @@ def number_problem(old: str, new: str, changes: Difference) -> str | None:
 
 
 def preparation_problem(new: Revision, changes: Difference) -> str | None:
-    """What is wrong with the number of a version in preparation, if anything.
+    """Explain why the number of a version in preparation is too low; None if it is not.
 
     ``changes`` are those of a contribution, which may only change what is not published yet: if they seem to need
     another number, the version is compared with the newest published one.

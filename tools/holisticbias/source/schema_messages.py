@@ -14,7 +14,7 @@ from holisticbias.terms.versions import Version
 
 
 def schema_message(error: ErrorDetails) -> str:
-    """What a value must be, without a full stop: "it must be a whole number"."""
+    """Describe the value that the schema wants, without a full stop: "it must be a whole number"."""
     context = error.get("ctx", {})
     say = _MESSAGES.get(error["type"])
     if say is not None:
