@@ -147,8 +147,8 @@ def article_sound(repository: Repository) -> Problems:
     "unknown-word",
     asks="The words of a new term are in an English dictionary, spelled as there.",
     fix="correct the spelling; if it is right, leave it, since reviewers decide",
-    why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. Words "
-    "of published entries, of entries from a publication, and of entries that someone has judged are not checked.",
+    why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. "
+    "Words of published entries, of entries from a publication and of judged entries are not checked.",
     level="warning",
     needs=frozenset({"locks"}),
 )
