@@ -81,27 +81,22 @@ def _ask_position(ask: Questions, text: str, article: str | None) -> Position:
 
 def _ask_bucket(ask: Questions, axis: DescriptorFile, text: str, position: Position) -> str:
     """Ask for the bucket; without questions it has to be given, unless only one is possible."""
-    from holisticbias.contribute.buckets import find_bucket, likely_buckets, only_bucket
+    from holisticbias.contribute.buckets import find_bucket, likely_buckets, only_bucket, possible_buckets
 
     only, likely = only_bucket(axis, position), likely_buckets(axis, text, position)
-    many = len(axis.buckets) > _SHOWN
+    buckets = possible_buckets(axis, position)
+    many = len(buckets) > _SHOWN
     if ask.given.get("bucket") is None and only is None and ask.yes:
-        everything = f"all {len(axis.buckets)} are at the top of descriptors/{axis.axis}.yaml"
-        names = ([f"likely: {', '.join(likely)}"] if likely else []) + [
-            everything if many else f"all: {', '.join(axis.buckets)}"
-        ]
-        raise click.UsageError(
-            f"--bucket is needed, the group of the term within the axis {axis.axis}; {'; '.join(names)}."
-        )
+        near = f"likely: {', '.join(likely)}; " if likely else ""
+        known = f"all {len(buckets)} are at the top of descriptors/{axis.axis}.yaml" if many else ", ".join(buckets)
+        raise click.UsageError(f"--bucket is needed, the group of the term within the axis {axis.axis}; {near}{known}.")
     if ask.given.get("bucket") is None and not ask.yes:
-        known = f"{len(axis.buckets)}; type a name, or a part of one to search" if many else ", ".join(axis.buckets)
+        known = f"{len(buckets)}; type a name, or a part of one to search" if many else ", ".join(buckets)
         print_lines(f"Buckets of {axis.axis}: {known}")
         if many and likely:
             print_lines(f"Likely, by similar terms: {', '.join(likely)}")
     proposal = only or (likely[0] if likely else None)
-    return ask.find(
-        "bucket", "Which bucket?", lambda name: find_bucket(axis.axis, axis.buckets, name), proposal=proposal
-    )
+    return ask.find("bucket", "Which bucket?", lambda name: find_bucket(axis.axis, buckets, name), proposal=proposal)
 
 
 def _grammar(ask: Questions, text: str, position: Position, article: str | None) -> dict[str, Field]:

@@ -125,9 +125,10 @@ def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
         shown_path(e.path): SourceFile(e.kind, parse_document(e.text.encode(), shown_path(e.path))) for e in edits
     }
     after = [f for f in before if f.document.path not in edited] + list(edited.values())
-    old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]}
     order = sorted(after, key=lambda f: (f.kind, f.document.path))
-    return tuple(f for f in validate_files(order)[1] if (f.rule, f.entry, f.message) not in old)
+    found = validate_files(order)[1]
+    old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]} if found else set()
+    return tuple(f for f in found if (f.rule, f.entry, f.message) not in old)
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from holisticbias.errors import SourceError
@@ -12,7 +13,7 @@ from holisticbias.terms.entries import Position
 from holisticbias.terms.file_kinds import DescriptorFile
 
 AFTER_THE_NOUN = "after_the_noun"  # the bucket that an axis has for all terms after the noun
-_LIKE = 0.6  # least similarity of two texts, from 0 to 1
+_LIKE = 0.4  # least likeness of a text and a bucket: a word in at most two buckets, or nearly all letters
 _MOST_LISTED = 20
 
 
@@ -23,28 +24,29 @@ def only_bucket(axis: DescriptorFile, position: Position) -> str | None:
     return axis.buckets[0] if len(axis.buckets) == 1 else None
 
 
-def likely_buckets(axis: DescriptorFile, text: str, position: Position, most: int = 4) -> tuple[str, ...]:
-    """The buckets of the terms that are most like a text, and those whose name is like it; the most similar first.
+def possible_buckets(axis: DescriptorFile, position: Position) -> tuple[str, ...]:
+    """The buckets for terms of a position: the bucket for terms after the noun has no others."""
+    return tuple(bucket for bucket in axis.buckets if position == "after" or bucket != AFTER_THE_NOUN)
 
-    Terms are alike if they share a word of four letters or more, or nearly all letters. Empty if none is alike.
+
+def likely_buckets(axis: DescriptorFile, text: str, position: Position, most: int = 4) -> tuple[str, ...]:
+    """The buckets of the terms that are most like a text, the most similar first; empty if none is alike.
+
+    A word that a text shares with the terms or the name of a bucket counts for more, the fewer buckets have it.
     """
-    after = position == "after"
-    likeness = {
-        bucket: _likeness(text, bucket.replace("_", " "))
-        for bucket in axis.buckets
-        if after or bucket != AFTER_THE_NOUN
-    }
+    texts = {bucket: [bucket.replace("_", " ")] for bucket in possible_buckets(axis, position)}
     for term in axis.descriptors:
-        if term.bucket in likeness:
-            likeness[term.bucket] = max(likeness[term.bucket], _likeness(text, term.text))
+        if term.bucket in texts:
+            texts[term.bucket].append(term.text)
+    words_of = {bucket: set().union(*map(_long_words, others)) for bucket, others in texts.items()}
+    having = Counter(word for words in words_of.values() for word in words)
+    likeness = {
+        bucket: sum(1 / having[word] for word in words_of[bucket] & _long_words(text))
+        + max(difflib.SequenceMatcher(None, fold(text), fold(other)).ratio() for other in others) / 2
+        for bucket, others in texts.items()
+    }
     ranked = sorted(likeness, key=lambda bucket: -likeness[bucket])
     return tuple(bucket for bucket in ranked[:most] if likeness[bucket] >= _LIKE)
-
-
-def _likeness(text: str, other: str) -> float:
-    shared = _long_words(text) & _long_words(other)
-    ratio = difflib.SequenceMatcher(None, fold(text), fold(other)).ratio()
-    return max(ratio, 0.8 if shared else 0)
 
 
 def _long_words(text: str) -> set[str]:

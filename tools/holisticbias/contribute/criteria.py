@@ -28,7 +28,11 @@ def objections(catalog: Catalog, text: str) -> tuple[str, ...]:
     wanted = _words(text)
     dispreferred = (d for axis in catalog.axes for d in axis.descriptors if _dispreferred(d))
     judged = [f"{d.text!r} is on record as dispreferred: {_judges(d)} ({d.id})" for d in dispreferred if _in(d, wanted)]
-    named = [f"{word!r} is a word to avoid: {source}" for source, word in _slurs() if _inside(_words(word), wanted)]
+    named = [
+        f"{word!r} is a word to avoid according to {source}"
+        for source, word in _slurs()
+        if _inside(_words(word), wanted)
+    ]
     return (*named, *judged)
 
 

@@ -14,6 +14,7 @@ from holisticbias.source.findings import Finding, shown
 from holisticbias.source.folder import SourceFile
 from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY
 from holisticbias.source.rule import Problem
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
@@ -214,7 +215,7 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "extra_forbidden":
         return UNKNOWN_KEY.finding(Problem(document.path, place, f"The key {shown(key)} is not in the schema.", entry))
     what = f"{key}: " if isinstance(key, str) else ""
-    message = f"{what}{error['msg']}; it is {shown(error.get('input'))}."
+    message = f"{what}{schema_message(error)}; it is {shown(error.get('input'))}."
     fix = "quote the value" if error["type"] == "string_type" else None
     return SCHEMA.finding(Problem(document.path, place, message, entry), fix)
 
