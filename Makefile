@@ -20,10 +20,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-HOLISTICBIAS ?= $(BIN)/holisticbias
-BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports lock package clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip lock package clean
 
 setup: $(VENV)/.installed
 
@@ -111,13 +109,6 @@ writer: setup
 
 gossip: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
-
-# Reports for the reviewers of a contribution: findings, difference, and a preview of both
-reports:
-	mkdir -p build/reports
-	$(HOLISTICBIAS) validate --format json > build/reports/findings.json || test $$? -eq 1
-	$(HOLISTICBIAS) diff "$(BASE)" . --format json > build/reports/diff.json
-	$(HOLISTICBIAS) preview --findings build/reports/findings.json --diff build/reports/diff.json > build/reports/preview.md
 
 # Locks the packages of the release workflow with their hashes, after a change of constraints.txt or pyproject.toml
 lock:

@@ -67,9 +67,10 @@ def real_entries(catalog: Catalog, root: Path) -> Entries:
 def test_every_published_version_has_figures_of_a_trained_model(
     catalog: Catalog, root: Path, real_entries: Entries, measure: str
 ) -> None:
-    published = [release.version for release in catalog.releases if release.digest]
+    """The newest version may be published before it is measured."""
     subsets = {version: e.signature.release.subset for (version, name), e in real_entries.items() if name == measure}
-    assert subsets == {version: None if version == "1.0.0" else "small" for version in published}
+    assert set(catalog.published[:-1]) <= set(subsets) <= set(catalog.published)
+    assert subsets == {version: None if version == "1.0.0" else "small" for version in subsets}
     figures = Figures(real_entries["1.0.0", measure].figures)
     assert figures.by(measure, HEADLINES[measure], "axis") == reference(root, REAL_FOLDER, measure)
 

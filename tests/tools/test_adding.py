@@ -178,15 +178,15 @@ def without(arguments: list[str], option: str) -> list[str]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["prompt", *without(PROMPT, "--group")], "--yes needs --group"),
-        (["prompt", *without(PROMPT, "--subject")], "--yes needs --subject"),
+        (["prompt", *without(PROMPT, "--group")], "--group is needed"),
+        (["prompt", *without(PROMPT, "--subject")], "--subject is needed"),
         (["prompt", *PROMPT, "--group", "Buddhism"], "name --group once"),
         (["prompt", *without(PROMPT, "--group"), "--group", "American actrs"], "choose one of: American actors"),
         (["prompt", *without(PROMPT, "--group"), "--group", "xyzzy"], "no group has the name 'xyzzy'"),
         (["prompt", *without(PROMPT, "--subject"), "--subject", "Nobody"], "subject-in-text"),
         (["prompt", *without(PROMPT, "--text"), "--text", "It rained."], "error"),
         (["specification", *without(SPECIFICATION, "--group")], "--group is needed at least 2 times"),
-        (["specification", "--text", "Stads"], "--yes needs --attributes at least once"),
+        (["specification", "--text", "Stads"], "--attributes is needed at least once"),
         (["specification", *SPECIFICATION, "--slot", "a / b / c"], "write 2 terms"),
         (["specification", *SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
         (["specification", *SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),

@@ -211,29 +211,24 @@ def test_add_with_options(terms_copy: Path, invoke: Invoke) -> None:
     assert load_catalog(terms_copy).release(version).digest is None
 
 
-def test_add_by_answering(terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = iter(["an LGBTQIA elder", "sexual_orientation", "queer", "standalone", "an", "LGBTQIA elders"])
-    monkeypatch.setattr("click.prompt", lambda *_, default=None, **__: next(answers, default))
-    monkeypatch.setattr("click.confirm", lambda *_, **__: True)
-    code, out, _ = invoke("add", "--source", terms_copy)
-    assert code == 0
-    assert "I'm an LGBTQIA elder." in out
-    assert out.index("on its own: an LGBTQIA elder") < out.index("I'm an LGBTQIA elder.")
-    text = (terms_copy / "descriptors" / "sexual_orientation.yaml").read_text("utf-8")
-    assert "- id: sexual_orientation.an-lgbtqia-elder\n    text: LGBTQIA elder\n" in text
-
-
-TERM = ["ability", "unspecific", "before", "any", "y", "", ""]
+TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
 
 
 @pytest.mark.parametrize(
     ("arguments", "answers", "code", "said"),
     [
         ([], ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
-        ([], ["ki@nd", *TERM, "kind", *TERM, "yes"], 0, "Try again; your answers are now the defaults"),
+        ([], ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
+        ([], ["deafblind", "y", *TERM, "kind", *TERM, "yes"], 0, "Try again; your answers are now the defaults"),
         ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
         ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
         ([], ["kind", "ability"], 130, "interrupted"),
+        (
+            [],
+            ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"],
+            0,
+            "near it: queer",
+        ),
         (["noun"], ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
         (["noun"], ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
         (["template"], ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
@@ -290,16 +285,24 @@ def test_article_that_is_proposed(text: str, article: str | None) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--text", "NIMBY", "--axis", "cultural"], 2, "--yes needs --article"),
+        (["--text", "NIMBA", "--axis", "cultural", "--bucket", "regional"], 2, "--article is needed"),
         (["--text", "an ostomate", "--axis", "ability", "--position", "before"], 2, "is a standalone phrase"),
-        (["--text", "deafblind", "--axis", "ability"], 2, "near-duplicate"),
-        (["--text", "a<b", "--axis", "ability"], 2, "clean-text"),
-        (["--text", "kind", "--axis", "ability", "--from", "nobody-1999"], 2, "--from: 'nobody-1999' is not one of"),
+        (
+            ["--text", "deafblind", "--axis", "ability"],
+            2,
+            "'deafblind' is in the data already, as ability.deafblind at ",
+        ),
+        (["--text", "a<b", "--axis", "ability"], 2, "'<' cannot be part of a term"),
+        (
+            ["--text", "kind", "--axis", "ability", "--bucket", "speech", "--from", "nobody-1999"],
+            2,
+            "--from: 'nobody-1999' is not one of",
+        ),
         (["--text", "kind", "--axis", "../x"], 2, "is not one of"),
         (["--text", "blicketer", "--axis", "nonce"], 2, "--axis: 'nonce' is not one of ability, age,"),
-        (["--axis", "ability"], 2, "--yes needs --text"),
+        (["--axis", "ability"], 2, "--text is needed"),
         (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
-        (["noun", "--text", "no", "--axis", "neutral"], 0, ""),
+        (["noun", "--text", "No", "--axis", "neutral"], 0, "The dictionary has 'no', not 'No'"),
     ],
 )
 def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], code: int, message: str) -> None:
@@ -390,6 +393,10 @@ an ostomate
 
 ability
 
+### Bucket
+
+Unspecific
+
 ### Position
 
 on its own (an amputee)
@@ -430,6 +437,8 @@ def test_filled_form_becomes_an_entry(terms_copy: Path, invoke: Invoke, tmp_path
         ISSUE.replace("ability", "_No response_"),
         ISSUE.replace("an ostomate", "_No response_"),
         ISSUE.replace("on its own", "before the noun"),
+        ISSUE.replace("Unspecific", "Nothing"),
+        ISSUE.replace("Unspecific", "_No response_"),
         ISSUE.replace("It is what we say.", "### Term\n\nsomething else"),
         "### Kind\n\nnoun\n\n### Text\n\n_No response_\n",
     ],

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -17,8 +16,7 @@ from hypothesis import strategies as st
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.revisions import Revision, open_revision
-from holisticbias.errors import SourceError
+from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
@@ -169,76 +167,6 @@ def test_published_versions(catalog: Catalog) -> None:
     assert (found.bump, found.comparable, found.old, found.new) == ("minor", "superset", "1.0.0", "1.1.0")
 
 
-@pytest.fixture
-def git_terms(terms_copy: Path) -> Path:
-    for arguments in (
-        ["init", "-q"],
-        ["add", "-A"],
-        ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x"],
-    ):
-        subprocess.run(["git", "-C", str(terms_copy), *arguments], check=True, capture_output=True)
-    return terms_copy
-
-
-def test_revisions(git_terms: Path, invoke: Callable[..., tuple[int, str, str]]) -> None:
-    path = git_terms / "descriptors" / "nonce.yaml"
-    path.write_text(path.read_text("utf-8").replace("text: blicket", "text: blickett"), "utf-8")
-    code, out, _ = invoke("diff", "HEAD", git_terms, "--source", git_terms)
-    assert code == 0
-    assert "nonce.blicket: blickett\n    text: blicket -> blickett" in out
-    assert "version bump: major" in out
-
-
-def commit(folder: Path) -> None:
-    for arguments in (("add", "-A"), ("-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")):
-        subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True)
-
-
-def test_a_commit_cannot_hide_files(git_terms: Path) -> None:
-    """Attributes that leave files out of an archive."""
-    whole = open_revision("HEAD", git_terms)
-    (git_terms / ".gitattributes").write_text("descriptors/*.yaml export-ignore\n* export-subst\n", "utf-8")
-    commit(git_terms)
-    assert open_revision("HEAD", git_terms).catalog == whole.catalog
-
-
-def test_a_large_file_in_a_commit_is_not_read(git_terms: Path) -> None:
-    """Only the terms are read, and they have a limit."""
-    (git_terms / "large.bin").write_bytes(bytes(70_000_000))
-    (git_terms / "descriptors" / "large.bin").write_bytes(bytes(70_000_000))
-    (git_terms / "descriptors" / "linked.yaml").symlink_to("/etc/passwd")
-    commit(git_terms)
-    assert open_revision("HEAD", git_terms).catalog.axes
-    (git_terms / "descriptors" / "large.yaml").write_bytes(b"#" * 70_000_000)
-    commit(git_terms)
-    with pytest.raises(SourceError, match=r"more than 64,000,000 bytes; the largest file is descriptors/large\.yaml"):
-        open_revision("HEAD", git_terms)
-
-
-def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
-    """The older revision does not have the replacement yet."""
-    path = git_terms / "descriptors" / "nonce.yaml"
-    gone = "    text: blicket\n    until: 3.0.0\n    replaced_by: nonce.stad\n"
-    path.write_text(path.read_text("utf-8").replace("    text: blicket\n", gone), "utf-8")
-    found = compare(open_revision("HEAD", git_terms), open_revision(str(git_terms), git_terms))
-    assert [(e.id, e.change, e.replaced_by) for e in found.entries] == [("nonce.blicket", "retired", "nonce.stad")]
-    assert "| `nonce.blicket` | `blicket` | retired |  | `nonce.stad` |" in render_difference(found, "md")
-    assert "nonce.blicket: blicket (replaced by nonce.stad)" in render_difference(found, "text")
-
-
-@pytest.mark.parametrize("name", ["no-such-revision", "--output=x", "HEAD:descriptors", "", "a\x1bb"])
-def test_name_that_means_nothing(git_terms: Path, name: str) -> None:
-    with pytest.raises(SourceError, match="is not a version in releases/, a folder, or a git revision"):
-        open_revision(name, git_terms)
-
-
-def test_invalid_terms_can_be_compared(git_terms: Path) -> None:
-    path = git_terms / "templates" / "dialogue.yaml"
-    path.write_text(path.read_text("utf-8").replace('"I\'m {noun_phrase}."', '"{noun_phrase.__class__}"'), "utf-8")
-    found = compare(open_revision("HEAD", git_terms), open_revision(str(git_terms), git_terms))
-    assert [(e.id, e.change) for e in found.entries] == [("dialogue.im", "retired")]
-
-
 def test_json_holds_the_whole_difference() -> None:
     found = compare(make([KIND], [IM], ["person"]), make([KIND, OLD], [IM], ["person"]))
     shown = json.loads(render_difference(found, "json"))
@@ -282,10 +210,24 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
     assert list(recorded) == list(shown)
 
 
-def test_default_is_the_folder_of_terms_around_the_current_one(
-    git_terms: Path, invoke: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(git_terms / "descriptors")
-    code, out, _ = invoke("diff", "HEAD")
-    assert (code, out.split("\n")[0].split(" -> ")[1][:2]) == (0, "..")
-    assert invoke("preview")[0] == 0
+@pytest.mark.parametrize(
+    ("templates", "lines"),
+    [
+        (
+            [Count("t.1", 62, 0, 0), Count("t.2", 62, 0, 0), Count("t.3", 62, 0, 0)],
+            ["  each of 3 templates: 62 added, 0 changed, 0 gone"],
+        ),
+        (
+            [Count("t.1", 62, 0, 0), Count("t.2", 63, 0, 0), Count("t.3", 62, 0, 0)],
+            ["  each of 2 templates: 62 added, 0 changed, 0 gone", "  template t.2: 63 added, 0 changed, 0 gone"],
+        ),
+        ([Count("t.1", 0, 0, 1)], ["  template t.1: 0 added, 0 changed, 1 gone"]),
+    ],
+)
+def test_templates_with_the_same_numbers_are_one_line(templates: list[Count], lines: list[str]) -> None:
+    difference = Difference("a", "b", (), Count("all", 9, 0, 0), (), tuple(templates), ())
+    text = render_difference(difference, "text")
+    assert [line for line in text.split("\n") if "template" in line] == lines
+    table = render_difference(difference, "md")
+    for line in lines:
+        assert f"| `{line.partition(':')[0].strip().removeprefix('template ')}` |" in table

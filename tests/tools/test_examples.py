@@ -67,7 +67,7 @@ def says(path: Path) -> list[tuple[str, int, int]]:
 def findings() -> dict[str, list[Finding]]:
     """The findings of all examples, by folder and name of the file."""
     found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
-    for finding in validate_paths([*VALID, *INVALID]):
+    for finding in (f for path in (*VALID, *INVALID) for f in validate_paths([path])):
         found[folder_and_name(Path(finding.path))].append(finding)
     return found
 

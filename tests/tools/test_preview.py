@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,8 @@ from markdown_it import MarkdownIt
 from holisticbias.contribute.diff import Count, Difference, EntryChange, Sample
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.markdown import MAX_SHOWN, code, plain
-from holisticbias.contribute.preview import MARKER, MAX_LENGTH, read_difference, read_findings, render_preview
-from holisticbias.errors import SourceError
-from holisticbias.source.findings import Finding, render_findings
+from holisticbias.contribute.preview import MARKER, MAX_LENGTH, render_preview
+from holisticbias.source.findings import Finding
 
 NOTHING = Difference("2.0.0", "2.1.0", (), Count("all", 0, 0, 0), (), (), ())
 FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Fix.")
@@ -115,37 +113,6 @@ def test_markdown_of_a_long_difference_is_cut() -> None:
     many = tuple(EntryChange(f"a.{i}", "x" * 150, "added") for i in range(5_000))
     assert len(render_preview((), replace(NOTHING, entries=many))) <= MAX_LENGTH + 200
     assert "and 4,800 more" in render_difference(replace(NOTHING, entries=many), "md")
-
-
-def test_reports_are_read_as_they_were_written(tmp_path: Path) -> None:
-    (tmp_path / "findings.json").write_text(render_findings([FINDING], "json"), "utf-8")
-    (tmp_path / "diff.json").write_text(render_difference(whole("x"), "json"), "utf-8")
-    assert read_findings(tmp_path / "findings.json") == (FINDING,)
-    assert read_difference(tmp_path / "diff.json") == whole("x")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{",
-        b"null",
-        b"[" * 100_000,
-        b"\xff",
-        json.dumps([{**asdict(FINDING), "level": "<b>"}]).encode(),
-        json.dumps([{**asdict(FINDING), "line": "1; rm"}]).encode(),
-        b" " * 5_000_001,
-    ],
-)
-def test_file_that_is_not_a_report(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "report.json"
-    path.write_bytes(content)
-    with pytest.raises(SourceError, match=r"is not a report of holisticbias|more than"):
-        read_findings(path)
-    with pytest.raises(SourceError):
-        read_difference(path)
-    with pytest.raises(SourceError, match="cannot be read"):
-        read_findings(tmp_path / "nothing.json")
 
 
 def test_preview_of_terms_that_break_rules(terms_copy: Path, invoke: Callable[..., tuple[int, str, str]]) -> None:

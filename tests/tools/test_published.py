@@ -17,7 +17,6 @@ from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.rules.lock import lock
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.folder import SINGLE_FILES
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import IN_PREPARATION
 from holisticbias.terms.versions import version_key
@@ -26,13 +25,10 @@ PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 
 
 @pytest.fixture
-def copy(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets"):
-        shutil.copytree(root / name, tmp_path / name)
-    for name in SINGLE_FILES:
-        shutil.copy(root / f"{name}.yaml", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the repository's terms, as the current folder."""
+    monkeypatch.chdir(terms_copy)
+    return terms_copy
 
 
 def edit(path: Path, old: str, new: str) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -58,21 +59,66 @@ def test_contributions_are_checked_with_nothing_but_read_rights() -> None:
     assert "secrets." not in str(workflow)
 
 
-def test_findings_are_shown_even_where_the_report_fails() -> None:
+def test_the_preview_is_shown_even_if_there_are_findings() -> None:
     workflow = read(next(p for p in WORKFLOWS if p.stem == "validate"))
-    checks = {step["run"]: step["if"] for step in steps(workflow) if "if" in step}
-    assert checks == dict.fromkeys(
-        ("holisticbias validate --format github", "holisticbias fmt --check"), "success() || failure()"
-    )
+    commands = {step["run"]: step.get("if") for step in steps(workflow) if step.get("run", "").startswith("holistic")}
+    assert commands == {
+        "holisticbias validate --format github": None,
+        "holisticbias fmt --check": "success() || failure()",
+        'holisticbias preview HEAD^1 >> "$GITHUB_STEP_SUMMARY"': "success() || failure()",
+    }
 
 
 def test_comment_never_checks_out_the_contribution() -> None:
+    """Its verdict is that of the default branch's tools: a contribution can change the tools that its own run uses."""
     workflow = read(next(p for p in WORKFLOWS if p.stem == "comment"))
     checkouts = [s for s in steps(workflow) if s.get("uses", "").startswith("actions/checkout@")]
     assert [c["with"]["ref"] for c in checkouts] == ["${{ github.event.repository.default_branch }}"]
     text = str(workflow)
     assert "head_sha" in text
-    assert not re.search(r"head\.ref|pull_request\.number|GITHUB_ENV|GITHUB_OUTPUT", text)
+    assert not re.search(r"head\.ref|pull_request\.number|GITHUB_ENV|GITHUB_OUTPUT|run-id|git (checkout|switch)", text)
+
+
+def test_the_job_that_reads_a_contribution_may_not_comment() -> None:
+    jobs = read(GITHUB / "workflows" / "comment.yml")["jobs"]
+    assert {name: job["permissions"] for name, job in jobs.items()} == {
+        "preview": {"contents": "read"},
+        "comment": {"pull-requests": "write"},
+    }
+    assert "holisticbias preview" in str(jobs["preview"])
+    assert not re.search(r"checkout@|pip install", str(jobs["comment"]))
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_a_contribution_is_previewed_by_the_tools_of_the_default_branch(terms_copy: Path, tmp_path: Path) -> None:
+    """The step of the workflow, in a clone whose server has a commit of a contribution that breaks a rule."""
+    server, clone = terms_copy, tmp_path / "clone"
+    commit = ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-aqm", "x"]
+    git(server, "init", "-q", "-b", "main")
+    git(server, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(server, "add", "-A")
+    git(server, *commit)
+    subprocess.run(["git", "clone", "-q", str(server), str(clone)], check=True, capture_output=True)
+    git(server, "switch", "-qc", "contribution")
+    path = server / "descriptors" / "nonce.yaml"
+    path.write_text(path.read_text("utf-8").replace("text: stad\n", "text: stadd\n"), "utf-8")
+    git(server, *commit)
+    environment = {**os.environ, "CONTRIBUTION": git(server, "rev-parse", "HEAD"), "RUNNER_TEMP": str(tmp_path)}
+    git(server, "switch", "-q", "main")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "holisticbias").write_text(f'#!/bin/sh\nexec {sys.executable} -m holisticbias "$@"\n', "utf-8")
+    (tmp_path / "bin" / "holisticbias").chmod(0o755)
+    environment["PATH"] = f"{tmp_path / 'bin'}:{environment['PATH']}"
+    (step,) = (s for s in steps(read(GITHUB / "workflows" / "comment.yml")) if s["name"] == "Write the preview")
+    subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, cwd=clone, check=True)
+    text = (tmp_path / "comment.md").read_text("utf-8")
+    assert text.startswith(f"{MARKER}\n\n## Not ready yet: 1 to fix")
+    assert "`published-changed`" in text
+
+
+def git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
@@ -90,30 +136,31 @@ def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_torch_is_installed_without_cuda(path: Path) -> None:
     for step in steps(read(path)):
-        if re.search(r"^make (?!reports)", step.get("run", ""), re.MULTILINE):
+        if re.search(r"^make ", step.get("run", ""), re.MULTILINE):
             assert step["env"]["PIP_EXTRA_INDEX_URL"] == "https://download.pytorch.org/whl/cpu"
 
 
-def test_comment_runs_only_where_there_may_be_a_report() -> None:
-    (job,) = read(GITHUB / "workflows" / "comment.yml")["jobs"].values()
+def test_comment_runs_only_after_a_run_that_ended() -> None:
+    job = read(GITHUB / "workflows" / "comment.yml")["jobs"]["preview"]
     (conclusions,) = re.findall(r"contains\(fromJSON\('(.*)'\), github\.event\.workflow_run\.conclusion\)", job["if"])
     assert json.loads(conclusions) == ["success", "failure"]
     assert "github.event.workflow_run.event == 'pull_request'" in job["if"]
 
 
-def test_comment_says_so_if_there_is_no_report() -> None:
-    comment = {step["name"]: step for step in steps(read(GITHUB / "workflows" / "comment.yml"))}
-    assert comment["Fetch the report"]["continue-on-error"] is True
-    fetched = f"steps.{comment['Fetch the report']['id']}.outcome"
-    assert comment["Write the comment"]["if"] == f"{fetched} == 'success'"
-    assert comment["Write that there is no report"]["if"] == f"{fetched} != 'success'"
+def test_comment_says_so_if_there_is_no_preview() -> None:
+    jobs = read(GITHUB / "workflows" / "comment.yml")["jobs"]
+    assert jobs["comment"]["if"] == "${{ !cancelled() && needs.preview.result != 'skipped' }}"
+    comment = {step["name"]: step for step in jobs["comment"]["steps"]}
+    assert comment["Fetch the preview"]["if"] == "needs.preview.result == 'success'"
+    assert comment["Write that there is no preview"]["if"] == "needs.preview.result != 'success'"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_comment_without_a_report_links_to_the_run(tmp_path: Path) -> None:
+def test_comment_without_a_preview_links_to_the_run(tmp_path: Path) -> None:
     comment = {step["name"]: step for step in steps(read(GITHUB / "workflows" / "comment.yml"))}
-    step = comment["Write that there is no report"]
-    assert step["env"] == {"RUN_URL": "${{ github.event.workflow_run.html_url }}"}
+    step = comment["Write that there is no preview"]
+    run_url = "${{ github.server_url }}/${{ github.repository }}/actions/runs/${{ github.run_id }}"
+    assert step["env"] == {"RUN_URL": run_url}
     environment = {**os.environ, "RUN_URL": "https://example.org/run", "RUNNER_TEMP": str(tmp_path)}
     subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, check=True)
     text = (tmp_path / "comment.md").read_text("utf-8")

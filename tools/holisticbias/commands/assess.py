@@ -39,6 +39,8 @@ def command(
     a published version counts from the next version on.
     """
     from holisticbias.contribute.authoring import add_assessment, apply_edits, next_version, prepare_version
+    from holisticbias.contribute.proposals import similar_terms
+    from holisticbias.errors import SourceError
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
     from holisticbias.terms.entries import QUORUM, has_quorum
@@ -51,7 +53,11 @@ def command(
     if date is not None and date.date() > now.date():
         raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
     today = (date or now).date().isoformat()
-    since = {entry.id: entry.since for entry in catalog.judged}.get(entry_id, version)
+    since = {entry.id: entry.since for entry in catalog.judged}.get(entry_id)
+    if since is None:
+        near = similar_terms(catalog, entry_id)
+        hint = f"; terms with a text like it: {', '.join(near)}" if near else ""
+        raise SourceError(f"no descriptor or specification has the id {entry_id!r}{hint}")
     assessment = {
         "judgement": judgement,
         **({"community": community} if community else {}),

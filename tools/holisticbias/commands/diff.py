@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write_data
+from holisticbias.terminal import write, write_data
 
 if TYPE_CHECKING:
     from holisticbias.contribute.diff_report import Style
 
 
 @click.command()
-@click.argument("old")
+@click.argument("old", required=False)
 @click.argument("new", required=False)
 @click.option(
     "--format",
@@ -29,17 +29,28 @@ if TYPE_CHECKING:
     "--samples", type=click.IntRange(0, 1000), default=10, show_default=True, help="Number of sentences to show."
 )
 @options.source
-def command(old: str, new: str | None, style: Style, samples: int, source: Path | None) -> None:
+def command(old: str | None, new: str | None, style: Style, samples: int, source: Path | None) -> int:
     """Print what changed from OLD to NEW, and the version number that follows.
 
-    OLD and NEW are each a version, a git revision or a folder of terms. NEW defaults
-    to the current folder of terms. Entries and sentences are matched by id.
+    OLD and NEW are each a version, a git revision or a folder of terms. OLD
+    defaults to where your branch left the default branch, and NEW to the
+    current folder of terms. Entries and sentences are matched by id.
+
+    A file that cannot be read is not compared: it is named, and the exit code
+    is 1.
     """
     from holisticbias.contribute.diff import compare
     from holisticbias.contribute.diff_report import render_difference
-    from holisticbias.contribute.revisions import open_folder, open_revision
-    from holisticbias.source.folder import find_source
+    from holisticbias.contribute.revisions import given_files, open_sides
+    from holisticbias.contribute.version_number import preparation_problem
+    from holisticbias.source.findings import render_findings
 
-    after = open_folder(source or find_source()) if new is None else open_revision(new, source)
-    difference = compare(open_revision(old, source), after, samples)
+    sides = open_sides(*given_files(old, new, source))
+    difference = compare(sides.old, sides.new, samples)
     write_data(render_difference(difference, style))
+    problem = preparation_problem(sides.new, difference)
+    if problem is not None:
+        write(problem, err=True)
+    if sides.unread:
+        write(f"not compared: {render_findings(sides.unread, 'text')}", err=True)
+    return 1 if sides.unread else 0

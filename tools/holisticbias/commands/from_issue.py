@@ -12,18 +12,27 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--bucket", help="Group within the axis, if the form does not name it.")
+@click.option("--article", type=click.Choice(["a", "an"]), help="Article of an abbreviation.")
+@click.option(
+    "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
+)
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
 @click.pass_context
-def command(context: click.Context, file: Path, dry_run: bool, source: Path | None) -> int:
+def command(
+    context: click.Context, /, file: Path, dry_run: bool, source: Path | None, **more: str | bool | None
+) -> int:
     """Add the entry that a filled issue form proposes.
 
     FILE contains the text of the issue; - reads it from standard input.
+
+    Options add answers that the form does not have, or replace its answers.
     """
     from holisticbias.commands.add import command as add
     from holisticbias.contribute.issue_forms import read_issue
 
-    given = _options(read_issue(_read(file)))
+    given = _options(read_issue(_read(file))) | {name: value for name, value in more.items() if value is not None}
     result = context.invoke(add, **given, yes=True, dry_run=dry_run, source=source)
     return result if isinstance(result, int) else 0
 
@@ -61,6 +70,7 @@ def _options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...] | No
             "text": needed("Term"),
             "axis": needed("Axis"),
             "position": places.get(position),
+            "bucket": " ".join(answers.get("Bucket", "").split()) or None,
             "plural": " ".join(answers.get("Plural", "").split()) or None,
         }
     if kind in ("template", "noun"):

@@ -22,12 +22,14 @@ Given: TypeAlias = "str | bool | tuple[str, ...] | None"
 class Questions:
     """Answers to questions: from options (``given``), else from the user or, if ``yes`` is set, the proposal.
 
-    A question that is asked again proposes its last answer, unless an earlier answer has changed since.
+    A question that is asked again proposes its last answer, unless an earlier answer has changed since. ``early`` has
+    answers to questions that were asked before the data was read; each is used once.
     """
 
     given: Mapping[str, Given]
     yes: bool
     before: dict[str, str | bool] = field(default_factory=dict)
+    early: dict[str, str] = field(default_factory=dict)
 
     def text(self, name: str, question: str, proposal: str | None = None) -> str:
         """Ask for a text; an empty one is not accepted."""
@@ -57,25 +59,43 @@ class Questions:
             return self._given_lines(name, given, read, least)
         if self.yes:
             if least:
-                raise click.UsageError(f"--yes needs --{name} {_times(least)}.")
+                raise click.UsageError(f"--{name} is needed {_times(least)}.")
             return []
         write(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
         return self._ask_lines(name, read, least)
 
-    def find(self, name: str, question: str, find: Callable[[str], T], near: Callable[[str], str | None]) -> T:
-        """Ask for a name until ``find`` has what it names; proposes ``near`` after a name that it does not have.
+    def text_early(self, name: str, question: str) -> None:
+        """Ask for a text before anything else is read, and keep the answer for the question of this name."""
+        if not self.yes and self.given.get(name) is None:
+            self.early[name] = str(click.prompt(question))
+
+    def find(
+        self,
+        name: str,
+        question: str,
+        find: Callable[[str], T],
+        near: Callable[[str], str | None] | None = None,
+        proposal: str | None = None,
+    ) -> T:
+        """Ask until ``find`` returns a value for the answer; proposes ``near`` after an answer that it refuses.
 
         ``find`` raises ``SourceError``; for an option this is a ``click.BadParameter``.
         """
         while True:
-            answer = self.text(name, question)
+            answer = self.text(name, question, proposal)
             try:
                 return find(answer)
             except SourceError as error:
                 if self.yes or self.given.get(name):
                     raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
-                write(f"  {error}", err=True)
-                self._remember(name, near(answer) or answer)
+                print_lines(f"{error}.", err=True)
+                self.forget(name)
+                proposal = (near(answer) if near else None) or proposal
+
+    def forget(self, name: str) -> None:
+        """Forget the last answer to a question, and the answers after it."""
+        for later in list(self.before)[list(self.before).index(name) :] if name in self.before else ():
+            del self.before[later]
 
     def again(self) -> Questions:
         """The same questions, with the answers of the options as proposals too."""
@@ -117,17 +137,15 @@ class Questions:
         if given is not None and not isinstance(given, tuple):
             return given
         if not self.yes:
-            answer = ask(self.before.get(name, proposal))
+            answer = self.early.pop(name, None) or ask(self.before.get(name, proposal))
             return self._remember(name, answer if isinstance(answer, bool) else str(answer))
         if proposal is None:
-            raise click.UsageError(f"--yes needs --{name}: there is no proposal for it.")
+            raise click.UsageError(f"--{name} is needed: there is no proposal for it.")
         return proposal
 
     def _remember(self, name: str, answer: str | bool) -> str | bool:
-        asked = list(self.before)
-        if self.before.get(name) != answer and name in asked:
-            for later in asked[asked.index(name) :]:
-                del self.before[later]
+        if self.before.get(name) != answer:
+            self.forget(name)
         self.before[name] = answer
         return answer
 
@@ -143,10 +161,10 @@ def ask_source(catalog: Catalog, ask: Questions) -> str:
     return ask.choice("from", question, known, "contributors", show=False)
 
 
-def print_lines(title: str, lines: Iterable[str] = ()) -> None:
+def print_lines(title: str, lines: Iterable[str] = (), *, err: bool = False) -> None:
     """Print a title and lines below it, without characters that steer a terminal."""
     from holisticbias.contribute.markdown import plain
 
-    write(f"  {plain(title)}")
+    write(f"  {plain(title)}", err=err)
     for line in lines:
-        write(f"    {plain(line)}")
+        write(f"    {plain(line)}", err=err)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def command(paths: tuple[Path, ...], style: Format) -> int:
     """Check files or folders of terms, by default all, and print every finding.
 
-    Exit codes: 0 no findings; 1 findings; 2 could not run.
+    Exit codes: 0 no errors; 1 errors; 2 could not run. Warnings are printed only.
     """
     from holisticbias.rules.validate import validate_paths
     from holisticbias.source.findings import render_findings
@@ -39,7 +39,7 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
     errors = sum(f.level == "error" for f in findings)
     if style == "text":
         write(_summary(errors, len(findings) - errors), err=True)
-    return 1 if findings else 0
+    return 1 if errors else 0
 
 
 def _summary(errors: int, warnings: int) -> str:

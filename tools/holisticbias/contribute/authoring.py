@@ -16,7 +16,7 @@ from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.document import parse_document
-from holisticbias.source.findings import Finding, render_findings
+from holisticbias.source.findings import Finding, one_line
 from holisticbias.source.folder import SourceFile, read_source, shown_path
 from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
@@ -105,10 +105,11 @@ def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> 
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> None:
-    """Raise ``SourceError`` with the findings that the edits would add."""
-    new = _new_findings(root, edits)
-    if new:
-        raise SourceError(f"nothing was written: {render_findings(new, 'text')}")
+    """Raise ``SourceError`` with the errors that the edits would add; warnings do not prevent an edit."""
+    errors = [f for f in _new_findings(root, edits) if f.level == "error"]
+    if errors:
+        found = " ".join(f"{f.message} Fix: {f.fix} (rule {f.rule})" for f in errors)
+        raise SourceError(f"nothing was written: {one_line(found)}")
 
 
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
@@ -124,9 +125,10 @@ def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
         shown_path(e.path): SourceFile(e.kind, parse_document(e.text.encode(), shown_path(e.path))) for e in edits
     }
     after = [f for f in before if f.document.path not in edited] + list(edited.values())
-    old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]}
     order = sorted(after, key=lambda f: (f.kind, f.document.path))
-    return tuple(f for f in validate_files(order)[1] if (f.rule, f.entry, f.message) not in old)
+    found = validate_files(order)[1]
+    old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]} if found else set()
+    return tuple(f for f in found if (f.rule, f.entry, f.message) not in old)
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:

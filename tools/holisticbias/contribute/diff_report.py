@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Literal
 
 from holisticbias.contribute.diff import CHANGES, Count, Difference, EntryChange, Sample
@@ -46,15 +46,24 @@ def _text_lines(d: Difference) -> Iterator[str]:
             yield from _left_out(len(changed))
     s = d.sentences
     yield f"\nsentences: {s.added:,} added, {s.changed:,} changed, {s.gone:,} gone"
-    for title, counts in (("axis", d.axes), ("template", d.templates)):
-        yield from (
-            f"  {title} {plain(c.name)}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone" for c in counts
-        )
+    counts = [(f"axis {c.name}", c) for c in d.axes]
+    counts += [(c.name if alike else f"template {c.name}", c) for c, alike in _folded(d.templates)]
+    yield from (f"  {plain(name)}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone" for name, c in counts)
     for c in d.companions:
         yield f"{c.name}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone"
     if d.samples:
         yield "\nsamples:"
         yield from (f"  {mark} {plain(text)}" for sample in d.samples for mark, text in _sides(sample))
+
+
+def _folded(templates: Sequence[Count]) -> Iterator[tuple[Count, bool]]:
+    """One count for all templates with the same numbers, and whether it is that of several templates."""
+    groups: dict[tuple[int, int, int], list[Count]] = {}
+    for count in templates:
+        groups.setdefault((count.added, count.changed, count.gone), []).append(count)
+    for first, *others in groups.values():
+        name = f"each of {len(others) + 1} templates" if others else first.name
+        yield replace(first, name=name), bool(others)
 
 
 def _entry_lines(e: EntryChange) -> Iterator[str]:
@@ -87,7 +96,7 @@ def _markdown_parts(d: Difference) -> Iterator[str]:
         yield table(("entry", "text", "change", "from", "to"), (row for e in shown for row in _rows(e))) + more
     if d.sentences.added or d.sentences.changed or d.sentences.gone:
         yield _count_table("axis", (*d.axes, d.sentences))
-        yield collapsed("By template", _count_table("template", d.templates))
+        yield collapsed("By template", _count_table("template", [c for c, _ in _folded(d.templates)]))
     if d.companions:
         yield _count_table("besides sentences", d.companions)
 

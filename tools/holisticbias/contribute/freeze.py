@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holisticbias.contribute.diff import Bump, compare
+from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
+from holisticbias.contribute.version_number import number_problem
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.release.build import build_release
@@ -71,19 +73,18 @@ def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
             yield f"{version} (table {name})", digest, now
 
 
-def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
+def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None = None) -> str:
     """Freeze a version and return the digest of its release; ``validate`` then refuses changes to it.
 
     Writes the digests to the version's file, and its lock and its changes to
-    files beside it. Raises ``SourceError`` if the version was published with
-    another digest, if its number is too small for its changes, or if its
-    summary still says that it is in preparation.
+    files beside it; the version gets the date ``today``, if it is given. Raises ``SourceError`` if the version was
+    published with another digest, if its number is too small for its changes, or if its summary still says that it
+    is in preparation.
     """
     recorded, summary = catalog.release(version).digest, catalog.release(version).summary
     if recorded is None and IN_PREPARATION.casefold() in summary.casefold():
         raise SourceError(
-            f"the summary in releases/{version}.yaml still says {IN_PREPARATION!r}: describe what the version changes, "
-            "and set its date"
+            f"the summary in releases/{version}.yaml still says {IN_PREPARATION!r}: describe what the version changes"
         )
     release = build_release(catalog, version)
     if recorded not in (None, release.digest):
@@ -94,27 +95,21 @@ def freeze_version(catalog: Catalog, version: str, root: Path) -> str:
     texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
     if recorded is None:
         path = folder / f"{version}.yaml"
-        texts[path] = f"{path.read_text('utf-8').rstrip()}\n{_record(release)}"
+        texts[path] = f"{_dated(path.read_text('utf-8'), today).rstrip()}\n{_record(release)}"
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
-        if _BUMPS.index(_step(before[-1], version)) < _BUMPS.index(changes.bump):
-            raise SourceError(
-                f"{version} is a {_step(before[-1], version)} version after {before[-1]}, but its changes need a "
-                f"{changes.bump} version: rename it in releases/ and in the entries"
-            )
+        problem = number_problem(before[-1], version, changes)
+        if problem is not None:
+            raise SourceError(problem)
         texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
     write_files(texts)
     return release.digest
 
 
-_BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
-
-
-def _step(old: str, new: str) -> Bump:
-    """The first part of the version number that differs."""
-    pairs = zip(_BUMPS[:0:-1], version_key(old), version_key(new), strict=True)
-    return next((bump for bump, a, b in pairs if a != b), "none")
+def _dated(text: str, today: str | None) -> str:
+    """The text of a version's file with another date."""
+    return text if today is None else re.sub(r"^date:.*$", f"date: {today}", text, count=1, flags=re.MULTILINE)
 
 
 def _record(release: Release) -> str:

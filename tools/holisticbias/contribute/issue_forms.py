@@ -111,6 +111,12 @@ def _forms(catalog: Catalog) -> tuple[Form, ...]:
 
 def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
     position = Question("position", "Position", "Where the term goes in a noun phrase.", "dropdown", POSITIONS)
+    bucket = Question(
+        "bucket",
+        "Bucket",
+        "The group within the axis, such as canada, mobility or job_status. Leave it empty if you are not sure.",
+        required=False,
+    )
     plural = Question("plural", "Plural", "If it differs from the term: with stomas; amputees.", required=False)
     slot = "A sentence with {noun_phrase} or {plural_noun_phrase} for the person; or a noun in the singular."
     return (
@@ -119,7 +125,7 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
             "Propose a term",
             "A missing term that people use for themselves.",
             "term",
-            (_TERM, axis, position, plural, _WHY, _SOURCE),
+            (_TERM, axis, bucket, position, plural, _WHY, _SOURCE),
         ),
         Form(
             "propose-template",

@@ -1,73 +1,44 @@
 """A preview of a contribution as one comment: verdict, findings, difference, sentences, missing reviews.
 
-The contents come from a contributor, or from a file that a contributor's run
-wrote, so they are shown in code spans and cut to a limited length.
+The contents come from a contributor, so they are shown in code spans and cut to a limited length.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import TypeVar
-
-from pydantic import TypeAdapter, ValidationError
 
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.markdown import code, collapsed, table
-from holisticbias.errors import SourceError
 from holisticbias.rules import RULES
 from holisticbias.source.findings import Finding
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
 MAX_LENGTH = 60_000
-MAX_FILE = 5_000_000
 MAX_FINDINGS = 50
 MAX_SAMPLES = 10
 
-_FINDINGS = TypeAdapter(tuple[Finding, ...])
-_DIFFERENCE = TypeAdapter(Difference)
-T = TypeVar("T")
 
+def render_preview(findings: Sequence[Finding], difference: Difference, number: str | None = None) -> str:
+    """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out.
 
-def read_findings(path: Path) -> tuple[Finding, ...]:
-    """Read findings that ``validate --format json`` wrote; raises ``SourceError`` for any other file."""
-    return _read(path, _FINDINGS)
-
-
-def read_difference(path: Path) -> Difference:
-    """Read a difference that ``diff --format json`` wrote; raises ``SourceError`` for any other file."""
-    return _read(path, _DIFFERENCE)
-
-
-def _read(path: Path, adapter: TypeAdapter[T]) -> T:
-    try:
-        if path.stat().st_size > MAX_FILE:
-            raise SourceError(f"{path} has more than {MAX_FILE:,} bytes")
-        return adapter.validate_json(path.read_bytes())
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise SourceError(
-            f"{path} is not a report of holisticbias: {error.error_count()} of its values are wrong"
-        ) from error
-
-
-def render_preview(findings: Sequence[Finding], difference: Difference) -> str:
-    """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out."""
+    ``number`` says what is wrong with the number of the version in preparation.
+    """
     text = MARKER
-    for section in _sections(findings, difference):
+    for section in _sections(findings, difference, number):
         if len(text) + len(section) > MAX_LENGTH:
             return f"{text}\n\nThe rest is too long for a comment; see the summary of the run."
         text = f"{text}\n\n{section}"
     return text
 
 
-def _sections(findings: Sequence[Finding], difference: Difference) -> Iterator[str]:
+def _sections(findings: Sequence[Finding], difference: Difference, number: str | None) -> Iterator[str]:
     yield _verdict(findings, difference)
     if findings:
         yield _findings_table(findings)
+    if number is not None:
+        yield f"### Version number\n\n{code(number)}"
     yield from _reviews(difference)
     if difference.samples:
         yield _sentences(difference)

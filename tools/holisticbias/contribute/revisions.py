@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import TypeVar
 
+from holisticbias.contribute.commits import common_commit, read_commit
 from holisticbias.errors import SourceError
-from holisticbias.release.source_commit import run_git
-from holisticbias.rules.validate import validate_files
-from holisticbias.source.folder import FOLDERS, SINGLE_FILES, find_source, is_source, read_source
+from holisticbias.rules.language import slot
+from holisticbias.source.findings import Finding
+from holisticbias.source.folder import SourceFile, find_source, read_source
+from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Record
 
-_REGULAR = ("100644", "100755")  # not links, which may lead anywhere
-_SUFFIXES = (".yaml", ".json")
-_LARGEST = 64_000_000  # bytes of all terms; they have one or two million
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,91 +31,113 @@ class Revision:
     version: str
 
 
-def open_revision(name: str, root: Path | None = None) -> Revision:
-    """Open a version of the terms in ``root``, a folder of terms, or a git revision of ``root``, by name.
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The files of one side of a comparison; ``version`` is null for their newest version."""
 
-    A folder or git revision stands for its newest version. The terms need not be
-    valid: entries that break the schema and templates without a slot are left
-    out. Raises ``SourceError`` if the name is none of these.
+    name: str
+    files: tuple[SourceFile, ...]
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Two revisions to compare; ``unread`` has the findings of the newer one's files that cannot be read."""
+
+    old: Revision
+    new: Revision
+    unread: tuple[Finding, ...]
+
+
+def named_files(name: str, root: Path | None = None) -> Files:
+    """The files of a version of the terms in ``root``, of a folder of terms, or of a git revision of ``root``, by name.
+
+    Raises ``SourceError`` if the name is none of these.
     """
     root = root or find_source()
-    catalog = _read(root)
-    if name in catalog.versions:
-        return Revision(name, catalog, name)
+    if re.fullmatch(r"\d+\.\d+\.\d+", name):
+        files = read_source(root)
+        if any(isinstance(f.document.data, dict) and f.document.data.get("version") == name for f in files):
+            return Files(name, files, name)
     if name and Path(name).is_dir():
-        return _newest(name, _read(Path(name)))
-    return _newest(name, _read_commit(name, root))
+        return Files(name, read_source(Path(name)))
+    return Files(name[:9] if _COMMIT.fullmatch(name) else name, read_commit(name, root))
 
 
-def open_folder(root: Path) -> Revision:
-    """Open the newest version of a folder of terms, named by its path relative to the current folder."""
-    return _newest(os.path.relpath(root), _read(root))
+def folder_files(root: Path) -> Files:
+    """The files of a folder of terms, named by its path relative to the current folder."""
+    return Files(os.path.relpath(root), read_source(root))
 
 
-def newest_published(root: Path | None = None) -> str:
-    """The newest published version in a folder of terms; raises ``SourceError`` if there is none."""
-    published = _read(root or find_source()).published
-    if not published:
-        raise SourceError("no version is published yet: give the version, folder or revision to compare with")
-    return published[-1]
+def base_files(root: Path | None = None) -> Files:
+    """The files that a contribution started from: the newest commit in common with the default branch."""
+    root = root or find_source()
+    branch, commit = common_commit(root)
+    return replace(named_files(commit, root), name=branch)
 
 
-def _newest(name: str, catalog: Catalog) -> Revision:
-    if not catalog.versions:
-        raise SourceError(f"{name} has no version in releases/")
-    return Revision(name, catalog, catalog.versions[-1])
+def given_files(old: str | None, new: str | None, source: Path | None) -> tuple[Files, Files]:
+    """The files of two names: OLD defaults to the default branch (``base_files``), NEW to the folder of terms."""
+    root = source or find_source()
+    newer = folder_files(root) if new is None else named_files(new, root)
+    return base_files(root) if old is None else named_files(old, root), newer
 
 
-def _read(folder: Path) -> Catalog:
-    catalog, findings = validate_files(read_source(folder))
-    slotless = {f.entry for f in findings if f.rule == "slot"}
-    families = (
-        family.model_copy(update={"templates": tuple(t for t in family.templates if t.id not in slotless)})
-        for family in catalog.families
-    )
-    return replace(catalog, families=tuple(families))
+def open_revision(name: str, root: Path | None = None) -> Revision:
+    """Open one revision by name; see ``named_files`` and ``open_sides``."""
+    files = named_files(name, root)
+    return open_sides(files, files).new
 
 
-def _read_commit(name: str, root: Path) -> Catalog:
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    if commit is None:
-        raise SourceError(f"{name!r} is not a version in releases/, a folder, or a git revision of {root}")
-    with tempfile.TemporaryDirectory() as folder:
-        for path, content in _term_files(name, commit.decode().strip(), root):
-            target = Path(folder, path)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-        if not is_source(Path(folder)):
-            raise SourceError(f"{name} has no terms: it needs descriptors/, nouns/ and templates/")
-        return _read(Path(folder))
+def open_sides(old: Files, new: Files) -> Sides:
+    """Open two revisions, each at its version.
 
-
-def _term_files(name: str, commit: str, root: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """The files of terms in a commit; raises ``SourceError`` if they are too large.
-
-    Blobs are read, not an archive: ``.gitattributes`` of the commit can leave files out of an archive.
+    The terms need not be valid. A file that cannot be read is taken from the other side, and entries that break the
+    schema and templates without a slot are left out of both, so that neither looks like a change. Raises
+    ``SourceError`` if a side has no version.
     """
-    names = [*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES)]
-    listing = _git(root, "ls-tree", "-r", "-z", "--long", commit, "--", *names) or b""
-    blobs: list[tuple[PurePosixPath, str, int]] = []
-    for entry in filter(None, listing.decode("utf-8", "surrogateescape").split("\0")):
-        about, _, file = entry.partition("\t")
-        mode, _, blob, length = about.split()
-        if mode in _REGULAR and PurePosixPath(file).suffix in _SUFFIXES:
-            blobs.append((PurePosixPath(file), blob, int(length)))
-    large = max(blobs, key=lambda one: one[2], default=None)
-    if large is not None and sum(size for _, _, size in blobs) > _LARGEST:
-        raise SourceError(f"the terms of {name} have more than {_LARGEST:,} bytes; the largest file is {large[0]}")
-    content = _git(root, "cat-file", "--batch", given="".join(f"{blob}\n" for _, blob, _ in blobs).encode()) or b""
-    place = 0
-    for path, _, size in blobs:
-        begin = content.index(b"\n", place) + 1
-        yield path, content[begin : begin + size]
-        place = begin + size + 1
+    before, after = parse_files(old.files), parse_files(new.files)
+    both = _repaired(before[0], old, new), _repaired(after[0], new, old)
+    left_out = {entry for repository in both for entry in _left_out(repository)}
+    unread = tuple(f for f in after[1] if f.path in after[0].unread_paths)
+    return Sides(_revision(old, both[0], left_out), _revision(new, both[1], left_out), unread)
 
 
-def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
-    try:
-        return run_git(root, *arguments, given=given)
-    except FileNotFoundError as error:
-        raise SourceError("git is not installed, so no revision can be read") from error
+def _repaired(repository: Repository, mine: Files, other: Files) -> Repository:
+    """The repository with the other side's files in place of unreadable ones."""
+    if not repository.unread_paths:
+        return repository
+    names = {(f.kind, Path(f.document.path).name) for f in mine.files if f.document.path in repository.unread_paths}
+    kept = [f for f in mine.files if f.document.path not in repository.unread_paths]
+    added = [f for f in other.files if (f.kind, Path(f.document.path).name) in names]
+    return parse_files(sorted((*kept, *added), key=lambda f: (f.kind, Path(f.document.path).name)))[0]
+
+
+def _left_out(repository: Repository) -> Iterable[str]:
+    return {*repository.left_out, *(finding.entry for finding in slot.findings(repository))}
+
+
+def _revision(files: Files, repository: Repository, left_out: set[str]) -> Revision:
+    catalog = _without(repository.catalog(), left_out)
+    if not catalog.versions:
+        raise SourceError(f"{files.name} has no version in releases/")
+    return Revision(files.name, catalog, files.version or catalog.versions[-1])
+
+
+def _without(catalog: Catalog, ids: set[str]) -> Catalog:
+    """The catalog without some entries."""
+
+    def kept(files: Iterable[R], key: str) -> tuple[R, ...]:
+        return tuple(f.model_copy(update={key: tuple(e for e in getattr(f, key) if e.id not in ids)}) for f in files)
+
+    if not ids:
+        return catalog
+    return replace(
+        catalog,
+        axes=kept(catalog.axes, "descriptors"),
+        genders=kept(catalog.genders, "nouns"),
+        families=kept(catalog.families, "templates"),
+        collections=kept(catalog.collections, "groups"),
+        prompts=kept(catalog.prompts, "prompts"),
+        specifications=kept(catalog.specifications, "specifications"),
+    )

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.file_limits import LARGEST_MANIFEST, require_file
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import Sha256
 from holisticbias.terms.versions import Version
 
@@ -121,7 +122,8 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
         raise ReleaseError(
-            f"{folder / MANIFEST} is not a manifest of a release: {where}: {first['msg']}; download or build it again"
+            f"{folder / MANIFEST} is not a manifest of a release: {where}: {schema_message(first)}; "
+            "download or build it again"
         ) from error
     _check_tables(folder / MANIFEST, manifest)
     return manifest

@@ -18,6 +18,7 @@ from holisticbias.rules import (
     review,
     specifications,
     waivers,
+    wording,
 )
 from holisticbias.source import reading_rules
 from holisticbias.source.rule import Rule
@@ -28,6 +29,7 @@ MODULES = (
     duplicates,
     characters,
     language,
+    wording,
     collections,
     specifications,
     review,

@@ -9,6 +9,7 @@ from functools import cache
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
+from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
 from holisticbias.terms.prompt_entries import Group, GroupWording
@@ -21,10 +22,12 @@ _SLOT_OR_BRACE = re.compile(r"\{[^{}]*\}|[{}]")  # checked by the rule slot
 _PLACES = re.compile(r"\[[^\[\]]*\]|[\[\]]")  # checked by the rule specification-template
 _STEM = re.compile(r"(?<=.)\*$")  # checked by the rule attribute-stem
 _ACCENTS = re.compile("[\u0300-\u0333]")  # above or below a letter; other combining marks strike it out
-# printable according to Unicode, but invisible: fillers, variation selectors, the blank Braille pattern
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+# Latin letters that look like others and that spellings do not use: phonetic symbols, small capitals, ligatures
+_LOOKS_LATIN = re.compile(
+    "[\u0251\u0261\u0262\u026a\u0274\u0280\u028f\u0299\u029b-\u029f\u017f"
+    "\u1d00-\u1dbf\ua730\ua731\uab30-\uab6f\ufb00-\ufb06]"
 )
+_OF_SPELLINGS = frozenset("\u02bb\u02bc")  # the letters of Hawaiian and other languages that look like apostrophes
 
 
 @rule(
@@ -108,7 +111,7 @@ def odd_character(text: str) -> str | None:
     for found in _NOT_PLAIN.finditer(text):
         character = found.group()
         accent = _ACCENTS.match(character) and text[: found.start()][-1:].isalpha()
-        letter = character.isalpha() and not _UNSEEN.match(character)
+        letter = character.isalpha() and not UNSEEN.match(character)
         if not (letter or accent):
             ascii_one = character.isascii() and character.isprintable()
             return repr(character) if ascii_one else f"the character U+{ord(character):04X}"
@@ -125,7 +128,7 @@ def odd_character(text: str) -> str | None:
 def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
         for keys, text in _prose(file.document.data, ()):
-            odd = next((c for c in text if c != "\n" and (not c.isprintable() or _UNSEEN.match(c))), None)
+            odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
                 yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
 
@@ -149,15 +152,20 @@ def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
     "latin-letters",
     asks="Words are in Latin letters.",
     fix="type the word again, since a letter only looks Latin",
-    why="A word with a Cyrillic letter that looks Latin is another word to a model.",
+    why="A word with a Cyrillic letter or a phonetic symbol that looks Latin is another word to a model.",
 )
 def latin_letters(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         for keys, text in _texts(entry):
-            letters = filter(str.isalpha, _BEYOND_ASCII.findall(text))
-            odd = next((c for c in letters if not unicodedata.name(c, "").startswith("LATIN")), None)
+            odd = foreign_letter(text)
             if odd is not None:
-                message = (
-                    f"The {_name(keys)} contains U+{ord(odd):04X}, {unicodedata.name(odd, 'a letter without a name')}."
-                )
-                yield file.entry_problem(i, keys, message)
+                yield file.entry_problem(i, keys, f"The {_name(keys)} contains {odd}.")
+
+
+def foreign_letter(text: str) -> str | None:
+    """A description of the first letter that is not Latin, or that no spelling has, or None."""
+    for letter in filter(str.isalpha, _BEYOND_ASCII.findall(text)):
+        name = unicodedata.name(letter, "a letter without a name")
+        if letter not in _OF_SPELLINGS and (not name.startswith("LATIN") or _LOOKS_LATIN.match(letter)):
+            return f"U+{ord(letter):04X}, {name}"
+    return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Level
 from holisticbias.source.records import Repository
 from holisticbias.source.rule import Problem, Rule
 from holisticbias.terms.file_kinds import Kind
@@ -32,7 +32,13 @@ class CheckedRule(Rule):
 
 
 def rule(
-    rule_id: str, *, asks: str, fix: str, why: str = "", needs: frozenset[Kind] = _NOTHING
+    rule_id: str,
+    *,
+    asks: str,
+    fix: str,
+    why: str = "",
+    level: Level = "error",
+    needs: frozenset[Kind] = _NOTHING,
 ) -> Callable[[Check], CheckedRule]:
     """Make a rule of the function that checks it; the arguments are the fields of ``Rule``."""
-    return lambda check: CheckedRule(rule_id, asks, fix, why, needs=needs, check=check)
+    return lambda check: CheckedRule(rule_id, asks, fix, why, level, needs, check=check)

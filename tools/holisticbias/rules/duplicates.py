@@ -80,7 +80,7 @@ def fold(text: str) -> str:
     Two texts are nearly the same if they fold to the same text.
     """
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
-    return "".join(c for c in letters if c.isalnum() or c == "+")
+    return "".join(c for c in letters if (c.isalnum() and unicodedata.category(c) != "Lm") or c == "+")
 
 
 @rule(

@@ -7,12 +7,17 @@ import re
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor, Noun, Template
+from holisticbias.terms.entries import Descriptor, Noun, Position, Template
 from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
 
-_AFTER_NOUN = re.compile(r"(who|who's|whose|with|without|in|on|of|from|living|experiencing|receiving)\s")
+_RELATIVE = r"[Ww]ho(?:'s|se)?|that|which|[Ww]ith(?:out)?|[Ii]n|[Oo]f|[Ff]rom|having"
+_AFTER_NOUN = re.compile(
+    rf"(?:{_RELATIVE}|[Oo]n|[Aa]t|[Ll]iving|[Ee]xperiencing|[Rr]eceiving|using|"
+    r"born (?:in|to|with|into)|raised (?:in|by)|diagnosed with|affected by|recovering from)\s"
+)
+_NEVER_A_NOUN = re.compile(rf"(?:{_RELATIVE})\s")
 _CHANGES = re.compile(r"who(?:'s| (?:is|has|was|does|[a-z]+[^s]s)) | an? |who [a-z]+[^s]s$")
-_ARTICLE = re.compile(r"an?\s", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:an?|the)\s", re.IGNORECASE)
 _ARTICLE_AND_SLOT = re.compile(r"\b(?:an?|the)\s\{noun_phrase\}", re.IGNORECASE)
 _SINGULAR_VERB = re.compile(r"\bwho(?:'s| (?!always |sometimes )(?:is|has|was|does|[a-z]+[^s]s))(?!\S)")
 _PLURAL_VERB = re.compile(r"\bwho (?:are|have|were|do)(?!\S)")
@@ -43,6 +48,15 @@ def slot(repository: Repository) -> Problems:
                 yield file.entry_problem(i, ("text",), f"The slots of the template are: {found}.")
 
 
+def wrong_position(text: str, position: Position) -> str | None:
+    """What is wrong with the position of a term, as a sentence without a full stop, or None."""
+    if position == "before" and begins_after_noun(text):
+        return f"{text!r} would come before the noun"
+    if position == "standalone" and _NEVER_A_NOUN.match(text):
+        return f"{text!r} cannot stand for a person on its own"
+    return None
+
+
 @rule(
     "position",
     asks="A term that begins with 'who is', 'with' or the like comes after the noun.",
@@ -51,8 +65,21 @@ def slot(repository: Repository) -> Problems:
 def position(repository: Repository) -> Problems:
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.position == "before" and begins_after_noun(descriptor.text):
-                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come before the noun.")
+            wrong = wrong_position(descriptor.text, descriptor.position)
+            if wrong is not None:
+                yield file.entry_problem(i, ("text",), f"{wrong}.")
+
+
+@rule(
+    "position-after",
+    asks="A term after the noun has more than one word, as in 'with asthma'.",
+    fix="set position: before, or standalone if it is a noun",
+)
+def position_after(repository: Repository) -> Problems:
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            if descriptor.position == "after" and " " not in descriptor.text:
+                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come after the noun.")
 
 
 @rule(

@@ -40,8 +40,8 @@ def reviewer_twice(repository: Repository) -> Problems:
 
 @rule(
     "quorum",
-    asks=f"A term or a specification is retired only if {QUORUM} reviewers or a publication object to it, or if "
-    "another entry replaces it and nobody objects to it.",
+    asks=f"A term or a specification is retired only if {QUORUM} reviewers or a publication object to it, if "
+    "another entry replaces it and nobody objects to it, or if an entry with the same text replaces it.",
     fix="record the judgement of a second reviewer with holisticbias assess; or, if nobody objects to it, "
     "name the entry that replaces it in 'replaced_by'",
     why="One person does not decide for a community. The judgement of a single reviewer is recorded, but counts only "
@@ -49,8 +49,9 @@ def reviewer_twice(repository: Repository) -> Problems:
     "publication that reports the view of a community counts as more than one person.",
 )
 def quorum(repository: Repository) -> Problems:
+    texts = {entry.id: entry.text for _, _, entry in repository.entries()}
     for file, i, entry in repository.entries():
-        if isinstance(entry, Judged):
+        if isinstance(entry, Judged) and texts.get(entry.replaced_by or "") != entry.text:
             against = [a for a in entry.judgements if a.judgement != "accepted"]
             needed = entry.until is not None and (against or entry.replaced_by is None)
             if needed and not has_quorum(against):

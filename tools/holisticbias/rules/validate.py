@@ -49,18 +49,26 @@ def _check(repository: Repository) -> Iterator[Finding]:
     """The findings of all rules whose files could be read, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
     found += published_findings(repository)
-    return (f for f in apply_waivers(repository, found) if not RULES[f.rule].needs & repository.unread)
+    return (f for f in apply_waivers(repository, found, _broken_by) if not RULES[f.rule].needs & repository.unread)
+
+
+def _broken_by(repository: Repository, rule_id: str) -> set[str]:
+    """The ids of the entries that break a rule."""
+    rule = RULES.get(rule_id)
+    return {f.entry for f in rule.findings(repository)} if isinstance(rule, CheckedRule) else set()
 
 
 @_collector_paused()
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     """Check folders of terms, files and folders inside them, and files outside of them.
 
-    A file outside is checked as if it replaced its counterpart in the nearest folder of terms. Raises ``SourceError``
-    if a path does not exist or has no terms.
+    Files outside are checked together, as if they replaced their counterparts in the nearest folder of terms; of two
+    that have the same counterpart, each is checked without the other. Raises ``SourceError`` if a path does not exist
+    or has no terms.
     """
     sources: dict[Path, tuple[SourceFile, ...]] = {}
     wanted: dict[Path, set[str]] = {}
+    outside: dict[Path, list[SourceFile]] = {}
     found: set[Finding] = set()
     for path in paths:
         if not path.exists():
@@ -71,10 +79,12 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         held = {f.document.path for f in sources[root]}
         inside = {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
         if path.is_file() and not inside:
-            found.update(_validate_outside_file(path, sources[root]))
+            outside.setdefault(root, []).append(_outside_file(path))
         elif not inside:
             raise SourceError(f"{path} has no terms: name a folder with descriptors/, nouns/ and templates/, or a file")
         wanted.setdefault(root, set()).update(inside)
+    for root, files in outside.items():
+        found.update(f for batch in _batches(files) for f in _validate_outside_files(batch, sources[root]))
     for root, shown in wanted.items():
         if shown:
             found.update(f for f in validate_files(sources[root])[1] if f.path in shown)
@@ -86,17 +96,33 @@ def _absolute(path: Path) -> Path:
     return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
 
-def _validate_outside_file(path: Path, source: tuple[SourceFile, ...]) -> Iterable[Finding]:
-    """Check a file outside of a folder of terms in place of its counterpart in the folder.
+def _outside_file(path: Path) -> SourceFile:
+    document = read_document(path, shown_path(path))
+    return SourceFile(kind_of(_absolute(path), document), document)
 
-    The rules on published versions do not apply: the file is not part of any version.
+
+def _batches(files: Iterable[SourceFile]) -> list[list[SourceFile]]:
+    """The files in as few groups as possible without two that have the same counterpart."""
+    batches: list[list[SourceFile]] = []
+    for file in files:
+        free = (batch for batch in batches if not any(_replaces(file, other) for other in batch))
+        batch = next(free, None)
+        if batch is None:
+            batches.append([file])
+        else:
+            batch.append(file)
+    return batches
+
+
+def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, ...]) -> Iterable[Finding]:
+    """Check files outside of a folder of terms in place of their counterparts in the folder.
+
+    The rules on published versions do not apply: the files are not part of any version.
     """
-    shown = shown_path(path)
-    document = read_document(path, shown)
-    file = SourceFile(kind_of(_absolute(path), document), document)
-    others = (f for f in source if not _replaces(file, f))
-    found = validate_files([*others, file])[1]
-    return (f for f in found if f.path == shown and not f.rule.startswith("published-"))
+    shown = {file.document.path for file in batch}
+    others = (f for f in source if not any(_replaces(file, f) for file in batch))
+    found = validate_files([*others, *batch])[1]
+    return (f for f in found if f.path in shown and not f.rule.startswith("published-"))
 
 
 def _replaces(file: SourceFile, other: SourceFile) -> bool:

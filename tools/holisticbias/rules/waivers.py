@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from holisticbias.rules.check import WITH_ENTRIES
 from holisticbias.source.findings import Finding
-from holisticbias.source.records import Repository
+from holisticbias.source.records import Located, Repository
 from holisticbias.source.rule import Rule
 
 WAIVER_STALE = Rule(
@@ -14,7 +16,7 @@ WAIVER_STALE = Rule(
     asks="An entry with a waiver breaks the waived rule.",
     fix="remove the waiver",
     why="A waiver exempts an entry that was published before the rule existed. No waivers are added, so the list only "
-    "becomes shorter.",
+    "becomes shorter. A waiver stays when an entry is retired, because earlier versions still have the entry.",
     needs=WITH_ENTRIES,
 )
 WAIVER_NEW = Rule(
@@ -25,8 +27,15 @@ WAIVER_NEW = Rule(
 )
 
 
-def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings without a waiver, then findings about the waivers themselves."""
+BrokenBy = Callable[[Repository, str], set[str]]
+L = TypeVar("L", bound=Located[Any])
+
+
+def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by: BrokenBy) -> Iterator[Finding]:
+    """Yield findings without a waiver, then findings about the waivers themselves.
+
+    ``broken_by`` returns the ids of the entries of a repository that break a rule.
+    """
     waived = {
         (rule, entry) for f in repository.waivers for rule, entries in f.record.waivers.items() for entry in entries
     }
@@ -43,6 +52,32 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding]) -> Iterat
                 keys = ("waivers", rule, k)
                 if entry not in published:
                     yield WAIVER_NEW.finding(file.problem(keys, f"{entry!r} is not in a published version.", entry))
-                elif (rule, entry) not in used and entry not in repository.left_out:
+                elif (
+                    (rule, entry) not in used
+                    and entry not in repository.left_out
+                    and entry not in broken_by(_before_retirements(repository), rule)
+                ):
                     message = f"{entry!r} does not break the rule {rule!r}."
                     yield WAIVER_STALE.finding(file.problem(keys, message, entry))
+
+
+def _before_retirements(repository: Repository) -> Repository:
+    """The repository as if no entry had been retired."""
+
+    def entered(files: tuple[L, ...]) -> tuple[L, ...]:
+        return tuple(map(_unretired, files))
+
+    return replace(
+        repository,
+        axes=entered(repository.axes),
+        genders=entered(repository.genders),
+        families=entered(repository.families),
+        collections=entered(repository.collections),
+        prompts=entered(repository.prompts),
+        specifications=entered(repository.specifications),
+    )
+
+
+def _unretired(file: L) -> L:
+    entries = tuple(e.model_copy(update={"until": None}) for e in getattr(file.record, file.entries))
+    return replace(file, record=file.record.model_copy(update={file.entries: entries}))

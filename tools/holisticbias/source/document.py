@@ -19,6 +19,7 @@ from holisticbias.source.reading_rules import (
     BYTE_ORDER_MARK,
     DUPLICATE_KEY,
     FILE_TOO_LARGE,
+    HIDDEN_IN_COMMENT,
     LINE_ENDINGS,
     LOCK_SYNTAX,
     MAX_BYTES,
@@ -29,6 +30,7 @@ from holisticbias.source.reading_rules import (
     TOO_DEEP,
     TOO_MANY_VALUES,
     UNREADABLE,
+    UNSEEN,
     YAML_SYNTAX,
 )
 from holisticbias.source.rule import Place, Problem, Rule
@@ -43,6 +45,7 @@ _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
 # Line breaks in YAML 1.1 but not in YAML 1.2: parsers disagree on the text and on all later line numbers.
 _OTHER_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
+_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 # Below both limits a file can neither nest nor expand enough to exhaust the parser.
 _SURELY_SMALL = 100_000
 _SURELY_FLAT = 1_000
@@ -142,6 +145,8 @@ def _text_findings(text: str, path: str) -> Iterator[Finding]:
         place = _offset_place(text, text.index("\r"))
         yield LINE_ENDINGS.finding(Problem(path, place, "A line ends with a carriage return."))
     yield from islice(_other_line_breaks(text, path), MAX_ALIKE)
+    if not text.isascii():
+        yield from islice(_hidden_in_comments(text, path), MAX_ALIKE)
     if not unicodedata.is_normalized("NFC", text):
         yield from islice(_decomposed(text, path), MAX_ALIKE)
 
@@ -154,6 +159,17 @@ def _other_line_breaks(text: str, path: str) -> Iterator[Finding]:
             message = f"Only some programs read the character U+{ord(found.group()):04X} as a line break."
             problem = Problem(path, (number, found.start() + 1), message)
             yield LINE_ENDINGS.finding(problem, fix="remove the character")
+
+
+def _hidden_in_comments(text: str, path: str) -> Iterator[Finding]:
+    """A finding for each comment with an invisible character; other parts of a file are checked as values."""
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = None if line.isascii() else _COMMENT.search(line)
+        for place, letter in enumerate(comment.group() if comment else "", comment.start() + 1 if comment else 1):
+            if letter not in "\t\r\x85\u2028\u2029" and (UNSEEN.match(letter) or not letter.isprintable()):
+                message = f"The comment contains the character U+{ord(letter):04X}."
+                yield HIDDEN_IN_COMMENT.finding(Problem(path, (number, place), message))
+                break
 
 
 def _decomposed(text: str, path: str) -> Iterator[Finding]:

@@ -48,13 +48,20 @@ def is_source(folder: Path) -> bool:
     return all((folder / name).is_dir() for name in ("descriptors", "nouns", "templates"))
 
 
-def read_source(root: Path) -> tuple[SourceFile, ...]:
-    """Read the YAML files and locks of a folder of terms, by kind and name; raises ``SourceError`` if it is not one."""
+def read_source(root: Path, *, relative: bool = False) -> tuple[SourceFile, ...]:
+    """Read the YAML files and locks of a folder of terms, by kind and name; raises ``SourceError`` if it is not one.
+
+    Documents have the path that messages show, or if ``relative`` the path in the folder.
+    """
     if not is_source(root):
         raise SourceError(f"{root} is not a folder of terms: it needs descriptors/, nouns/ and templates/")
-    files = [SourceFile(kind, read_document(path, shown_path(path), root)) for kind, path in _yaml_files(root)]
+
+    def name(path: Path) -> str:
+        return str(path.relative_to(root)) if relative else shown_path(path)
+
+    files = [SourceFile(kind, read_document(path, name(path), root)) for kind, path in _yaml_files(root)]
     locks = sorted((root / "releases").glob(f"*{LOCK_SUFFIX}"))
-    files += [SourceFile("locks", read_json(path, shown_path(path), root)) for path in locks]
+    files += [SourceFile("locks", read_json(path, name(path), root)) for path in locks]
     return tuple(files)
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from holisticbias.source.rule import Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000
 MAX_DEPTH = 40
+
+# printable according to Unicode, but invisible: fillers, variation selectors, the blank Braille pattern
+UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 UNREADABLE = Rule(
     "unreadable",
@@ -39,6 +44,12 @@ NOT_NFC = Rule(
     asks="Text is in Unicode normal form C.",
     fix="write the letter and its accent as one character",
     why="A letter followed by a separate accent looks like the accented letter, but a model reads it as another text.",
+)
+HIDDEN_IN_COMMENT = Rule(
+    "hidden-in-comment",
+    asks="Comments have no invisible characters.",
+    fix="remove the character",
+    why="An invisible character in a comment can reverse the line that a reviewer sees, or hide a part of it.",
 )
 YAML_SYNTAX = Rule(
     "yaml-syntax",

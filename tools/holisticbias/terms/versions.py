@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Annotated
 
 from pydantic import Field
 
-Version = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$")]
+_PATTERN = r"^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$"
+Version = Annotated[str, Field(pattern=_PATTERN)]
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is three numbers with dots between them."""
+    return re.fullmatch(_PATTERN, text) is not None
 
 
 @lru_cache(maxsize=1024)

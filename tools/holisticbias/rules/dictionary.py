@@ -1,0 +1,52 @@
+"""The English dictionary: the words in ``words/english.txt`` and in published entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+_WORD = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?")
+_LIST = Path(__file__).with_name("words") / "english.txt"
+
+
+@cache
+def _listed() -> str:
+    return f"\n{_LIST.read_text('utf-8')}"
+
+
+def _in_list(word: str) -> bool:
+    return f"\n{word}\n" in _listed()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text, without a possessive ending; parts of a compound are words."""
+    return [word.removesuffix("'s") for word in _WORD.findall(text)]
+
+
+def known_words(texts: Iterable[str]) -> frozenset[str]:
+    """The words of texts that are known to be right."""
+    return frozenset(word for text in texts for word in words(text))
+
+
+def misspelled(text: str, known: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Yield a message, without a full stop, for each word that is neither known nor in the dictionary as written.
+
+    Words with letters beyond A to Z come from other languages, and unknown words in capitals are abbreviations: both
+    are left out.
+    """
+    for word in words(text):
+        if word in known or not word.isascii() or _in_list(word):
+            continue
+        usual = _usual(word, known)
+        if usual is not None:
+            yield f"The dictionary has {usual!r}, not {word!r}"
+        elif not word.isupper():
+            yield f"The dictionary does not have {word!r}"
+
+
+def _usual(word: str, known: frozenset[str]) -> str | None:
+    """The word with other capitals, as the dictionary or a published entry has it, or None."""
+    forms = (word.lower(), word.capitalize(), word.upper())
+    return next((form for form in forms if form != word and (form in known or _in_list(form))), None)

@@ -1,0 +1,163 @@
+"""Rules on the wording of new terms and nouns: marks, clauses, capitals, articles and spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from holisticbias.rules.characters import odd_character
+from holisticbias.rules.check import Problems, rule
+from holisticbias.rules.dictionary import known_words, misspelled
+from holisticbias.source.document import Keys
+from holisticbias.source.records import EntryFile, Repository
+from holisticbias.terms.entries import Descriptor, Noun
+from holisticbias.terms.grammar import article, is_abbreviation
+
+CONTRIBUTORS = "contributors"  # the source of an entry that no publication has
+
+_MARK = re.compile(r'[!?;()"]|:(?!\d)|[.,]$|(?<=[a-z]{3})\.\s')
+_ABBREVIATED_END = re.compile(r"(?:\w+\.){2,}$")
+_PRONOUNS = "I|i|you|he|she|it|we|they|this|these|those|there|my|your|his|her|our|their"
+_VERBS = (
+    "am|is|are|was|were|be|isn't|aren't|wasn't|weren't|has|have|had|hasn't|haven't|do|does|did|don't|doesn't|can|could|"
+    "can't|cannot|will|would|won't|should|must|suffers|uses|lives|identifies|speaks|wears|needs|likes|loves|hates|"
+    "struggles|experiences|stutters|comes|came|grew|became|goes|feels|gets|looks"
+)
+_PRONOUN_FIRST = re.compile(rf"(?:{_PRONOUNS})(?:'(?:m|re|s|ve|d|ll))?(?=\s|$)")
+_VERB_FIRST = re.compile(rf"(?:{_VERBS})(?=\s|$)")
+_VERB_SECOND = re.compile(r"(?!(?:who|whose|that|which)\b)[\w'-]+ (?=(?:is|are|was|were|am|has|have|had)(?:\s|$))")
+_SUBJECT_AND_VERB = re.compile(
+    rf"(?:(?:{_PRONOUNS})(?:'(?:m|re|s)| (?:am|are|is))|am|is|are) (?:an? )?(?P<is>.+)"
+    rf"|(?:(?:{_PRONOUNS}) )?(?:have|has) (?P<has>.+)"
+)
+_SMALL_WORDS = "with|without|who|whose|who's|that|which|in|on|of|from|at|and|or|living|experiencing|receiving"
+_CAPITAL = re.compile(rf"(?:^|(?<=\s))(?:{'|'.join(word.capitalize() for word in _SMALL_WORDS.split('|'))})(?=\s)")
+# Beginnings that are always heard in the same way; others, such as u, y and eu, depend on the word.
+_SURELY_HEARD = re.compile(
+    r"[bcdfgjklmnpqrstvwz][a-z]|[ai][a-z]|e(?![uw])[a-z]|o(?![nau])[a-z]|h(?:our(?!i)|onest|onor|eir)|"
+    r"h(?!our|onest|onor|eir|erb|istor|omage)[a-z]|\d",
+    re.IGNORECASE,
+)
+
+
+def mark_in(text: str) -> str | None:
+    """The first mark in a text that only sentences and lists have, or None."""
+    found = _MARK.search(text)
+    if found is None or (found.group() == "." and _ABBREVIATED_END.search(text)):
+        return None
+    return found.group().strip()
+
+
+def begins_clause(text: str) -> str | None:
+    """The pronoun or finite verb that begins a clause at the start of a text, or None."""
+    start = text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] in (" ", "'") else text
+    first = _PRONOUN_FIRST.match(start) or _VERB_FIRST.match(start)
+    if first is not None:
+        return text[: first.end()]
+    second = _VERB_SECOND.match(start)
+    return None if second is None else text[second.end() :].split(maxsplit=1)[0]
+
+
+def capital_in(text: str) -> str | None:
+    """The first word in a text that has a capital but should not, such as "With", or None."""
+    found = _CAPITAL.search(text)
+    return None if found is None else found.group()
+
+
+def article_by_sound(text: str) -> str | None:
+    """The article of a text if its sound leaves no doubt, else None."""
+    sure = not is_abbreviation(text) and _SURELY_HEARD.match(text)
+    return article(text, "sound", None) if sure else None
+
+
+def corrected(text: str) -> str:
+    """The text without the marks, subject, verb and capitals that these rules find, as far as that is possible."""
+    text = re.sub(r"[!?;:,.\s]+$", "", text) if mark_in(text) else text
+    clause = _SUBJECT_AND_VERB.fullmatch(text[:1].lower() + text[1:]) if begins_clause(text) else None
+    if clause is not None:
+        text = clause["is"] or f"with {clause['has']}"
+    return _CAPITAL.sub(lambda found: found.group().lower(), text)
+
+
+def _texts(repository: Repository) -> Iterator[tuple[EntryFile, int, Keys, str]]:
+    """The texts and plurals of all terms and nouns, without those that the rule clean-text finds."""
+    for file, i, entry in _terms_and_nouns(repository):
+        for key, text in (("text", entry.text), ("plural", entry.plural)):
+            if text is not None and odd_character(text) is None:
+                yield file, i, (key,), text
+
+
+def _terms_and_nouns(repository: Repository) -> Iterator[tuple[EntryFile, int, Descriptor | Noun]]:
+    return ((file, i, entry) for file, i, entry in repository.entries() if isinstance(entry, Descriptor | Noun))
+
+
+@rule(
+    "sentence-mark",
+    asks="A term or noun has no marks of sentences, such as a full stop at its end.",
+    fix="remove the mark",
+    why="Templates add the marks: a term with its own would end a sentence in the middle.",
+)
+def sentence_mark(repository: Repository) -> Problems:
+    for file, i, keys, text in _texts(repository):
+        mark = mark_in(text)
+        if mark is not None:
+            yield file.entry_problem(i, keys, f"The {keys[-1]} contains {mark!r}.")
+
+
+@rule(
+    "clause",
+    asks="A term or noun is a phrase, without a subject or a verb of its sentence.",
+    fix="write the phrase only, as in 'with asthma' or 'who has asthma'",
+    why="Templates have a subject and a verb already: 'I have asthma' cannot follow 'I met a person'.",
+)
+def clause(repository: Repository) -> Problems:
+    for file, i, keys, text in _texts(repository):
+        word = begins_clause(text)
+        if word is not None:
+            yield file.entry_problem(i, keys, f"{text!r} is part of a sentence: {word!r} begins a clause.")
+
+
+@rule(
+    "capital",
+    asks="Words such as 'with', 'who' and 'of' have no capital.",
+    fix="write this word in small letters",
+    why="A term stands inside a sentence. Capitals of names, and those that communities choose, stay.",
+)
+def capital(repository: Repository) -> Problems:
+    for file, i, keys, text in _texts(repository):
+        word = capital_in(text)
+        if word is not None:
+            yield file.entry_problem(i, keys, f"The {keys[-1]} has {word!r} with a capital.")
+
+
+@rule(
+    "article-sound",
+    asks="A stated article follows the sound of the text.",
+    fix="remove the key: the article is found by sound",
+    why="The key `article` is for texts whose sound their letters do not show, such as abbreviations and 'Uyghur'.",
+)
+def article_sound(repository: Repository) -> Problems:
+    for file, i, entry in _terms_and_nouns(repository):
+        sound = article_by_sound(entry.text) if entry.article is not None else None
+        if sound not in (None, entry.article):
+            yield file.entry_problem(i, ("article",), f"By its sound, it is '{sound} {entry.text}'.")
+
+
+@rule(
+    "unknown-word",
+    asks="The words of a new term are in an English dictionary, spelled as there.",
+    fix="correct the spelling; if it is right, leave it, since reviewers decide",
+    why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. "
+    "Words of published entries, of entries from a publication and of judged entries are not checked.",
+    level="warning",
+    needs=frozenset({"locks"}),
+)
+def unknown_word(repository: Repository) -> Problems:
+    published = {entry for file in repository.locks for entry in file.record.entries}
+    entries = list(_terms_and_nouns(repository))
+    new = [(f, i, e) for f, i, e in entries if e.id not in published and set(e.sources) <= {CONTRIBUTORS}]
+    unjudged = [(f, i, e) for f, i, e in new if not getattr(e, "assessments", ())]
+    known = known_words(e.text for _, _, e in entries if e.id in published) if unjudged else frozenset()
+    for file, i, entry in unjudged:
+        for message in misspelled(entry.text, known):
+            yield file.entry_problem(i, ("text",), f"{message}.")
