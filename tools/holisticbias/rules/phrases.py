@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from holisticbias.rules.check import Problems, rule
+from holisticbias.rules.language import begins_after_noun
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Gender, Noun
 
@@ -15,6 +16,7 @@ _NAMES_A_PERSON = re.compile(r"\w(?:er|or|ist|ee|ie|crat|man|woman|person)$|(?-i
 _HEAD = re.compile(r"([^\s-]+)(?: (?:of|in|on|with|without|from|who)\b.*)?$")
 _ALSO_ADJECTIVES = Path(__file__).with_name("also_adjectives.txt")
 _BINARY = {"female", "male"}
+_SHOWN = 4  # nouns in a message
 
 
 @rule(
@@ -22,9 +24,9 @@ _BINARY = {"female", "male"}
     asks="A term before the noun is an adjective, not a noun.",
     fix="write the adjective, or set position: standalone and give the plural; if dictionaries list the word as an "
     "adjective too, add it to tools/holisticbias/rules/also_adjectives.txt",
-    why='"A casual worker mom" and "orphan people" are not English; "I\'m a casual worker" is. A word counts as a noun if '
-    "it is in nouns/, if it is the noun of a standalone term, or if it ends like the name of a person: -er, -or, "
-    "-ist, -ian, -ee, -ie, -crat or -man.",
+    why='"A casual worker mom" and "orphan people" are not English; "I\'m a casual worker" is. A word counts as a noun '
+    "if it is in nouns/, if it is the noun of a standalone term, or if it ends like the name of a person: -er, -or, "
+    "-ist, -ian, -ee, -ie, -crat, -man, -woman or -person.",
     needs=frozenset({"waivers"}),
 )
 def noun_before_noun(repository: Repository) -> Problems:
@@ -34,9 +36,9 @@ def noun_before_noun(repository: Repository) -> Problems:
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
             word = _head(descriptor.text)
-            if descriptor.position != "before" or descriptor.until is not None or word.casefold() in _also_adjectives():
+            if descriptor.position != "before" or descriptor.until is not None or begins_after_noun(descriptor.text):
                 continue
-            if word in known or _NAMES_A_PERSON.search(word):
+            if word.casefold() not in _also_adjectives() and (word in known or _NAMES_A_PERSON.search(word)):
                 yield file.entry_problem(i, ("text",), f"{word!r} before a noun would be a noun used as an adjective.")
 
 
@@ -71,8 +73,13 @@ def noun_repeated(repository: Repository) -> Problems:
             repeated = [n.text for g, n in nouns if _repeats(words, g, n) and descriptor.goes_with(g, n)]
             if repeated:
                 key = "not_with" if descriptor.not_with else "text"
-                message = f"{descriptor.text!r} repeats or contradicts {', '.join(repeated)}."
-                yield file.entry_problem(i, (key,), message)
+                yield file.entry_problem(i, (key,), f"{descriptor.text!r} repeats or contradicts {_listed(repeated)}.")
+
+
+def _listed(nouns: list[str]) -> str:
+    """The first nouns of a list, and how many more there are."""
+    more = f" and {len(nouns) - _SHOWN} more nouns" if len(nouns) > _SHOWN else ""
+    return ", ".join(nouns[:_SHOWN]) + more
 
 
 def _repeats(words: set[str], gender: Gender, noun: Noun) -> bool:
@@ -84,8 +91,8 @@ def _repeats(words: set[str], gender: Gender, noun: Noun) -> bool:
     "noun-contradicted",
     asks="A term leaves out the nouns that intersections.yaml excludes for it.",
     fix="add the nouns to not_with",
-    why='"An elderly kid" contradicts itself. An exclusion of a bucket and nouns holds for every new term of the bucket; '
-    "the nouns are in each term's `not_with`, since what a term goes with is part of its published entry.",
+    why='"An elderly kid" contradicts itself. An exclusion of a bucket and nouns holds for every new term of the '
+    "bucket. The nouns are in each term's `not_with`, since what a term goes with is part of its published entry.",
     needs=frozenset({"nouns", "waivers", "intersections"}),
 )
 def noun_contradicted(repository: Repository) -> Problems:
@@ -93,14 +100,15 @@ def noun_contradicted(repository: Repository) -> Problems:
     nouns = list(_nouns(repository))
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
-            against = excluded.get(descriptor.id, set()) | excluded.get(f"{file.record.axis}/{descriptor.bucket}", set())
+            against = excluded.get(descriptor.id, set()) | excluded.get(
+                f"{file.record.axis}/{descriptor.bucket}", set()
+            )
             if not against or descriptor.until is not None:
                 continue
             left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
             if left:
                 key = "not_with" if descriptor.not_with else "text"
-                message = f"{descriptor.text!r} contradicts {', '.join(left)}."
-                yield file.entry_problem(i, (key,), message)
+                yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {_listed(left)}.")
 
 
 def _excluded_nouns(repository: Repository) -> dict[str, set[str]]:

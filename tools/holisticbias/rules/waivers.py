@@ -15,7 +15,7 @@ WAIVER_STALE = Rule(
     fix="remove the waiver",
     why="A waiver exempts an entry that was published before the rule existed. No waivers are added, so the list only "
     "becomes shorter.",
-    needs=WITH_ENTRIES,
+    needs=WITH_ENTRIES | {"intersections"},
 )
 WAIVER_NEW = Rule(
     "waiver-new",
