@@ -114,7 +114,8 @@ def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) 
             fillers = []
             alone = [d for d in (first, second) if d.position == "standalone"]
             genders = {d.noun_gender for d in (first, second)} - {"any"}
-            if len(alone) == 1 and len(genders) < 2:
+            denied = {*first.not_with, *second.not_with}
+            if len(alone) == 1 and len(genders) < 2 and denied.isdisjoint({alone[0].noun_gender}):
                 fillers.append((form.before + form.after, form.plural_before + form.plural_after))
             for gender in held.genders if not alone else ():
                 for noun in gender.nouns:

@@ -118,6 +118,10 @@ def _block(
     gender = np.array([d.noun_gender for _, d in descriptors])
     either = (gender == "any")[rows][:, None] | (gender == "any")[columns]
     phrases[one_alone & ~either & (gender[rows][:, None] != gender[columns])] = 0
+    for one in {str(g) for g in gender[alone]} - {"any"}:  # "a male girlfriend"
+        denied = np.array([one in d.not_with for _, d in descriptors], bool)
+        of_gender = alone & (gender == one)
+        phrases[of_gender[rows][:, None] & denied[columns] | denied[rows][:, None] & of_gender[columns]] = 0
     phrases[excluded[np.ix_(rows, columns)]] = 0
     i, j = np.nonzero(phrases)
     return rows[i].astype(np.int32), columns[j].astype(np.int32), phrases[i, j]
