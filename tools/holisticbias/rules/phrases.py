@@ -13,7 +13,7 @@ from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Gender, Noun
 
 _NAMES_A_PERSON = re.compile(r"\w(?:er|or|ist|ee|ie|crat|man|woman|person)$|(?-i:^[a-z]\w*ian$)", re.IGNORECASE)
-_HEAD = re.compile(r"([^\s-]+)(?: (?:of|in|on|with|without|from|who)\b.*)?$")
+_HEAD = re.compile(r"([^\s-]+)(?:[ -](?:of|in|on|with|without|from|who)\b.*)?$")
 _ALSO_ADJECTIVES = Path(__file__).with_name("also_adjectives.txt")
 _BINARY = {"female", "male"}
 _SHOWN = 4  # nouns in a message
