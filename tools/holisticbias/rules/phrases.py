@@ -58,19 +58,19 @@ def _also_adjectives() -> frozenset[str]:
 @rule(
     "noun-repeated",
     asks="A term does not repeat its noun, or the gender of its noun.",
-    fix="add the nouns, or their genders, to not_with",
+    fix="set noun_gender: neutral, or add the nouns or their genders to not_with",
     why='"A female lady" says one thing twice, and "a female uncle" contradicts itself.',
     needs=frozenset({"nouns", "waivers"}),
 )
 def noun_repeated(repository: Repository) -> Problems:
     nouns = list(_nouns(repository))
-    names = {name for gender, noun in nouns for name in (gender, noun.text)}
+    names = {name for gender, noun in nouns for name in (gender, noun.text)} - {"neutral"}
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
-            words = set(re.split(r"[\s-]+", descriptor.text.replace("non-binary", "nonbinary").casefold())) & names
-            if not words or descriptor.until is not None:
+            word = re.split(r"[\s-]", descriptor.text.casefold().replace("non-binary", "nonbinary"))[-1]
+            if word not in names or descriptor.until is not None:
                 continue
-            repeated = [n.text for g, n in nouns if _repeats(words, g, n) and descriptor.goes_with(g, n)]
+            repeated = [n.text for g, n in nouns if _repeats(word, g, n) and descriptor.goes_with(g, n)]
             if repeated:
                 key = "not_with" if descriptor.not_with else "text"
                 yield file.entry_problem(i, (key,), f"{descriptor.text!r} repeats or contradicts {_listed(repeated)}.")
@@ -82,9 +82,9 @@ def _listed(nouns: list[str]) -> str:
     return ", ".join(nouns[:_SHOWN]) + more
 
 
-def _repeats(words: set[str], gender: Gender, noun: Noun) -> bool:
-    """Whether a term with these words repeats the noun or its gender, or says another gender."""
-    return noun.text in words or gender in words - {"neutral"} or bool(words & _BINARY and gender != "neutral")
+def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
+    """Whether the last word of a term is the noun or its gender, or names another gender."""
+    return word in (noun.text, gender) or (word in _BINARY and gender != "neutral")
 
 
 @rule(
