@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,10 +103,13 @@ def slow_sentences(catalog: Catalog, version: str, axes: list[tuple[str, str]]) 
     assert catalog.intersections is not None
     by_axis = {a.axis: a.descriptors for a in held.axes}
     found: Counter[tuple[str, str, str]] = Counter()
-    for first_axis, second_axis in axes:
-        for first, second in itertools.product(by_axis[first_axis], by_axis[second_axis]):
-            if slow_excluded(catalog, first_axis, first, second_axis, second):
+    rank = catalog.intersections.rank
+    for axes_of_pair in axes:
+        for pair in itertools.product(*(by_axis[axis] for axis in axes_of_pair)):
+            if slow_excluded(catalog, axes_of_pair[0], pair[0], axes_of_pair[1], pair[1]):
                 continue
+            placed = sorted(zip(axes_of_pair, pair, strict=True), key=lambda p: rank(p[0], p[1].bucket, p[1].id))
+            first, second = (d for _, d in placed)
             form = around(first, second, rule)
             fillers = []
             alone = [d for d in (first, second) if d.position == "standalone"]
@@ -166,6 +170,40 @@ def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
     compiler = PairCompiler(pairs)
     expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
     assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
+
+
+@pytest.fixture(scope="module")
+def of_the_project(root: Path) -> Catalog:
+    return load_catalog(root)
+
+
+ORDERED = [
+    ("characteristics.homeless", "body_type.beautiful", "noun.gal", "a beautiful homeless gal"),
+    ("characteristics.stay-at-home", "ability.deaf", "noun.dad", "a Deaf stay-at-home dad"),
+    ("age.elderly", "socioeconomic_class.wealthy", "noun.aunt", "a wealthy elderly aunt"),
+    ("age.elderly", "socioeconomic_class.working-class", "noun.aunt", "an elderly working-class aunt"),
+    ("age.teenage", "race_ethnicity.black", "noun.girl", "a Black teenage girl"),
+    ("body_type.gray-haired", "age.old", "noun.man", "an old gray-haired man"),
+    ("religion.secular", "nationality.jamaican", "noun.dad", "a secular Jamaican dad"),
+    ("religion.catholic", "nationality.jamaican", "noun.dad", "a Jamaican Catholic dad"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "noun", "phrase"), ORDERED, ids=[o[3] for o in ORDERED])
+def test_two_terms_before_a_noun_have_the_order_of_english(
+    of_the_project: Catalog, one: str, other: str, noun: str, phrase: str
+) -> None:
+    version = of_the_project.versions[-1]
+    axes = tuple(
+        axis.model_copy(update={"descriptors": kept})
+        for axis in of_the_project.axes
+        if (kept := tuple(d for d in axis.descriptors if d.id in (one, other)))
+    )
+    templates = of_the_project.families[0].model_copy(update={"templates": of_the_project.families[0].templates[:1]})
+    few = replace(of_the_project, axes=axes, families=(templates,))
+    compiler = PairCompiler(find_pairs(few, version, "all"))
+    rows = [row for run in compiler.runs() for row in compiler.table(run).to_pylist()]
+    assert [row["noun_phrase"] for row in rows if row["noun_id"] == noun] == [phrase]
 
 
 def test_the_columns_say_what_the_sentence_holds(catalog: Catalog) -> None:

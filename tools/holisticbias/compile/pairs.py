@@ -51,9 +51,9 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
     """
     held = catalog.at(version)
     settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
-    order = {axis: i for i, axis in enumerate(settings.order)}
-    by_axis = sorted(held.axes, key=lambda a: order.get(a.axis, len(order)))
+    by_axis = sorted(held.axes, key=lambda a: settings.rank(a.axis, None, ""))
     descriptors = tuple((a.axis, d) for a in by_axis for d in a.descriptors)
+    rank = np.array([settings.rank(axis, d.bucket, d.id) for axis, d in descriptors])
     nouns = tuple((g.gender, n) for g in held.genders for n in g.nouns)
     goes = np.array([[d.goes_with(g.gender, n) for g in held.genders for n in g.nouns] for _, d in descriptors], bool)
     excluded = _excluded(descriptors, settings)
@@ -65,6 +65,8 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
     if not any(block[0].size for block in blocks) or not templates:
         raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
     first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    later = rank[first] > rank[second]
+    first, second = np.where(later, second, first), np.where(later, first, second)
     release = catalog.release(version)
     labels = {a.axis: a.label for a in held.axes} if release.layout >= 3 else {}
     return Pairs(descriptors, nouns, templates, goes, first, second, phrases, release.article_rule, labels)
@@ -141,7 +143,7 @@ class Around:
 
 
 def around(first: Descriptor, second: Descriptor, rule: ArticleRule) -> Around:
-    """Arrange two terms around a noun; the axis of ``first`` precedes the axis of ``second`` in the order of axes."""
+    """Arrange two terms around a noun; ``first`` precedes ``second`` in the order of ``intersections.yaml``."""
     before = [d for d in (first, second) if d.position == "before"]
     alone = [d for d in (first, second) if d.position == "standalone"]
     after = [d for d in (first, second) if d.position == "after"]

@@ -82,15 +82,29 @@ def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> t
 
 
 def add_entry(root: Path, draft: Draft) -> Edit:
-    """Add an entry after the last one of its bucket or group, else at the end of its file."""
+    """Add an entry after the last one of its bucket or group, else at the end of its file.
+
+    A descriptor leaves out the nouns that ``intersections.yaml`` excludes for its bucket.
+    """
     path = find_file(root, draft.kind, draft.group)
     content = read_editable(path.read_text("utf-8"))
     entries = content[draft.kind]
     key = "group" if draft.kind == "prompts" else "bucket"
     wanted = draft.entry.get(key)
     places = [i for i, e in enumerate(entries) if wanted is None or e.get(key) == wanted]
-    entries.insert(places[-1] + 1 if places else len(entries), _entry_as_yaml(draft.entry))
+    entry = dict(draft.entry)
+    if draft.kind == "descriptors" and entry.get("position") != "standalone":
+        entry.setdefault("not_with", _excluded_nouns(root, f"{draft.group}/{wanted}") or None)
+    entries.insert(places[-1] + 1 if places else len(entries), _entry_as_yaml(entry))
     return Edit(path, draft.kind, canonical_text(content, draft.kind))
+
+
+def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
+    """The ids of the nouns that ``intersections.yaml`` excludes for a bucket, written as axis/bucket."""
+    path = root / "intersections.yaml"
+    exclusions = read_editable(path.read_text("utf-8")).get("exclusions", ()) if path.exists() else ()
+    named = (name for e in exclusions if selector in e["these"] for name in e["those"])
+    return tuple(dict.fromkeys(name for name in named if name.startswith("noun.")))
 
 
 def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:

@@ -171,21 +171,22 @@ def known_template(repository: Repository) -> Problems:
 
 @rule(
     "known-selector",
-    asks="The axes, buckets and descriptors in intersections.yaml exist.",
-    fix="name an axis, the id of a descriptor, or axis/bucket",
-    needs=frozenset({"descriptors"}),
+    asks="The axes, buckets, descriptors and nouns in intersections.yaml exist.",
+    fix="name an axis, axis/bucket, or the id of a descriptor or a noun",
+    needs=frozenset({"descriptors", "nouns"}),
 )
 def known_selector(repository: Repository) -> Problems:
     axes = {f.record.axis for f in repository.axes}
-    known = {d.id for f in repository.axes for d in f.record.descriptors} | repository.left_out
-    known |= {f"{f.record.axis}/{bucket}" for f in repository.axes for bucket in f.record.buckets}
+    terms = {d.id for f in repository.axes for d in f.record.descriptors} | repository.left_out
+    terms |= {f"{f.record.axis}/{bucket}" for f in repository.axes for bucket in f.record.buckets}
+    nouns = {n.id for f in repository.genders for n in f.record.nouns}
     for file in repository.intersections:
         for i, exclusion in enumerate(file.record.exclusions):
-            for side in ("these", "those"):
+            for side, known in (("these", terms), ("those", terms | nouns)):
                 for k, name in enumerate(getattr(exclusion, side)):
                     if name not in known:
                         message = f"{name!r} is neither the id of a descriptor nor the bucket of an axis."
                         yield file.problem(("exclusions", i, side, k), message)
-        for k, axis in enumerate(file.record.order):
-            if axis not in axes:
-                yield file.problem(("order", k), f"No file has the axis {axis!r}.")
+        for k, name in enumerate(file.record.order):
+            if name not in axes | terms:
+                yield file.problem(("order", k), f"No axis, bucket or descriptor is called {name!r}.")

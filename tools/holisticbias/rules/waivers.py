@@ -17,7 +17,7 @@ WAIVER_STALE = Rule(
     fix="remove the waiver",
     why="A waiver exempts an entry that was published before the rule existed. No waivers are added, so the list only "
     "becomes shorter. A waiver stays when an entry is retired, because earlier versions still have the entry.",
-    needs=WITH_ENTRIES,
+    needs=WITH_ENTRIES | {"intersections"},
 )
 WAIVER_NEW = Rule(
     "waiver-new",

@@ -201,7 +201,7 @@ class WaiversFile(Record):
 
 
 class Exclusion(Record):
-    """Contradicting pairs of descriptors: any of ``these`` with any of ``those``."""
+    """Contradicting pairs: any of ``these`` descriptors with any of ``those`` descriptors or nouns."""
 
     these: tuple[Selector, ...] = Field(min_length=1)
     those: tuple[Selector, ...] = Field(min_length=1)
@@ -211,10 +211,16 @@ class Exclusion(Record):
 class IntersectionsFile(Record):
     """``intersections.yaml``: the order of two descriptors, and pairs that contradict each other."""
 
-    order: tuple[Key, ...] = Field(
-        description="axes in the order of their terms before a noun; the last stands next to the noun"
+    order: tuple[Key | Selector, ...] = Field(
+        description="axes, buckets as axis/bucket, and ids, in the order of their terms before a noun; the last stands "
+        "next to the noun"
     )
     exclusions: tuple[Exclusion, ...] = ()
+
+    def rank(self, axis: str, bucket: str | None, entry: str) -> int:
+        """Place of a term in the order: of its id, else its bucket, else its axis; last if none is listed."""
+        named = (name for name in (entry, f"{axis}/{bucket}", axis) if name in self.order)
+        return next((self.order.index(name) for name in named), len(self.order))
 
 
 class SubsetFile(Record):
