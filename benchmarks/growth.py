@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of terms.
+"""Growth of time and memory with the number of terms.
 
 The descriptors of version 2.0.0 are copied with invented endings: 4 times, 16 times. For each number of copies, each
 phase runs in a new process, in this order; a phase may use what earlier phases left in the folder:
