@@ -160,7 +160,7 @@ def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> Non
 
 def rows(revision: Revision) -> dict[str, tuple[str, str, str]]:
     rule = revision.catalog.release(revision.version).article_rule
-    table = compile_sentences(revision.catalog.at(revision.version), rule).to_pylist()
+    table = compile_sentences(revision.catalog.at(revision.version), rule).read().to_pylist()
     return {r["sentence_id"]: (r["text"], r["axis"] or "no descriptor", r["template_id"]) for r in table}
 
 
