@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -37,7 +38,7 @@ def lazy_digest(parts: Callable[[], Iterable[pa.Table]]) -> tuple[int, str]:
     Raises ``ReleaseError`` if the parts have different columns.
     """
     rows, names, digests = 0, list[str](), list[Any]()
-    with ThreadPoolExecutor() as threads:
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
         for update in (_update_lengths, _update_values):
             rows = 0
             for part in parts():

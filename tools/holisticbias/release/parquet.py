@@ -86,9 +86,18 @@ def read_parts(path: Path) -> Iterator[pa.Table]:
     footer = read_footer(path)
     schema = footer.schema.to_arrow_schema()
     classes = class_names(schema.metadata or {})
-    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema)) as file:
-        for batch in file.iter_batches(ROWS):
-            yield _as_names(pa.Table.from_batches([batch]).replace_schema_metadata(None), classes)
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema), pre_buffer=False) as file:
+        for group in range(footer.num_row_groups):
+            for part in _parts_of_group(file, group):
+                yield _as_names(part.replace_schema_metadata(None), classes)
+
+
+def _parts_of_group(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:
+    """Read a row group, in batches only if it is large: a reader of batches keeps twice the memory."""
+    if file.metadata.row_group(group).num_rows <= ROWS:
+        yield file.read_row_group(group)
+    else:
+        yield from (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS, row_groups=[group]))
 
 
 def _repeated(schema: pa.Schema) -> list[str]:
