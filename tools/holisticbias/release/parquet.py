@@ -65,6 +65,7 @@ def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _joined(parts: Sequence[pa.Table]) -> pa.Table:
     """One table with one dictionary for each column: a row group with several would be stored as plain text."""
+    parts = [part for part in parts if part.num_rows] or parts[:1]
     return parts[0] if len(parts) == 1 else pa.concat_tables(parts).unify_dictionaries()
 
 
