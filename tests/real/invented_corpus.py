@@ -39,7 +39,7 @@ def _without_neutral(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_sentences() -> Iterator[dict[str, Any]]:
-    sentences = compile_tables(load_catalog(), _VERSION)["sentences"]
+    sentences = compile_tables(load_catalog(), _VERSION)["sentences"].read()
     rng = np.random.default_rng(0)
     for group in GROUPS:
         own = sentences.filter(pc.equal(sentences["descriptor_id"], f"nonce.{group}"))

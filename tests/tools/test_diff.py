@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
@@ -21,6 +21,7 @@ from holisticbias.source.findings import Finding
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
 
+NOUN = "(noun) "  # marks a template that must be a noun
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}
 
 
@@ -47,7 +48,10 @@ def make(
                 {
                     "family": "t",
                     "label": "T",
-                    "templates": [{**COMMON, "id": f"t.{i}", "text": t} for i, t in enumerate(templates)],
+                    "templates": [
+                        {**COMMON, "id": f"t.{i}", "text": t.removeprefix(NOUN), "must_be_noun": t.startswith(NOUN)}
+                        for i, t in enumerate(templates)
+                    ],
                 }
             ),
         ),
@@ -129,7 +133,7 @@ terms = st.lists(
 revisions = st.builds(
     make,
     terms,
-    st.sampled_from([[IM], [IM, LIKE], [LIKE]]),
+    st.lists(st.sampled_from([IM, LIKE, NOUN + IM, NOUN + LIKE]), min_size=1, max_size=3),
     st.sampled_from([["person"], ["person", "aunt"]]),
     st.sampled_from(["letter", "sound"]),
 )
@@ -149,16 +153,27 @@ def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> Non
         assert {c.name: (c.added, c.changed, c.gone) for c in counts} == {
             name: tuple(w[name] for w in wanted) for name in set().union(*wanted)
         }
-    for sample in found.samples:
-        assert sample.before == before.get(sample.sentence_id, (None,))[0]
-        assert sample.after == after.get(sample.sentence_id, (None,))[0]
-    total = sum(map(len, groups))
-    assert len(found.samples) == min(10, total)
+    ids = (
+        [k for k in after if k in changed],
+        [k for k in after if k not in before],
+        [k for k in before if k not in after],
+    )
+    assert found.samples == tuple(
+        Sample(k, before.get(k, (None,))[0], after.get(k, (None,))[0]) for k in spread(ids, 10)
+    )
+
+
+def spread(groups: Sequence[Sequence[str]], size: int) -> Iterator[str]:
+    """Sentences at even distances, of the first group before those of the next."""
+    for ids in groups:
+        count = min(size, len(ids))
+        yield from (ids[i * (len(ids) - 1) // max(1, count - 1)] for i in range(count))
+        size -= count
 
 
 def rows(revision: Revision) -> dict[str, tuple[str, str, str]]:
     rule = revision.catalog.release(revision.version).article_rule
-    table = compile_sentences(revision.catalog.at(revision.version), rule).to_pylist()
+    table = compile_sentences(revision.catalog.at(revision.version), rule).read().to_pylist()
     return {r["sentence_id"]: (r["text"], r["axis"] or "no descriptor", r["template_id"]) for r in table}
 
 

@@ -129,14 +129,14 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_one_line(build: Build, case: str) -> None:
-    """``verify`` finds it and ``open_release`` refuses it; nothing hangs or is read."""
+    """``verify`` finds it and ``open_release`` refuses it, at the latest when rows are read; nothing hangs."""
     change, expected = HOSTILE[case]
     folder = build()
     change(folder)
     findings = verify_release(folder)
     assert any(expected in finding for finding in findings), findings
     with pytest.raises(ReleaseError, match=expected):
-        open_release(folder)
+        _ = open_release(folder).sentences
 
 
 def test_a_part_with_other_sentences_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,19 @@ def repeat_text(texts: Sequence[str], index: int, size: int) -> pa.DictionaryArr
     return pa.DictionaryArray.from_arrays(integers(np.full(size, index, np.int32)), strings(texts))
 
 
+def compact(array: pa.Array) -> pa.Array:
+    """Remove the texts that no row uses from the dictionary of a dictionary column; other columns are unchanged."""
+    if not pa.types.is_dictionary(array.type):
+        return array
+    used = np.zeros(len(array.dictionary), bool)
+    used[array.indices.drop_null().to_numpy()] = True
+    if used.all():
+        return array
+    codes = integers((np.cumsum(used) - 1).astype(np.int32)).take(array.indices)
+    texts = array.dictionary.take(integers(np.flatnonzero(used).astype(np.int32)))
+    return pa.DictionaryArray.from_arrays(codes, texts)
+
+
 def surround(before: str, texts: pa.Array, after: str) -> pa.StringArray:
     """Text column with ``before`` and ``after`` around each text."""
     start, end, nothing = strings([before, after, ""])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias.compile.arrays import Bools, Int32s
 from holisticbias.compile.columns import strings
+from holisticbias.errors import ReleaseError
 
 
 def table_digest(table: pa.Table) -> str:
@@ -25,7 +28,41 @@ def table_digest(table: pa.Table) -> str:
     """
     with ThreadPoolExecutor() as threads:
         digests = list(threads.map(_column_digest, table.columns))
-    lines = "".join(f"{name} {digest}\n" for name, digest in zip(table.column_names, digests, strict=True))
+    return _of_columns(table.column_names, digests)
+
+
+def lazy_digest(parts: Callable[[], Iterable[pa.Table]]) -> tuple[int, str]:
+    """Number of rows and digest of a table in parts, which is the ``table_digest`` of the whole table.
+
+    ``parts`` is called twice, because the lengths of all values come before the values; one part is held at a time.
+    Raises ``ReleaseError`` if the parts have different columns.
+    """
+    rows, names, digests = 0, list[str](), list[Any]()
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        for update in (_update_lengths, _update_values):
+            rows = 0
+            for part in parts():
+                if not digests:
+                    names, digests = part.column_names, [hashlib.sha256() for _ in part.column_names]
+                if part.column_names != names:
+                    raise ReleaseError(f"the parts of a table have different columns: {part.column_names}, not {names}")
+                rows += part.num_rows
+                list(threads.map(update, digests, part.columns))
+    return rows, _of_columns(names, [digest.hexdigest() for digest in digests])
+
+
+def _update_lengths(digest: Any, column: pa.ChunkedArray) -> None:
+    for chunk in column.chunks:
+        digest.update(_lengths(_readable(chunk)))
+
+
+def _update_values(digest: Any, column: pa.ChunkedArray) -> None:
+    for chunk in column.chunks:
+        digest.update(_values(_readable(chunk)))
+
+
+def _of_columns(names: Iterable[str], digests: Iterable[str]) -> str:
+    lines = "".join(f"{name} {digest}\n" for name, digest in zip(names, digests, strict=True))
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
@@ -57,12 +94,25 @@ def release_digest(tables: Mapping[str, str]) -> str:
 
 def _column_digest(column: pa.ChunkedArray) -> str:
     digest = hashlib.sha256()
-    texts = [chunk if _is_dictionary(chunk) else _as_text(chunk) for chunk in column.chunks]
+    texts = [_readable(chunk) for chunk in column.chunks]
     for text in texts:
-        digest.update((_dictionary_lengths(text) if _is_dictionary(text) else _byte_lengths(text)).tobytes())
+        digest.update(_lengths(text))
     for text in texts:
-        digest.update(_value_bytes(text.dictionary_decode() if _is_dictionary(text) else text))
+        digest.update(_values(text))
     return digest.hexdigest()
+
+
+def _readable(chunk: pa.Array) -> pa.Array:
+    """The values as text, in a dictionary if they are text in a dictionary."""
+    return chunk if _is_dictionary(chunk) else _as_text(chunk)
+
+
+def _lengths(text: pa.Array) -> bytes:
+    return (_dictionary_lengths(text) if _is_dictionary(text) else _byte_lengths(text)).tobytes()
+
+
+def _values(text: pa.Array) -> memoryview:
+    return _value_bytes(text.dictionary_decode() if _is_dictionary(text) else text)
 
 
 def _is_dictionary(array: pa.Array) -> bool:

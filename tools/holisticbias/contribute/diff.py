@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import Any, Literal
 
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
+from holisticbias.contribute.sentence_changes import Kind, SentenceChanges
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Noun, Template
 
@@ -20,6 +16,7 @@ Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
 Comparable = Literal["same", "superset", "changed"]
 
+KINDS: tuple[Kind, ...] = ("added", "changed", "gone")
 CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
 _NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
@@ -98,16 +95,17 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
     companions = tuple(_companion_counts(before, after))
     if rules[0] == rules[1]:
         before, after = _only_changed(before, after, {e.id for e in entries})
-    a, b = compile_sentences(before, rules[0]), compile_sentences(after, rules[1])
-    pairs = _match(a, b)
+    changes = SentenceChanges(compile_sentences(before, rules[0]), compile_sentences(after, rules[1]))
+    axes, templates = tuple(_counts(changes.by_axis)), tuple(_counts(changes.by_template))
+    added, changed, gone = (sum(getattr(count, kind) for count in templates) for kind in KINDS)
     return Difference(
         f"{old.name} ({old.version})" if old.name != old.version else old.name,
         f"{new.name} ({new.version})" if new.name != new.version else new.name,
         entries,
-        Count("all", len(pairs.added), len(pairs.changed_new), len(pairs.gone)),
-        tuple(_counts(a, b, pairs, "axis")),
-        tuple(_counts(a, b, pairs, "template_id")),
-        tuple(_samples(a, b, pairs, samples)),
+        Count("all", added, changed, gone),
+        axes,
+        templates,
+        tuple(_samples(changes, (added, changed, gone), samples)),
         companions,
     )
 
@@ -201,64 +199,26 @@ def _without_equal(catalog: Catalog, changed: set[str]) -> Catalog:
     return replace(catalog, axes=tuple(axes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """Row numbers of the sentences added, changed (in both tables) and removed."""
-
-    added: npt.NDArray[np.int64]
-    changed_old: npt.NDArray[np.int64]
-    changed_new: npt.NDArray[np.int64]
-    gone: npt.NDArray[np.int64]
-
-
-def _match(old: pa.Table, new: pa.Table) -> _Pairs:
-    """Match the sentences of two tables by id."""
-    old_ids, new_ids = old["sentence_id"].combine_chunks(), new["sentence_id"].combine_chunks()
-    place = pc.index_in(new_ids, value_set=old_ids)
-    held = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
-    there = place.drop_null().to_numpy()
-    differs = pc.not_equal(old["text"].take(pa.array(there)), new["text"].take(pa.array(held)))
-    changed = np.flatnonzero(differs.combine_chunks().to_numpy(zero_copy_only=False))
-    kept = np.zeros(old.num_rows, bool)
-    kept[there] = True
-    is_new = np.ones(new.num_rows, bool)
-    is_new[held] = False
-    return _Pairs(np.flatnonzero(is_new), there[changed], held[changed], np.flatnonzero(~kept))
-
-
-def _counts(old: pa.Table, new: pa.Table, pairs: _Pairs, column: str) -> Iterator[Count]:
-    added, changed, gone = (
-        _value_counts(table[column], rows)
-        for table, rows in ((new, pairs.added), (new, pairs.changed_new), (old, pairs.gone))
-    )
+def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[Count]:
+    added, changed, gone = ({name or "no descriptor": n for name, n in of(kind).items()} for kind in KINDS)
     for name in sorted({*added, *changed, *gone}):
         yield Count(name, added.get(name, 0), changed.get(name, 0), gone.get(name, 0))
 
 
-def _value_counts(column: pa.ChunkedArray, rows: npt.NDArray[np.int64]) -> dict[str, int]:
-    counted = column.cast(pa.string()).take(pa.array(rows)).value_counts().to_pylist()
-    return {c["values"] or "no descriptor": c["counts"] for c in counted}
-
-
-def _samples(old: pa.Table, new: pa.Table, pairs: _Pairs, size: int) -> Iterator[Sample]:
+def _samples(changes: SentenceChanges, counts: tuple[int, int, int], size: int) -> Iterator[Sample]:
     """At most ``size`` samples, evenly spread: changed sentences first, then added, then removed sentences."""
-    for i in _spread(len(pairs.changed_new), size):
-        sentence_id, after = _sentence(new, pairs.changed_new[i])
-        yield Sample(sentence_id, _sentence(old, pairs.changed_old[i])[1], after)
-    left = max(0, size - len(pairs.changed_new))
-    for i in _spread(len(pairs.added), left):
-        sentence_id, text = _sentence(new, pairs.added[i])
-        yield Sample(sentence_id, None, text)
-    for i in _spread(len(pairs.gone), max(0, left - len(pairs.added))):
-        sentence_id, text = _sentence(old, pairs.gone[i])
-        yield Sample(sentence_id, text, None)
+    added, changed, gone = counts
+    left = max(0, size - changed)
+    wanted: tuple[tuple[Kind, int, int], ...] = (
+        ("changed", changed, size),
+        ("added", added, left),
+        ("gone", gone, max(0, left - added)),
+    )
+    for kind, count, most in wanted:
+        yield from (Sample(*found) for found in changes.at(kind, _spread(count, most)))
 
 
 def _spread(size: int, wanted: int) -> tuple[int, ...]:
     """At most ``wanted`` evenly spread positions in a list of length ``size``."""
     count = min(size, wanted)
     return tuple(i * (size - 1) // max(1, count - 1) for i in range(count))
-
-
-def _sentence(table: pa.Table, row: np.int64) -> tuple[str, str]:
-    return table["sentence_id"][int(row)].as_py(), table["text"][int(row)].as_py()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from holisticbias.compile.columns import strings
 from holisticbias.compile.companion_tables import companion_tables
-from holisticbias.compile.digest import release_digest, table_digest
+from holisticbias.compile.digest import lazy_digest, release_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
 from holisticbias.compile.history_table import history_table
+from holisticbias.compile.lazy_tables import InMemory, LazyTables
 from holisticbias.compile.tables import compile_tables
 from holisticbias.release.manifest import DIGESTED, Manifest, TableEntry, written_with
 from holisticbias.release.release import Release
@@ -30,43 +27,35 @@ def build_release(
     ``subset`` names a file in ``subsets/``; ``where`` are filters, see
     ``holisticbias.compile.filters``. A whole version also has the tables ``small``
     (the sentences of the subset of that name) and ``history``, and from layout 4 on
-    ``collections``, ``prompts`` and ``specifications``, if it has such entries. Raises
-    ``UnknownVersionError`` for an unknown version or subset, and
-    ``UnknownTermError`` for a filter that matches nothing.
+    ``collections``, ``prompts`` and ``specifications``, if it has such entries. Sentences
+    are made when they are asked for. Raises ``UnknownVersionError`` for an unknown version or
+    subset, and ``UnknownTermError`` for a filter that matches nothing.
     """
     version = newest_version(catalog) if version is None else version
     conditions = parse_conditions(where)
-    tables = dict(compile_tables(select(catalog, version, conditions) if conditions else catalog, version, subset))
-    if subset is None and not conditions:
-        tables |= _whole_tables(catalog, version, tables["sentences"])
-    digests = {name: table_digest(table) for name, table in tables.items()}
+    selected = select(catalog, version, conditions) if conditions else catalog
+    whole = subset is None and not conditions
+    tables = dict(compile_tables(selected, version, subset, catalog.subsets if whole else ()))
+    if whole:
+        more = {**companion_tables(catalog, version), "history": history_table(catalog, version)}
+        tables |= {name: InMemory(table) for name, table in more.items()}
+    counted = {name: lazy_digest(table.parts) for name, table in tables.items()}
     manifest = Manifest(
         version=version,
         date=catalog.release(version).date,
         subset=subset,
         where=conditions_text(conditions),
-        digest=release_digest({name: digest for name, digest in digests.items() if name in DIGESTED}),
+        digest=release_digest({name: digest for name, (_, digest) in counted.items() if name in DIGESTED}),
         tables={
-            name: TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=digests[name])
-            for name, table in tables.items()
+            name: TableEntry(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
+            for name, (rows, digest) in counted.items()
         },
         source_commit=source_commit,
         written_with=written_with(),
     )
-    return Release(manifest, tables)
+    return Release(manifest, LazyTables(tables))
 
 
 def newest_version(catalog: Catalog) -> str:
     """Newest published version, else newest version in preparation."""
     return (*catalog.versions, *catalog.published)[-1] if catalog.versions else "0.0.0"
-
-
-def _whole_tables(catalog: Catalog, version: str, sentences: pa.Table) -> Mapping[str, pa.Table]:
-    tables = {subset.subset: _of_descriptors(sentences, subset.descriptors) for subset in catalog.subsets}
-    return {**tables, **companion_tables(catalog, version), "history": history_table(catalog, version)}
-
-
-def _of_descriptors(sentences: pa.Table, descriptors: tuple[str, ...]) -> pa.Table:
-    """Sentences with one of the descriptors, and sentences without a descriptor."""
-    chosen = pc.is_in(sentences["descriptor_id"], value_set=strings(descriptors), skip_nulls=True)
-    return sentences.filter(pc.or_(chosen, pc.is_null(sentences["descriptor_id"])))

@@ -85,7 +85,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         done = _write_shards(compiler, runs, part, files, axes, draft)
         manifest = _manifest(draft, entries, files, done)
         for name, table in entries.items():
-            write_parquet(table, part / manifest.tables[name].files[0], axes, draft.label(name))
+            write_parquet([table], part / manifest.tables[name].files[0], axes, draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
         return _finish(manifest, part)

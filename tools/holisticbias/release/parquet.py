@@ -3,55 +3,106 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.compile.columns import integers, strings
+from holisticbias.compile.columns import compact, integers, strings
+from holisticbias.compile.lazy_tables import ROWS
 from holisticbias.release.features import AXES, class_names, schema_metadata
 from holisticbias.release.file_limits import read_footer, require_file
 
 LABEL = b"holisticbias"
 _UNIQUE = ("text", "sentence_id")
-_ROWS_IN_GROUP = 1 << 17
 
 
-def write_parquet(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
-    """Write a table; ``label`` is its ``Manifest.label``."""
-    _write(table, path, axes, label, _ROWS_IN_GROUP, compression_level=3)
+def write_parquet(parts: Iterable[pa.Table], path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
+    """Write a table in parts, in row groups of at most ``ROWS`` rows; ``label`` is its ``Manifest.label``."""
+    _write(_row_groups(parts), path, axes, label, compression_level=3)
 
 
 def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
     """Write one file of a table in several files: one row group, fast compression."""
     fast = {"dictionary_pagesize_limit": 1 << 24, "write_statistics": ["axis_1", "axis_2"]}
-    _write(table, path, axes, label, table.num_rows, compression_level=1, **fast)
+    _write(iter((table,)), path, axes, label, compression_level=1, **fast)
 
 
 def _write(
-    table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str], rows_in_group: int, **settings: object
+    groups: Iterator[pa.Table], path: Path, axes: Sequence[str], label: Mapping[str, str], **settings: object
 ) -> None:
-    table = _as_classes(table, axes)
+    first = _as_classes(next(groups), axes)
     with pq.ParquetWriter(
         path,
-        table.schema,
+        first.schema,
         compression="zstd",
-        use_dictionary=[name for name in table.column_names if name not in _UNIQUE],
+        use_dictionary=[name for name in first.column_names if name not in _UNIQUE],
         store_schema=False,  # readers expect text, not categories
         **settings,
     ) as writer:
-        writer.write_table(table, row_group_size=rows_in_group)
-        writer.add_key_value_metadata({**schema_metadata(table.schema, axes), LABEL: json.dumps(dict(label)).encode()})
+        writer.write_table(first, row_group_size=max(1, first.num_rows))
+        for group in groups:
+            writer.write_table(_as_classes(group, axes), row_group_size=max(1, group.num_rows))
+        writer.add_key_value_metadata({**schema_metadata(first.schema, axes), LABEL: json.dumps(dict(label)).encode()})
+
+
+def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Join small parts and cut large ones; every group has dictionaries of its own texts only."""
+    waiting: list[pa.Table] = []
+    for part in parts:
+        if waiting and sum(p.num_rows for p in waiting) + part.num_rows > ROWS:
+            yield _joined(waiting)
+            waiting = []
+        if part.num_rows > ROWS:
+            yield from (_compacted(part.slice(start, ROWS)) for start in range(0, part.num_rows, ROWS))
+        else:
+            waiting.append(part)
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+    """One table with one dictionary for each column: a row group with several would be stored as plain text."""
+    parts = [part for part in parts if part.num_rows] or parts[:1]
+    return parts[0] if len(parts) == 1 else pa.concat_tables(parts).unify_dictionaries()
+
+
+def _compacted(part: pa.Table) -> pa.Table:
+    whole = part.combine_chunks()
+    columns = [pa.chunked_array([compact(c) for c in column.chunks], column.type) for column in whole.columns]
+    return pa.Table.from_arrays(columns, names=whole.column_names)
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
     schema = read_footer(path).schema.to_arrow_schema()
-    names = [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
-    table = pq.read_table(path, columns=columns, read_dictionary=names).replace_schema_metadata(None)
+    table = pq.read_table(path, columns=columns, read_dictionary=_repeated(schema)).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
+
+
+def read_parts(path: Path) -> Iterator[pa.Table]:
+    """Read a table in parts of at most ``ROWS`` rows, with the column types of ``read_parquet``."""
+    footer = read_footer(path)
+    schema = footer.schema.to_arrow_schema()
+    classes = class_names(schema.metadata or {})
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema), pre_buffer=False) as file:
+        for group in range(footer.num_row_groups):
+            for part in _parts_of_group(file, group):
+                yield _as_names(part.replace_schema_metadata(None), classes)
+
+
+def _parts_of_group(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:
+    """Read a row group, in batches only if it is large: a reader of batches keeps twice the memory."""
+    if file.metadata.row_group(group).num_rows <= ROWS:
+        yield file.read_row_group(group)
+    else:
+        yield from (pa.Table.from_batches([batch]) for batch in file.iter_batches(ROWS, row_groups=[group]))
+
+
+def _repeated(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
 
 
 def _as_classes(table: pa.Table, axes: Sequence[str]) -> pa.Table:

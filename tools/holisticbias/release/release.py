@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import SENTENCES, Manifest
@@ -19,6 +20,7 @@ class Release:
     """The tables of one version: ``sentences``, ``descriptors``, ``nouns``, ``templates`` and tables made from them.
 
     From layout 4 on it also has ``collections``, ``prompts`` and ``specifications``, if the version has such entries.
+    A table is made or read when it is first used, and kept.
 
     ``folder`` is the folder it was opened from, null if it was built.
     """
@@ -45,15 +47,22 @@ class Release:
 
     @property
     def sentences(self) -> pa.Table:
-        """Every sentence, one per row; ``ReleaseError`` for a release of intersections."""
+        """Every sentence, one per row; ``ReleaseError`` for a release of intersections.
+
+        A release that was opened reads them now: ``ReleaseError`` also if the file has changed or cannot be read.
+        """
         if "sentences" not in self.tables:
             raise ReleaseError(f"this part of version {self.version} ({self.manifest.part}) has no table sentences")
         return self.tables["sentences"]
 
     def shards(self, name: str) -> Iterator[pa.Table]:
-        """The parts of a table one by one, for a table that is too large to hold at once."""
+        """The parts of a table one by one, for a table that is too large to hold at once.
+
+        A part of ``intersections`` is one file. A part of another table has at most 131,072 rows, unless the table is in
+        memory: then it is the only part.
+        """
         if name in self.tables:
-            yield self.tables[name]
+            yield from lazy_table(self.tables, name).parts()
             return
         for file in self.manifest.tables[name].files:
             yield read_parquet((self.folder or Path()) / file)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.compile.digest import release_digest, table_digest, texts_digest
+from holisticbias.compile.digest import lazy_digest, release_digest, texts_digest
 from holisticbias.errors import ReleaseError
+from holisticbias.release.features import class_names
 from holisticbias.release.file_limits import LARGEST_MANIFEST, read_footer, require_file, schema_problem
 from holisticbias.release.manifest import (
     CHECKSUMS,
@@ -22,7 +24,7 @@ from holisticbias.release.manifest import (
     file_entry,
     read_manifest,
 )
-from holisticbias.release.parquet import read_label, read_parquet
+from holisticbias.release.parquet import read_label, read_parquet, read_parts
 from holisticbias.release.published_record import part_findings, record_findings
 
 
@@ -144,6 +146,8 @@ def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]
 def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
     """Compare the footers of a table's files with the manifest and the columns of the table; None if all is right.
 
+    Checks the number of rows, the columns and their types, and the names of classes.
+
     Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
     """
     footers = [read_footer(folder / file) for file in entry.files]
@@ -151,7 +155,9 @@ def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
     if rows != entry.rows:
         return f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest"
     for footer in footers:
-        problem = schema_problem(name, footer.schema.to_arrow_schema())
+        schema = footer.schema.to_arrow_schema()
+        class_names(schema.metadata or {})
+        problem = schema_problem(name, schema)
         if problem is not None:
             return f"{folder}: the table {name} {problem}: download or build it again"
     return None
@@ -160,5 +166,4 @@ def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
 def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:
     if name in SHARDED:
         return texts_digest(read_parquet(folder / file, ["text"]) for file in entry.files)
-    table = pa.concat_tables(read_parquet(folder / file) for file in entry.files)
-    return table.num_rows, table_digest(table)
+    return lazy_digest(lambda: chain.from_iterable(read_parts(folder / file) for file in entry.files))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.errors import ReleaseError
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
@@ -23,8 +24,9 @@ def write_release(release: Release, folder: Path) -> Manifest:
     axes = release.tables["descriptors"]["axis"].unique().to_pylist()
     with new_folder(folder, lambda old: holds_same(old, manifest)) as made:
         (made / "data").mkdir()
-        for name, table in release.tables.items():
-            write_parquet(table, made / manifest.tables[name].files[0], axes, manifest.label(name))
+        for name in release.tables:
+            parts = lazy_table(release.tables, name).parts()
+            write_parquet(parts, made / manifest.tables[name].files[0], axes, manifest.label(name))
         (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
         (made / CROISSANT).write_text(render_croissant(manifest, made), "utf-8")
         return write_manifest(manifest, made)

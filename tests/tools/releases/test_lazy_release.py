@@ -1,0 +1,169 @@
+"""Releases verified, opened and written in parts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias import build_release, open_release, write_release
+from holisticbias.compile.lazy_tables import InMemory, LazyTable, LazyTables
+from holisticbias.errors import ReleaseError
+from holisticbias.release.manifest import read_manifest, write_manifest
+from holisticbias.release.release import Release
+from holisticbias.release.verify import verify_release
+from holisticbias.terms.catalog import Catalog
+
+Build = Callable[..., Path]
+SENTENCES = "data/sentences.parquet"
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of at most five rows."""
+    for module in ("compile.phrases", "release.parquet"):
+        monkeypatch.setattr(f"holisticbias.{module}.ROWS", 5)
+
+
+# verifying
+
+
+def sign_again(folder: Path) -> None:
+    manifest = read_manifest(folder)
+    for name in ("manifest.json", "SHA256SUMS"):
+        (folder / name).unlink()
+    write_manifest(manifest, folder)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("column", ["text", "descriptor", "first_turn_only", "sentence_id"])
+def test_verify_finds_a_changed_row_in_any_row_group(build: Build, column: str) -> None:
+    folder = build()
+    path = folder / SENTENCES
+    groups = pq.ParquetFile(path).num_row_groups
+    assert groups > 3
+    table, metadata = pq.read_table(path), pq.read_schema(path).metadata
+    for group in range(groups):
+        rows = table[column].to_pylist()
+        place = sum(pq.ParquetFile(path).metadata.row_group(i).num_rows for i in range(group))
+        rows[place] = not rows[place] if column == "first_turn_only" else f"{rows[place]}s"
+        changed = table.set_column(table.column_names.index(column), column, pa.array(rows))
+        original = path.read_bytes()
+        pq.write_table(changed.replace_schema_metadata(metadata), path, row_group_size=5)
+        sign_again(folder)
+        (finding,) = verify_release(folder)
+        assert "the table sentences has other rows than the manifest" in finding
+        path.write_bytes(original)
+    sign_again(folder)
+    assert verify_release(folder) == ()
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("settings", [{"row_group_size": 1000}, {"row_group_size": 3}, {"use_dictionary": False}])
+def test_rows_written_by_another_program_verify(build: Build, settings: Mapping[str, object]) -> None:
+    folder = build()
+    path = folder / SENTENCES
+    table = pq.read_table(path).replace_schema_metadata(pq.read_schema(path).metadata)
+    pq.write_table(table, path, **settings)
+    sign_again(folder)
+    assert verify_release(folder) == ()
+
+
+def split_file(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Store the sentences in two files, the second one changed."""
+    path = folder / SENTENCES
+    table, metadata = pq.read_table(path), pq.read_schema(path).metadata
+    second = change(table.slice(7)).replace_schema_metadata(metadata)
+    pq.write_table(table.slice(0, 7).replace_schema_metadata(metadata), path)
+    pq.write_table(second, folder / "data" / "more.parquet")
+    content = json.loads((folder / "manifest.json").read_text("utf-8"))
+    content["tables"]["sentences"]["files"] = [SENTENCES, "data/more.parquet"]
+    content["files"]["data/more.parquet"] = {"bytes": 0, "sha256": "0" * 64}
+    (folder / "manifest.json").write_text(json.dumps(content), "utf-8")
+    sign_again(folder)
+
+
+def test_a_table_in_two_files_is_read_whole(build: Build) -> None:
+    folder = build()
+    rows = open_release(folder).sentences.to_pylist()
+    split_file(folder, lambda table: table)
+    assert verify_release(folder) == ()
+    opened = open_release(folder)
+    assert [row for part in opened.shards("sentences") for row in part.to_pylist()] == rows
+    assert opened.sentences.to_pylist() == rows
+
+
+def test_files_of_a_table_with_different_columns_give_one_line(build: Build) -> None:
+    folder = build()
+    split_file(folder, lambda table: table.append_column("more", table["text"]))
+    (finding,) = verify_release(folder)
+    assert "the parts of a table have different columns" in finding
+    with pytest.raises(ReleaseError, match="the table sentences cannot be read"):
+        _ = open_release(folder).sentences
+
+
+# opening
+
+
+def test_an_opened_release_reads_a_table_when_it_is_used_and_keeps_it(build: Build) -> None:
+    folder = build()
+    opened = open_release(folder)
+    assert ("sentences" in opened.tables, "verbs" in opened.tables) == (True, False)
+    descriptors = opened.tables["descriptors"]
+    shutil.rmtree(folder)
+    assert opened.tables["descriptors"] is descriptors
+    with pytest.raises(ReleaseError, match=r"sentences\.parquet has changed since the release was opened"):
+        _ = opened.sentences
+
+
+@pytest.mark.parametrize("use", [lambda release: release.sentences, lambda release: list(release.shards("sentences"))])
+def test_an_opened_release_never_gives_rows_of_another(build: Build, use: Callable[[Release], object]) -> None:
+    opened = open_release(build("one", "0.1.0"))
+    build("one", "0.1.0")  # replaces the folder
+    with pytest.raises(ReleaseError, match="open the release again"):
+        use(opened)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_shards_are_the_sentences_in_parts(build: Build, catalog: Catalog) -> None:
+    for release in (open_release(build()), build_release(catalog, "0.2.0")):
+        parts = list(release.shards("sentences"))
+        assert len(parts) > 3
+        assert max(part.num_rows for part in parts) <= 5
+        assert pa.concat_tables(parts).to_pylist() == release.sentences.to_pylist()
+        assert [part.num_rows for part in release.shards("sentences")] == [release.sentences.num_rows]
+
+
+# interruptions
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A lazy table that is interrupted after its first part."""
+
+    table: pa.Table
+
+    def read(self) -> pa.Table:
+        raise AssertionError("writing reads no whole table")
+
+    def parts(self) -> Iterator[pa.Table]:
+        yield self.table
+        raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_an_interrupted_write_leaves_the_old_release(build: Build, catalog: Catalog, tmp_path: Path) -> None:
+    folder = build()
+    release = build_release(catalog, "0.2.0")
+    kind: dict[str, Callable[[pa.Table], LazyTable]] = {"sentences": Interrupted}
+    tables = LazyTables({name: kind.get(name, InMemory)(table) for name, table in release.tables.items()})
+    with pytest.raises(KeyboardInterrupt):
+        write_release(Release(release.manifest, tables), folder)
+    assert verify_release(folder) == ()
+    assert [p.name for p in tmp_path.iterdir()] == ["release"]
