@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr
 
-from holisticbias_eval.arrays import Floats, Ints
-
-Counts = npt.NDArray[np.signedinteger]
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.statistics.shares import counts_of
 
 EXACT_UP_TO = 8
+_BLOCK = 16
+_MANY_TIES = 8
+_EXACT_FLOAT32 = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,76 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     then decides for all pairs together, and one tie anywhere means that none
     of them uses the exact distribution. If sizes differ, ``stacked`` is ``p``.
     """
-    counts = np.bincount(sample, minlength=samples).astype(np.int64)
-    order = np.argsort(values)
-    values, sample = values[order], sample[order]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool))
-    sizes = np.diff(np.append(starts, len(values)))
-    tied = _tied_members(sample, samples, sizes)
-    wins = _wins(sample, counts, starts, sizes)
+    ranked = _rank(values, sample, samples)
+    counts, tied = ranked.counts, ranked.tied
     first, second = pairs_of(samples)
-    u = wins[first, second]
-    ties = _tie_terms(tied, first, second)
+    u = ranked.wins[first, second].astype(np.float64)
+    ties = _tie_terms(tied)[first, second] if len(tied) else np.zeros(len(first))
     sizes_of_pairs = counts[first], counts[second]
     p = p_values(u, *sizes_of_pairs, ties)
     together = len(tied) > 0 and (counts == counts[0]).all()
     stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if together else p
     u[np.isnan(p)] = np.nan
     return PairwiseTests(first, second, u, p, stacked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Samples by rank: how many values each has, ``wins`` of each over each other, and ``tied`` values in each."""
+
+    counts: Ints
+    wins: Floats
+    tied: Floats
+
+
+def _rank(values: Floats, sample: Ints, samples: int) -> _Ranked:
+    order = np.argsort(values)
+    values, sample = values[order], sample[order]
+    counts = np.bincount(sample, minlength=samples).astype(np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool))
+    sizes = np.diff(np.append(starts, len(values)))
+    return _Ranked(counts, _wins(sample, counts, starts, sizes), _tied_members(sample, samples, sizes))
+
+
+def count_different_rows(values: Floats) -> Ints:
+    """Count the pairs of rows with p < 0.05 in one call, and the tested pairs: shape ``[2]``.
+
+    The same as counting in ``pairs_of_rows(values).stacked``, without a p-value of each pair.
+    """
+    present = ~np.isnan(values)
+    rows, size = len(values), values.shape[1]
+    if not present.all() or rows < 2 or not size:
+        return counts_of(pairs_of_rows(values).stacked)
+    ranked = _rank(values.ravel(), np.repeat(np.arange(rows), size), rows)
+    middle = size * size / 2
+    distance = np.abs(ranked.wins - middle)
+    differs = np.triu(distance >= _critical_distance(size, asymptotic=len(ranked.tied) > 0), 1)
+    if len(ranked.tied):
+        ties = _tie_terms(ranked.tied)
+        one, other = np.nonzero(np.triu(ties > 0, 1))
+        sizes = np.full(len(one), size)
+        u = ranked.wins[one, other].astype(np.float64)
+        differs[one, other] = _asymptotic_p(u, sizes, sizes, ties[one, other]) < SIGNIFICANCE
+    return np.array([int(differs.sum()), rows * (rows - 1) // 2])
+
+
+def tied_pairs(values: Floats) -> Bools:
+    """Whether the pooled values of each pair of rows have ties: shape ``[pairs]``."""
+    present = ~np.isnan(values)
+    tied = _rank(values[present], np.nonzero(present)[0], len(values)).tied
+    first, second = pairs_of(len(values))
+    found: Bools = _tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _critical_distance(size: int, *, asymptotic: bool) -> float:
+    """How far U must be from its mean for p < 0.05, for two samples of this size without ties."""
+    u = np.arange(-(-(size**2) // 2), size**2 + 1).astype(np.float64)
+    sizes, ties = np.full(len(u), size), np.zeros(len(u))
+    p = _asymptotic_p(u, sizes, sizes, ties) if asymptotic else p_values(u, sizes, sizes, ties)
+    significant = u[p < SIGNIFICANCE]
+    return float(significant[0] - size**2 / 2) if len(significant) else np.inf
 
 
 def pairs_of_rows(values: Floats) -> PairwiseTests:
@@ -97,32 +153,45 @@ def _wins(sample: Ints, counts: Ints, starts: Ints, sizes: Ints) -> Floats:
 
     ``sample`` is in the order of the values; ``starts`` and ``sizes`` are those of the runs of equal values.
     """
-    found = np.zeros((len(counts), len(counts)))
-    if not len(sample):
-        return found
-    # most of the time goes into sums over whole columns of small numbers
-    kind = np.int16 if int(counts.max()) ** 2 <= np.iinfo(np.int16).max else np.int64
-    below = np.zeros((len(sample) + 1, len(counts)), kind)
-    below[np.arange(1, len(sample) + 1), sample] = 1
-    np.cumsum(below, axis=0, out=below)
-    by_sample = np.argsort(sample.astype(np.int32), kind="stable")
-    present = np.flatnonzero(counts)
-    if len(starts) == len(sample):
-        found[present] = _sums_by_sample(below[by_sample], counts[present])
-        return found
-    lower, upper = (np.repeat(edge, sizes)[by_sample] for edge in (starts, starts + sizes))
-    found[present] = _sums_by_sample(below[lower], counts[present])
-    found[present] += _sums_by_sample(below[upper], counts[present])
-    return found / 2
+    tied_pairs = int((sizes * (sizes - 1) // 2).sum())
+    if tied_pairs > _MANY_TIES * len(sample):
+        return _wins_of_runs(sample, len(counts), sizes)
+    found = _wins_in_order(sample, len(counts), int(counts.max(initial=0)))
+    for size in np.unique(sizes[sizes > 1]):
+        later, earlier = np.tril_indices(int(size), -1)
+        members = sample[starts[sizes == size][:, None] + np.arange(size)]
+        np.add.at(found, (members[:, later], members[:, earlier]), -0.5)
+        np.add.at(found, (members[:, earlier], members[:, later]), 0.5)
+    return found
 
 
-def _sums_by_sample(rows: Counts, counts: Ints) -> Counts:
-    sums: Counts
-    if (counts == counts[0]).all():
-        sums = rows.reshape(len(counts), int(counts[0]), -1).sum(axis=1, dtype=rows.dtype)
-    else:
-        sums = np.add.reduceat(rows, np.cumsum(counts) - counts, axis=0)
-    return sums
+def _wins_in_order(sample: Ints, samples: int, largest: int) -> Floats:
+    """Count how often a value of each sample comes after one of each other: shape ``[samples, samples]``.
+
+    Values in different blocks of consecutive values are counted by one matrix product, those in one block pair by pair.
+    """
+    blocks = -(-len(sample) // _BLOCK)
+    padded = np.full(blocks * _BLOCK, samples, np.int64)  # the padding is one more sample, which is dropped
+    padded[: len(sample)] = sample
+    width = samples + 1
+    block = np.repeat(np.arange(blocks) * width, _BLOCK)
+    kind = np.float32 if largest**2 < _EXACT_FLOAT32 else np.float64
+    inside = np.bincount(block + padded, minlength=blocks * width).reshape(blocks, width).astype(kind)
+    before = np.cumsum(inside, axis=0) - inside
+    later, earlier = np.tril_indices(_BLOCK, -1)
+    placed = padded.reshape(blocks, _BLOCK)
+    pairs = np.bincount((placed[:, later] * width + placed[:, earlier]).ravel(), minlength=width**2)
+    found: Floats = (inside.T @ before + pairs.reshape(width, width))[:samples, :samples]
+    return found
+
+
+def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
+    """The same as ``_wins``, for values of which most are tied."""
+    run = np.repeat(np.arange(len(sizes)) * samples, sizes)
+    inside = np.bincount(run + sample, minlength=len(sizes) * samples).reshape(len(sizes), samples).astype(np.float64)
+    before = np.cumsum(inside, axis=0) - inside
+    found: Floats = inside.T @ (before + inside / 2)
+    return found
 
 
 def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
@@ -155,12 +224,11 @@ def exact_p_values(n1: int, n2: int) -> Floats:
     return np.array([min(1.0, 2 * int(at_least[u]) / total) for u in extreme])
 
 
-def _tie_terms(tied: Floats, first: Ints, second: Ints) -> Floats:
-    """The sum of t^3 - t over groups of t equal values in each pair's pooled sample, by expanding (a + b)^3."""
-    squares = tied**2
+def _tie_terms(tied: Floats) -> Floats:
+    """The sum of t^3 - t over groups of t equal values in each two samples pooled: shape ``[samples, samples]``."""
     alone = (tied**3 - tied).sum(axis=0)
-    crossed = squares.T @ tied
-    terms: Floats = alone[first] + alone[second] + 3 * (crossed[first, second] + crossed[second, first])
+    crossed = (tied**2).T @ tied  # expands (a + b)^3
+    terms: Floats = alone[:, None] + alone + 3 * (crossed + crossed.T)
     return terms
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
-import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.shares.figures import Share
-from holisticbias_eval.statistics.cells import Cell, Crossing
+from holisticbias_eval.statistics.cells import Cell
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 
 
@@ -52,33 +50,4 @@ def _share(
         significant=significant,
         untested=untested,
         share=significant / pairs if pairs else None,
-    )
-
-
-def tests_table(crossing: Crossing, tests: Sequence[PairwiseTests]) -> pa.Table:
-    """Every test: a row for each pair of descriptors of an axis in a template.
-
-    The columns are ``axis, template, first, second, u, p, significant``; the last
-    three are null if a descriptor has no value. ``p`` is the p-value of the pair
-    by itself; shares count ``significant``; see ``PairwiseTests``.
-    """
-    found = [_cell_table(cell, own) for cell, own in zip(crossing.cells, tests, strict=True)]
-    return pa.concat_tables(found).unify_dictionaries()
-
-
-def _cell_table(cell: Cell, tests: PairwiseTests) -> pa.Table:
-    def named(places: Ints, names: Sequence[str]) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(places.astype(np.int32), pa.array(names, pa.string()))
-
-    one = np.zeros(len(tests.p), np.int64)
-    return pa.table(
-        {
-            "axis": named(one, [cell.axis]),
-            "template": named(one, [cell.template]),
-            "first": named(tests.first, cell.descriptors),
-            "second": named(tests.second, cell.descriptors),
-            "u": pa.array(tests.u, from_pandas=True),
-            "p": pa.array(tests.p, from_pandas=True),
-            "significant": pa.array(tests.stacked < SIGNIFICANCE, mask=np.isnan(tests.p)),
-        }
     )
