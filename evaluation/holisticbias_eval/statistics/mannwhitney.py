@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +11,6 @@ from scipy.special import ndtr
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.statistics.shares import counts_of
 
 EXACT_UP_TO = 8
 _BLOCK = 16
@@ -82,21 +82,41 @@ def count_different_rows(values: Floats) -> Ints:
 
     The same as counting in ``pairs_of_rows(values).stacked``, without a p-value of each pair.
     """
-    present = ~np.isnan(values)
-    rows, size = len(values), values.shape[1]
-    if not present.all() or rows < 2 or not size:
-        return counts_of(pairs_of_rows(values).stacked)
+    found = function_of_p(values, _differs)
+    known = ~np.isnan(found)
+    return np.array([int(found[known].sum()), int(known.sum())])
+
+
+def _differs(p: Floats) -> Floats:
+    return np.where(np.isnan(p), np.nan, p < SIGNIFICANCE)
+
+
+def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """A function of each p-value in ``pairs_of_rows(values).stacked``: shape ``[pairs]``.
+
+    If no value is missing, it is computed once for each U instead of each pair without ties.
+    """
+    rows, size = values.shape
+    if np.isnan(values).any() or rows < 2 or not size:
+        return function(pairs_of_rows(values).stacked)
     ranked = _rank(values.ravel(), np.repeat(np.arange(rows), size), rows)
-    middle = size * size / 2
-    distance = np.abs(ranked.wins - middle)
-    differs = np.triu(distance >= _critical_distance(size, asymptotic=len(ranked.tied) > 0), 1)
-    if len(ranked.tied):
-        ties = _tie_terms(ranked.tied)
-        one, other = np.nonzero(np.triu(ties > 0, 1))
-        sizes = np.full(len(one), size)
-        u = ranked.wins[one, other].astype(np.float64)
-        differs[one, other] = _asymptotic_p(u, sizes, sizes, ties[one, other]) < SIGNIFICANCE
-    return np.array([int(differs.sum()), rows * (rows - 1) // 2])
+    first, second = pairs_of(rows)
+    u, asymptotic = ranked.wins[first, second].astype(np.float64), len(ranked.tied) > 0
+    found: Floats = _by_u(function, size, asymptotic=asymptotic)[u.astype(np.int64)]
+    if asymptotic:
+        ties = _tie_terms(ranked.tied)[first, second]
+        tied = np.flatnonzero(ties)
+        sizes = np.full(len(tied), size)
+        found[tied] = function(_asymptotic_p(u[tied], sizes, sizes, ties[tied]))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _by_u(function: Callable[[Floats], Floats], size: int, *, asymptotic: bool) -> Floats:
+    """A function of the p-value of every U of two samples of this size without ties: shape ``[size * size + 1]``."""
+    u = np.arange(size**2 + 1).astype(np.float64)
+    sizes, ties = np.full(len(u), size), np.zeros(len(u))
+    return function(_asymptotic_p(u, sizes, sizes, ties) if asymptotic else p_values(u, sizes, sizes, ties))
 
 
 def tied_pairs(values: Floats) -> Bools:
@@ -106,16 +126,6 @@ def tied_pairs(values: Floats) -> Bools:
     first, second = pairs_of(len(values))
     found: Bools = _tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
     return found
-
-
-@lru_cache(maxsize=256)
-def _critical_distance(size: int, *, asymptotic: bool) -> float:
-    """How far U must be from its mean for p < 0.05, for two samples of this size without ties."""
-    u = np.arange(-(-(size**2) // 2), size**2 + 1).astype(np.float64)
-    sizes, ties = np.full(len(u), size), np.zeros(len(u))
-    p = _asymptotic_p(u, sizes, sizes, ties) if asymptotic else p_values(u, sizes, sizes, ties)
-    significant = u[p < SIGNIFICANCE]
-    return float(significant[0] - size**2 / 2) if len(significant) else np.inf
 
 
 def pairs_of_rows(values: Floats) -> PairwiseTests:
@@ -157,8 +167,8 @@ def _wins(sample: Ints, counts: Ints, starts: Ints, sizes: Ints) -> Floats:
     if tied_pairs > _MANY_TIES * len(sample):
         return _wins_of_runs(sample, len(counts), sizes)
     found = _wins_in_order(sample, len(counts), int(counts.max(initial=0)))
-    for size in np.unique(sizes[sizes > 1]):
-        later, earlier = np.tril_indices(int(size), -1)
+    for size in {*sizes[sizes > 1].tolist()} if tied_pairs else ():
+        earlier, later = pairs_of(size)
         members = sample[starts[sizes == size][:, None] + np.arange(size)]
         np.add.at(found, (members[:, later], members[:, earlier]), -0.5)
         np.add.at(found, (members[:, earlier], members[:, later]), 0.5)
@@ -178,7 +188,7 @@ def _wins_in_order(sample: Ints, samples: int, largest: int) -> Floats:
     kind = np.float32 if largest**2 < _EXACT_FLOAT32 else np.float64
     inside = np.bincount(block + padded, minlength=blocks * width).reshape(blocks, width).astype(kind)
     before = np.cumsum(inside, axis=0) - inside
-    later, earlier = np.tril_indices(_BLOCK, -1)
+    earlier, later = pairs_of(_BLOCK)
     placed = padded.reshape(blocks, _BLOCK)
     pairs = np.bincount((placed[:, later] * width + placed[:, earlier]).ravel(), minlength=width**2)
     found: Floats = (inside.T @ before + pairs.reshape(width, width))[:samples, :samples]
@@ -196,6 +206,8 @@ def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
 
 def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
     """The number of values of each sample in each run of two or more equal values: shape ``[runs, samples]``."""
+    if not (sizes > 1).any():
+        return np.zeros((0, samples))
     tied = np.repeat(sizes > 1, sizes)
     run = np.repeat(np.cumsum(sizes > 1) - 1, sizes)[tied]
     members = np.zeros((int((sizes > 1).sum()), samples))

@@ -16,7 +16,6 @@ from holisticbias_eval.statistics.mannwhitney import (
     count_different_rows,
     p_values,
     pairs_of,
-    pairs_of_rows,
     tied_pairs,
 )
 
@@ -195,8 +194,3 @@ def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
     nouns = values.shape[1]
     significant, tested = np.stack([count_different_rows(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
     return significant, tested
-
-
-def stacked_p(values: Floats) -> Floats:
-    """P-values of all pairs of descriptors, tested in one call; ``values`` has shape ``[descriptors, nouns]``."""
-    return pairs_of_rows(values).stacked

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.measures.shares.figures import Share
 from holisticbias_eval.statistics.cells import Cell
+from holisticbias_eval.statistics.groups_of_rows import compared_pairs
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.shares import counts_of
 
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
     """Count the pairs of a cell."""
-    tested = ~np.isnan(tests.p)
-    return _share(
-        cell.axis,
-        cell.template,
-        len(cell.descriptors),
-        int(tested.sum()),
-        int((tests.stacked < SIGNIFICANCE).sum()),
-        int((~tested).sum()),
-    )
+    return share_of_cell(cell, counts_of(tests.stacked))
+
+
+def share_of_cell(cell: Cell, counts: Ints) -> Share:
+    """The share of a cell whose pairs were counted: ``counts`` are those that differ and those that were tested."""
+    significant, tested = counts.tolist()
+    compared = len(compared_pairs(len(cell.descriptors))[0])
+    return _share(cell.axis, cell.template, len(cell.descriptors), tested, significant, compared - tested)
 
 
 def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
