@@ -102,7 +102,7 @@ class ScoringJob(Job):
         """
         with display.step("Preparing to score"):
             together = self.asked.together
-            order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
+            order = np.argsort(together.lengths(), kind="stable")
             spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
             return self.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
 

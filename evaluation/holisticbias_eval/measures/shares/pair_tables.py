@@ -57,7 +57,8 @@ def pairs_table(crossing: Crossing, tests: Sequence[PairwiseTests], effects: Seq
     ``rank_biserial`` and ``nats`` (above zero if the first is less likely).
     Values are null if the pair was never tested.
     """
-    measured = zip(crossing.cells, tests, effects or [None] * len(tests), strict=True)
+    known: Sequence[PairFigures | None] = effects or [None] * len(tests)
+    measured = zip(crossing.cells, tests, known, strict=True)
     return pa.concat_tables([_axis_pairs(list(cells)) for _, cells in groupby(measured, lambda found: found[0].axis)])
 
 
