@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
@@ -19,6 +21,7 @@ from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.retained import Retained
 from holisticbias_eval.measures.retention import Retention
 from holisticbias_eval.measures.sentiment import Sentiment
+from holisticbias_eval.measures.shares.changes import COMPARED
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.measures.toxicity import Toxicity
@@ -44,3 +47,16 @@ MEASURES: dict[str, Measure] = {
     "dialogue_state": DialogueState(),
     "retained": Retained(),
 }
+
+
+def shown_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of the answers that the reports of these measures use; None means all."""
+    shown = [MEASURES[name].shown if name in MEASURES else None for name in measures]
+    known = [columns for columns in shown if columns is not None]
+    return tuple(dict.fromkeys(name for columns in known for name in columns)) if len(known) == len(shown) else None
+
+
+def compared_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of the answers that comparing runs of these measures uses; None means all."""
+    shown = shown_columns(measures)
+    return None if shown is None else (*shown, *COMPARED)

@@ -171,10 +171,12 @@ class Measure(ABC):
     A new measure is a subclass in one file, and one line in ``MEASURES``: all
     commands, results, reports and the registry then include it. ``resamples`` says
     whether figures are left out without settings; otherwise settings are always given.
+    ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
     """
 
     info: ClassVar[Info]
     needs: ClassVar[Needs] = Needs()
+    shown: ClassVar[tuple[str, ...] | None] = None
     resamples: ClassVar[bool] = True
     prompts: ClassVar[Prompts]
 

@@ -52,15 +52,24 @@ def align_rows(first: pa.Table, second: pa.Table) -> Aligned:
 
     Raises ``SelectionError`` if they have no sentence in common.
     """
-    place = pc.index_in(first["sentence_id"], second["sentence_id"].combine_chunks()).to_numpy(zero_copy_only=False)
-    rows = np.flatnonzero(~np.isnan(place)) if place.dtype.kind == "f" else np.arange(len(place))
-    sides = ((first, rows), (second, place[rows].astype(np.int64)))
+    rows = _same_rows(first["sentence_id"], second["sentence_id"])
+    sides = ((first, rows[0]), (second, rows[1]))
     known = [~np.isnan(table["perplexity"].to_numpy()[own]) for table, own in sides]
-    equal = pc.equal(*(table["text"].take(pa.array(own)) for table, own in sides))
+    whole = all(len(own) == table.num_rows and (np.diff(own) > 0).all() for table, own in sides)
+    equal = pc.equal(*(table["text"] if whole else table["text"].take(pa.array(own)) for table, own in sides))
     same: Bools = equal.to_numpy() & known[0] & known[1]
     if not same.any():
         raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
-    return Aligned(sides[0][1], sides[1][1], same)
+    return Aligned(*rows, same)
+
+
+def _same_rows(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """The rows with equal ids, in the order of the first column."""
+    if first.equals(second):  # runs of one release
+        return np.arange(len(first)), np.arange(len(first))
+    place = pc.index_in(first, second.combine_chunks())
+    rows = np.flatnonzero(place.is_valid().to_numpy())
+    return rows, place.drop_null().to_numpy().astype(np.int64)
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:

@@ -17,6 +17,9 @@ from holisticbias_eval.statistics.groups_of_rows import count_different
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 
+COMPARED = (*CROSSED, "sentence_id", "text", "perplexity", "nll")
+"""The columns that the comparison of two runs uses."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Count:
