@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -155,7 +155,8 @@ def _job(
         scored=len(asked.spans),
         skipped=prompts.skipped(release.sentences),
     )
-    return ScoringJob(release, engine, stored, asked, distinct, rows, prompts, signature)
+    named = replace(release, tables={})  # the sentences are in ``asked``
+    return ScoringJob(named, engine, stored, asked, distinct, rows, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:

@@ -9,25 +9,26 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, count_different_rows, pairs_of, pairs_of_rows
 
-ALL_PAIRS_UP_TO = 12_000
+ALL_PAIRS_UP_TO = 200
+PAIRS = 12_000
 SMALLEST_GROUP = 64
 _SEED = 0
 
 
 @lru_cache(maxsize=64)
 def groups_of_rows(rows: int) -> tuple[Ints, ...]:
-    """The rows of each group, sorted; one group of all rows if they have at most 12,000 pairs.
+    """The rows of each group, sorted; one group of all rows if there are at most 200.
 
     More rows are divided at random, with a fixed seed, into groups of nearly one size: as large as 12,000 pairs in all
-    allow, but of 64 rows at least. Every row is in the same number of pairs, give or take one, so that the pairs
-    within groups estimate a share of all pairs with no more variance than as many pairs of other rows (Lee 1990,
+    allow, but of about 64 rows at least. Every row is in the same number of pairs, give or take one, so that the pairs
+    within groups estimate a share of all pairs with no more variance than as many pairs drawn at random (Lee 1990,
     U-Statistics, 4.3: balanced incomplete designs).
     """
-    if rows * (rows - 1) // 2 <= ALL_PAIRS_UP_TO:
+    if rows <= ALL_PAIRS_UP_TO:
         return (np.arange(rows),)
-    size = max(SMALLEST_GROUP, 1 + 2 * ALL_PAIRS_UP_TO // rows)
+    size = max(SMALLEST_GROUP, 1 + 2 * PAIRS // rows)
     order = np.random.default_rng(_SEED).permutation(rows)
-    return tuple(np.sort(group) for group in np.array_split(order, max(1, rows // size)))
+    return tuple(np.sort(group) for group in np.array_split(order, -(-rows // size)))
 
 
 @lru_cache(maxsize=64)

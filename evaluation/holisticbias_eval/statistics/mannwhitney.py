@@ -15,6 +15,7 @@ from holisticbias_eval.figures import SIGNIFICANCE
 EXACT_UP_TO = 8
 _BLOCK = 16
 _MANY_TIES = 8
+_MANY_SIZES = 12
 _EXACT_FLOAT32 = 1 << 24
 
 
@@ -53,8 +54,7 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     ties = _tie_terms(tied)[first, second] if len(tied) else np.zeros(len(first))
     sizes_of_pairs = counts[first], counts[second]
     p = p_values(u, *sizes_of_pairs, ties)
-    together = len(tied) > 0 and (counts == counts[0]).all()
-    stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if together else p
+    stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if _is_stacked(ranked) else p
     u[np.isnan(p)] = np.nan
     return PairwiseTests(first, second, u, p, stacked)
 
@@ -94,29 +94,37 @@ def _differs(p: Floats) -> Floats:
 def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Floats:
     """A function of each p-value in ``pairs_of_rows(values).stacked``: shape ``[pairs]``.
 
-    If no value is missing, it is computed once for each U instead of each pair without ties.
+    It is computed once for each U and sizes of samples, and again only for pairs with ties.
     """
-    rows, size = values.shape
-    if np.isnan(values).any() or rows < 2 or not size:
+    present = ~np.isnan(values)
+    ranked = _rank(values[present], np.nonzero(present)[0], len(values))
+    first, second = pairs_of(len(values))
+    u, asymptotic = ranked.wins[first, second].astype(np.float64), _is_stacked(ranked)
+    sizes, kind = np.unique(ranked.counts, return_inverse=True)
+    if len(sizes) > _MANY_SIZES or not len(first):
         return function(pairs_of_rows(values).stacked)
-    ranked = _rank(values.ravel(), np.repeat(np.arange(rows), size), rows)
-    first, second = pairs_of(rows)
-    u, asymptotic = ranked.wins[first, second].astype(np.float64), len(ranked.tied) > 0
-    found: Floats = _by_u(function, size, asymptotic=asymptotic)[u.astype(np.int64)]
-    if asymptotic:
+    by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
+    starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
+    found: Floats = np.concatenate(by_size)[starts[kind[first], kind[second]] + u.astype(np.int64)]
+    if len(ranked.tied):
         ties = _tie_terms(ranked.tied)[first, second]
         tied = np.flatnonzero(ties)
-        sizes = np.full(len(tied), size)
-        found[tied] = function(_asymptotic_p(u[tied], sizes, sizes, ties[tied]))
+        sizes_of_pairs = ranked.counts[first[tied]], ranked.counts[second[tied]]
+        found[tied] = function(p_values(u[tied], *sizes_of_pairs, ties[tied]))
     return found
 
 
-@lru_cache(maxsize=256)
-def _by_u(function: Callable[[Floats], Floats], size: int, *, asymptotic: bool) -> Floats:
-    """A function of the p-value of every U of two samples of this size without ties: shape ``[size * size + 1]``."""
-    u = np.arange(size**2 + 1).astype(np.float64)
-    sizes, ties = np.full(len(u), size), np.zeros(len(u))
-    return function(_asymptotic_p(u, sizes, sizes, ties) if asymptotic else p_values(u, sizes, sizes, ties))
+@lru_cache(maxsize=1024)
+def _by_u(function: Callable[[Floats], Floats], n1: int, n2: int, *, asymptotic: bool) -> Floats:
+    """A function of the p-value of every U of two samples of these sizes without ties: shape ``[n1 * n2 + 1]``."""
+    u = np.arange(n1 * n2 + 1).astype(np.float64)
+    sizes, ties = (np.full(len(u), n1), np.full(len(u), n2)), np.zeros(len(u))
+    return function(_asymptotic_p(u, *sizes, ties) if asymptotic else p_values(u, *sizes, ties))
+
+
+def _is_stacked(ranked: _Ranked) -> bool:
+    """Whether the normal approximation is used for all pairs: samples of one size are tested together, with ties."""
+    return len(ranked.tied) > 0 and bool((ranked.counts == ranked.counts[0]).all())
 
 
 def tied_pairs(values: Floats) -> Bools:

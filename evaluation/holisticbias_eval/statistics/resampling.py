@@ -95,13 +95,14 @@ def _limits(values: Floats, weights: Ints) -> _Limits:
     counts, again = (w @ present.T.astype(np.int64) for w in (weights, weights**3 - weights))
     n1, n2 = counts.T[:, None, :], counts.T[None, :, :]
     known = (n1 > 0) & (n2 > 0)
+    normal: Bools = np.logical_and.reduce(np.minimum(n1, n2) > EXACT_UP_TO, axis=2)
     margin = np.where(known, _margin(n1, n2, again.T[:, None, :] + again.T[None, :, :]), np.inf)
     return _Limits(
         kind.reshape(-1),
         (n1 * n2 / 2).astype(np.float32),
         (np.floor(2 * margin) / 2).astype(np.float32),  # U and its mean are halves of whole numbers
         known,
-        (np.minimum(n1, n2) > EXACT_UP_TO).all(axis=2),
+        normal,
     )
 
 

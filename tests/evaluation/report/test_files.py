@@ -33,7 +33,7 @@ def test_a_name_used_by_an_earlier_measure_is_preceded_by_the_measures() -> None
     both = replace(report, chapters=(*report.chapters, other))
     assert dict(drawables(both))["zest.keenness"] is bars
     assert dict(tables(both))["zest.keenness"] is bars
-    assert "keenness" in drawables(both)
+    assert "keenness" in dict(drawables(both))
 
 
 def test_csv_is_of_the_first_table_and_an_image_of_the_first_chart() -> None:

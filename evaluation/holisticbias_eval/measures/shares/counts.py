@@ -20,33 +20,36 @@ def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
 def share_of_cell(cell: Cell, counts: Ints) -> Share:
     """The share of a cell whose pairs were counted: ``counts`` are those that differ and those that were tested."""
     significant, tested = counts.tolist()
-    compared = len(compared_pairs(len(cell.descriptors))[0])
-    return _share(cell.axis, cell.template, len(cell.descriptors), tested, significant, compared - tested)
-
-
-def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
-    """Add up the cells of an axis or of a template."""
-    found = [c for c in cells if axis in (None, c.axis) and template in (None, c.template)]
-    counts = [c.descriptors for c in found]
-    return _share(
-        axis,
-        template,
-        max(counts) if axis else sum(counts),
-        sum(c.pairs for c in found),
-        sum(c.significant for c in found),
-        sum(c.untested for c in found),
+    descriptors = len(cell.descriptors)
+    compared, every = len(compared_pairs(descriptors)[0]), descriptors * (descriptors - 1) // 2
+    return Share(
+        axis=cell.axis,
+        template=cell.template,
+        descriptors=descriptors,
+        pairs=tested,
+        significant=significant,
+        untested=compared - tested,
+        share=significant / tested if tested else None,
+        **({"drawn": compared, "drawn_from": every} if compared < every else {}),
     )
 
 
-def _share(
-    axis: str | None, template: str | None, descriptors: int, pairs: int, significant: int, untested: int
-) -> Share:
+def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
+    """Add up the cells of an axis or of a template; templates have the same pairs of descriptors, axes others."""
+    found = [c for c in cells if axis in (None, c.axis) and template in (None, c.template)]
+    combine = max if axis else sum
+    pairs, significant, untested = (
+        sum(getattr(c, name) for c in found) for name in ("pairs", "significant", "untested")
+    )
+    some = any(c.drawn_from for c in found)
     return Share(
         axis=axis,
         template=template,
-        descriptors=descriptors,
+        descriptors=combine(c.descriptors for c in found),
         pairs=pairs,
         significant=significant,
         untested=untested,
         share=significant / pairs if pairs else None,
+        drawn=combine(c.drawn or c.pairs + c.untested for c in found) if some else None,
+        drawn_from=sum(c.drawn_from or c.pairs + c.untested for c in found) if some else None,
     )
