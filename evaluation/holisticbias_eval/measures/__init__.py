@@ -8,6 +8,7 @@ from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.group_perplexity import GroupPerplexity
+from holisticbias_eval.measures.intersections import Intersections
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
@@ -46,6 +47,7 @@ MEASURES: dict[str, Measure] = {
     "retention": Retention(),
     "dialogue_state": DialogueState(),
     "retained": Retained(),
+    "intersections": Intersections(),
 }
 
 

@@ -45,7 +45,8 @@ LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes")
 CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
 RESULTS = AnswerFile("results", ("task", "metric", "value"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
-KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS)
+INTERSECTIONS = AnswerFile("intersections", ("axis", "descriptor_id", "median_perplexity", "stance_difference"))
+KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS)
 """All kinds of tables of answers."""
 TEXTS = ("response_id", "group", "prompt", "response", "text")
 """The columns of responses that are texts about groups."""
@@ -83,7 +84,8 @@ class Run:
 
     The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``), scored pairs of
     sentences (``scored_pairs.parquet``), scored lines (``scored_lines.parquet``), candidates of a classification task
-    (``candidates.parquet``) or the numbers of another program (``results.parquet``).
+    (``candidates.parquet``), the numbers of another program (``results.parquet``) or intersections
+    (``intersections.parquet``).
     """
 
     result: Result
@@ -102,7 +104,7 @@ def write_run(run: Run, folder: Path) -> None:
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
     """The kind of a table of answers, by a column that only this kind has."""
     known = {"response": RESPONSES, "other_sentence": PAIRS, "line_id": LINES, "candidate_id": CANDIDATES,
-             "metric": RESULTS}  # fmt: skip
+             "metric": RESULTS, "stance_difference": INTERSECTIONS}  # fmt: skip
     return next((kind for column, kind in known.items() if column in columns), SCORES)
 
 
