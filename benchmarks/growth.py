@@ -6,7 +6,8 @@ phase runs in a new process, in this order; a phase may use what earlier phases 
 - ``build`` compiles the release and writes it;
 - ``open`` opens it and reads its descriptors, but no sentence;
 - ``verify`` checks it;
-- ``diff`` compares its terms with version 2.0.0.
+- ``diff`` compares its terms with version 2.0.0;
+- ``scores``, ``statistics`` and ``compare``: see ``growth_statistics.py``.
 
 ``PHASE_exponent`` is the slope of the logarithm of the processor time over the logarithm of the number of sentences: it
 is 1 if time grows like the work. ``PHASE_peak_mb`` is the peak memory of the process (10^6 bytes) at 4 times.
@@ -17,6 +18,7 @@ is 1 if time grows like the work. ``PHASE_peak_mb`` is the peak memory of the pr
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -94,7 +96,24 @@ def diff(_: Path, copies: int) -> None:
     assert (compare(before, after).sentences.added > 0) == (copies > 1)
 
 
-PHASES: Mapping[str, Phase] = {"build": build, "open": open_folder, "verify": verify, "diff": diff}
+def of_statistics(name: str) -> Phase:
+    """A phase of ``growth_statistics.py``, which is imported when it runs."""
+
+    def phase(folder: Path, copies: int) -> None:
+        getattr(importlib.import_module("growth_statistics"), name)(folder, copies)
+
+    return phase
+
+
+PHASES: Mapping[str, Phase] = {
+    "build": build,
+    "open": open_folder,
+    "verify": verify,
+    "diff": diff,
+    "scores": of_statistics("write_scores"),
+    "statistics": of_statistics("statistics"),
+    "compare": of_statistics("compare"),
+}
 NOT_FITTED = ("diff",)  # with one copy it has nothing to compare
 
 

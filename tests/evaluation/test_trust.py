@@ -107,7 +107,7 @@ def test_draws_lie_around_the_share_observed() -> None:
     nouns = noun_draws(20, 100, np.random.default_rng(0))
     measured = measure_cell(cell, pairs_of_rows(cell.values), 0, nouns, QUICK, np.random.SeedSequence(0))
     significant, tested = measured.drawn.sum(axis=1)
-    observed = share_of(measured.pairs.p)
+    observed = share_of(measured.tests.stacked)
     assert observed is not None
     assert significant / tested > observed + 0.03
     assert drawn_shares([measured], None).mean() == pytest.approx(observed)

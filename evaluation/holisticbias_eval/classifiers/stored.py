@@ -66,7 +66,8 @@ def _read_stored(distinct: pa.Array, store: ShardStore | None, values: Floats) -
     """Fill in the values that are stored; return the positions of the texts that are not."""
     if store is None or not len(distinct):
         return np.arange(len(distinct))
-    asked, held = pa.Table.from_arrays([distinct], [_KEY]), store.read()
+    asked = pa.Table.from_arrays([distinct], [_KEY])
+    held = store.read(asked)
     missing = store.missing(asked, held)
     known = np.setdiff1d(np.arange(len(distinct)), missing)
     rows = store.look_up(asked.take(pa.array(known)), held)

@@ -80,6 +80,7 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
     """Compare two runs, or sets of runs."""
     from rich.console import Console
 
+    from holisticbias_eval.measures import compared_columns
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.compared_sets import sets_report
     from holisticbias_eval.report.runs import comparison_report
@@ -89,7 +90,7 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
 
     sets = find_sets(folders)
     if len(sets) == 2 and all(found.is_single for found in sets):
-        one, other = (read_run(found.runs[""]) for found in sets)
+        one, other = (read_run(found.runs[""], compared_columns) for found in sets)
         compared = compare_runs(one, other)
         return compared, comparison_report(compared, other, aims or sets[1].aims)
     display = Display(Console(stderr=True))

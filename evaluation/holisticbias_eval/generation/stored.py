@@ -54,7 +54,8 @@ class StoredGenerator(Generator):
 
     def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses that are stored, then make and store the others."""
-        asked, held = requests.table(), self._store.read()
+        asked = requests.table()
+        held = self._store.read(asked)
         missing = self._store.missing(asked, held)
         known = _others(len(requests), missing)
         done = len(known)

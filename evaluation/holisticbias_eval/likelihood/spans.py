@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.errors import SelectionError
@@ -18,6 +20,44 @@ SPAN_FIELDS = (
     ("stop", pa.int32()),
     ("context", pa.large_string()),
 )
+_AT_ONCE = 16_384
+
+
+class Texts(Sequence[str]):
+    """Texts in an Arrow array: about their UTF-8 bytes each, where a Python string takes 50 bytes more."""
+
+    def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
+        chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+        self.array: pa.LargeStringArray = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in chunks])
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        found: str = self.array[int(place)].as_py()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self.array.slice(start, _AT_ONCE).to_pylist()
+
+
+def _taken(texts: Sequence[str], rows: Ints) -> Sequence[str]:
+    return Texts(texts.array.take(pa.array(rows))) if isinstance(texts, Texts) else [texts[i] for i in rows]
+
+
+def _lengths(texts: Sequence[str]) -> Int32s:
+    """The number of characters of each text."""
+    if isinstance(texts, Texts):
+        counted: Int32s = pc.utf8_length(texts.array).to_numpy().astype(np.int32)
+        return counted
+    return np.fromiter(map(len, texts), np.int32, len(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +80,32 @@ class Spans:
 
     def take(self, rows: Ints) -> Spans:
         """Select rows by position, in the given order."""
-        return Spans([self.text[i] for i in rows], self.start[rows], self.stop[rows], [self.context[i] for i in rows])
+        return Spans(_taken(self.text, rows), self.start[rows], self.stop[rows], _taken(self.context, rows))
+
+    def lengths(self) -> Int32s:
+        """The number of characters of each text."""
+        return _lengths(self.text)
 
     def table(self) -> pa.Table:
         """The spans as an Arrow table with the columns ``SPAN_FIELDS``."""
-        columns = (list(self.text), self.start, self.stop, list(self.context))
-        arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, SPAN_FIELDS, strict=True)]
+        columns = (_as_arrow(self.text), pa.array(self.start), pa.array(self.stop), _as_arrow(self.context))
+        arrays = [values.cast(kind) for values, (_, kind) in zip(columns, SPAN_FIELDS, strict=True)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(SPAN_FIELDS))
+
+
+def _as_arrow(texts: Sequence[str]) -> pa.Array:
+    return texts.array if isinstance(texts, Texts) else pa.array(list(texts), pa.large_string())
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    if isinstance(one, Texts) and isinstance(other, Texts):
+        return Texts(pa.chunked_array([one.array, other.array]))
+    return [*one, *other]
 
 
 def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:
     """One span per text, from its first character to its last."""
-    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
-    return Spans(texts, np.zeros(len(texts), np.int32), lengths, context or [""] * len(texts))
+    return Spans(texts, np.zeros(len(texts), np.int32), _lengths(texts), context or [""] * len(texts))
 
 
 def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] | None = None) -> Spans:
@@ -77,10 +130,10 @@ def _find(text: str, phrase: str) -> int:
 def joined(one: Spans, other: Spans) -> Spans:
     """The rows of both, one after the other."""
     return Spans(
-        [*one.text, *other.text],
+        _joined(one.text, other.text),
         np.concatenate((one.start, other.start)),
         np.concatenate((one.stop, other.stop)),
-        [*one.context, *other.context],
+        _joined(one.context, other.context),
     )
 
 

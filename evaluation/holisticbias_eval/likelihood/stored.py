@@ -77,11 +77,11 @@ class StoredScorer(Scorer):
 
     def blocks(self, distinct: Spans) -> list[Spans]:
         """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
-        return self._missing_blocks(distinct, self._store.read())
+        return self._missing_blocks(distinct, self._store.read(distinct.table()))
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Read the scores of distinct spans, and score the missing ones."""
-        held = [self._store.read()]
+        held = [self._store.read(spans.table())]
         blocks = self._missing_blocks(spans, held[0])
         kept = len(spans) - sum(map(len, blocks))
         self._count(kept, len(spans))
@@ -98,7 +98,8 @@ class StoredScorer(Scorer):
 
     def _missing_blocks(self, distinct: Spans, held: pa.Table) -> list[Spans]:
         missing = distinct.take(self._store.missing(distinct.table(), held))
-        texts = pa.array([c + t for c, t in zip(missing.context, missing.text, strict=True)], pa.large_string())
+        columns = (missing.table()[name].combine_chunks() for name in ("context", "text"))
+        texts = pc.binary_join_element_wise(*columns, pa.scalar("", pa.large_string()))
         order, size = pc.sort_indices(texts).to_numpy().astype(np.int64), self._scorer.block_size
         return [missing.take(order[start : start + size]) for start in range(0, len(order), size)]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.group_perplexity import GroupPerplexity
+from holisticbias_eval.measures.intersections import Intersections
 from holisticbias_eval.measures.likelihood_bias import LikelihoodBias
 from holisticbias_eval.measures.love_hate import LoveHate
 from holisticbias_eval.measures.measure import Measure
@@ -19,6 +22,7 @@ from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.retained import Retained
 from holisticbias_eval.measures.retention import Retention
 from holisticbias_eval.measures.sentiment import Sentiment
+from holisticbias_eval.measures.shares.changes import COMPARED
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.measures.toxicity import Toxicity
@@ -43,4 +47,18 @@ MEASURES: dict[str, Measure] = {
     "retention": Retention(),
     "dialogue_state": DialogueState(),
     "retained": Retained(),
+    "intersections": Intersections(),
 }
+
+
+def shown_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of the answers that the reports of these measures use; None means all."""
+    shown = [MEASURES[name].shown if name in MEASURES else None for name in measures]
+    known = [columns for columns in shown if columns is not None]
+    return tuple(dict.fromkeys(name for columns in known for name in columns)) if len(known) == len(shown) else None
+
+
+def compared_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of the answers that comparing runs of these measures uses; None means all."""
+    shown = shown_columns(measures)
+    return None if shown is None else (*shown, *COMPARED)

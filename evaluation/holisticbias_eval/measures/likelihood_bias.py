@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
@@ -29,4 +30,5 @@ class LikelihoodBias(ShareMeasure):
         better={"share": "lower"},
     )
     prompts = RELEASE_SENTENCES
+    shown = SHOWN
     words = PERPLEXITIES

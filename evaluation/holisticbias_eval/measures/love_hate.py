@@ -17,7 +17,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.love_hate import love_hate_section
-from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
@@ -45,6 +45,7 @@ class LoveHate(Measure):
         better={"love_hate": "nearer zero"},
     )
     prompts = RELEASE_SENTENCES
+    shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
         """Compute the differences, their shares, and the size expected by chance; needs no settings."""

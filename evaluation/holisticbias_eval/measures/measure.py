@@ -61,12 +61,13 @@ class Info:
 
 Answers = Literal[
     "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences", "lines", "candidates",
-    "results",
+    "results", "intersections",
 ]  # fmt: skip
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
 probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
 sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
-text; candidates of a classification task; or the numbers that another program reports."""
+text; candidates of a classification task; the numbers that another program reports; or the likelihoods of sentences
+with two descriptors, summarised by their descriptors."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -79,9 +80,10 @@ _ANSWERS: Mapping[Answers, str] = {
     "lines": "likelihoods of lines of a text",
     "candidates": "answers to a classification task after fine-tuning",
     "results": "numbers that another program reports",
+    "intersections": "likelihoods of sentences with two descriptors",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results")
+_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results", "intersections")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,12 @@ class Measure(ABC):
     A new measure is a subclass in one file, and one line in ``MEASURES``: all
     commands, results, reports and the registry then include it. ``resamples`` says
     whether figures are left out without settings; otherwise settings are always given.
+    ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
     """
 
     info: ClassVar[Info]
     needs: ClassVar[Needs] = Needs()
+    shown: ClassVar[tuple[str, ...] | None] = None
     resamples: ClassVar[bool] = True
     prompts: ClassVar[Prompts]
 

@@ -10,6 +10,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
+from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
@@ -35,6 +36,7 @@ class Medians(Measure):
         by=("axis", "descriptor"),
     )
     prompts = RELEASE_SENTENCES
+    shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
         """Compute the medians; they need no settings."""

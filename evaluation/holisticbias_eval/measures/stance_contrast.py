@@ -13,6 +13,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -54,6 +55,7 @@ class StanceContrast(Measure):
         better={"shared_contrast": "nearer zero"},
     )
     prompts: ClassVar[Prompts] = RELEASE_SENTENCES
+    shown = SHOWN
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The seed and the number of permutations, the tests and their corrections."""

@@ -13,6 +13,7 @@ from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
 from holisticbias_eval.pipeline.continuing import prepare_continuing
+from holisticbias_eval.pipeline.intersection_scoring import prepare_intersections
 from holisticbias_eval.pipeline.jobs import Job, find_release
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.pipeline.retention import MEASURED, RetainOptions, prepare_retention
@@ -21,11 +22,12 @@ from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions, prepare_
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.intersections import INTERSECTIONS
 from holisticbias_eval.prompts.pairs import PairPrompts
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 
-Source = Literal["pairs", "test set", "retention", "texts", "scores", "responses"]
+Source = Literal["pairs", "test set", "retention", "texts", "scores", "responses", "intersections"]
 """The source of the texts that the measures of a run need."""
 Measures = Sequence[tuple[str, ...]]
 
@@ -57,6 +59,8 @@ def source_of(measures: Sequence[str]) -> Source:
         return "pairs"
     if prompts is TEST_SETS:
         return "test set"
+    if prompts is INTERSECTIONS:
+        return "intersections"
     if prompts is COLLECTION_PROMPTS:
         return "texts"
     return "scores" if isinstance(prompts, ScoredPrompts) else "responses"
@@ -123,6 +127,13 @@ def _scores(asked: _Asked, measures: Measures) -> Sequence[Job]:
     return prepare_scoring(asked.model, release, measures, given.scoring, given.store, given.context, asked.display)
 
 
+def _intersections(asked: _Asked, measures: Measures) -> Sequence[Job]:
+    given, release = asked.given, asked.release()
+    return prepare_intersections(
+        asked.model, release, measures, given.scoring, given.store, given.context, asked.display
+    )
+
+
 def _responses(asked: _Asked, measures: Measures) -> Sequence[Job]:
     return prepare_answering(asked.model, asked.release(), measures, asked.given.answering, asked.display)
 
@@ -137,6 +148,7 @@ _SOURCES: Mapping[Source, Callable[[_Asked, Measures], Sequence[Job]]] = {
     "test set": _test_set,
     "retention": _retention,
     "scores": _scores,
+    "intersections": _intersections,
     "responses": _responses,
     "texts": _texts,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -94,22 +94,25 @@ class ScoringJob(Job):
         return Plan(len(self.distinct), missing, work, seconds)
 
     def _probe(self, display: Display) -> Probe | None:
-        """Measure the error of the scores before any text is scored or read from the store.
-
-        The tested texts are of all lengths. They include the longest in characters,
-        which are most likely the longest in tokens, because a block with longer texts
-        would be tested again.
-        """
+        """Measure the error of the scores before any text is scored or read from the store."""
         with display.step("Preparing to score"):
-            together = self.asked.together
-            order = np.argsort(np.fromiter(map(len, together.text), np.int64), kind="stable")
-            spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
-            return self.scorer.probe(together.take(np.unique(np.concatenate((spread, order[-_TRIED:])))))
+            return self.scorer.probe(texts_to_try(self.asked.together))
 
     def scored(self, display: Display) -> pa.Table:
         """Score, and add the scores to what was asked."""
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
             return self.asked.answer(score_spans(self.distinct, self.scorer, scored).take(self.rows))
+
+
+def texts_to_try(spans: Spans) -> Spans:
+    """The texts on which the error of the scores is measured, of all lengths.
+
+    They include the longest in characters, which are most likely the longest in
+    tokens, because a block with longer texts would be tested again.
+    """
+    order = np.argsort(spans.lengths(), kind="stable")
+    spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
+    return spans.take(np.unique(np.concatenate((spread, order[-_TRIED:]))))
 
 
 def prepare_scoring(
@@ -123,9 +126,13 @@ def prepare_scoring(
 ) -> list[ScoringJob]:
     """Start the engine, once for all runs, and prepare the run of each entry of ``measures``.
 
-    Raises ``EvaluationError`` if a measure does not support the model's kind, and
+    Raises ``EvaluationError`` if a measure does not support the model's kind or the release, and
     ``SelectionError`` if the release has no sentence for a measure.
     """
+    if "sentences" not in release.tables:
+        raise EvaluationError(
+            f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
+        )
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         engine = start_engine(model, display.notice, options)
     for names in measures:
@@ -155,7 +162,8 @@ def _job(
         scored=len(asked.spans),
         skipped=prompts.skipped(release.sentences),
     )
-    return ScoringJob(release, engine, stored, asked, distinct, rows, prompts, signature)
+    named = replace(release, tables={})  # the sentences are in ``asked``
+    return ScoringJob(named, engine, stored, asked, distinct, rows, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
-from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.likelihood.spans import Texts, whole
 from holisticbias_eval.prompts.columns import OPTIONAL_COLUMNS, SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
@@ -15,12 +15,12 @@ from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_se
 
 def _ask(release: Release, draw: Draw) -> Asked:
     """Select the sentences; each phrase is read under the context of its sentence."""
-    selected = _with_stances(select_sentences(release.sentences), release.tables["templates"])
+    selected = with_stances(select_sentences(release.sentences), release.tables["templates"])
     selected = with_axis_labels(selected, release.tables["descriptors"])
     columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
-    texts = selected["text"].to_pylist()
+    texts = Texts(selected["text"])
     contexts = draw(texts)
-    return Asked(selected.select(columns), whole(texts, contexts), whole(_phrases(selected).to_pylist(), contexts))
+    return Asked(selected.select(columns), whole(texts, contexts), whole(Texts(_phrases(selected)), contexts))
 
 
 def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
@@ -36,7 +36,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
     return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
 
 
-def _with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
+def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
     """Add the templates that each sentence's template paraphrases or opposes, if the release has them."""
     places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
     for name in ("paraphrase_of", "opposite_of"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.sections import (
@@ -56,12 +57,17 @@ PREFERENCES = {
 """Community preferences: the name and the meaning of each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chapter:
-    """The sections of a measure."""
+    """The sections of a measure, or how to make them: they are made when they are asked for."""
 
     info: Info
-    sections: tuple[Section, ...]
+    made: tuple[Section, ...] | Callable[[], tuple[Section, ...]]
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections, in order."""
+        return self.made() if callable(self.made) else self.made
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +99,14 @@ Part = Section | Table | Chart
 Kinds = tuple[type | tuple[type, ...], ...]
 
 
-def tables(report: Report) -> dict[str, Table | Chart]:
-    """Everything that can be written as CSV, by name: tables, then charts with other names."""
-    return {name: part for name, part in _named(report, (Table, CHARTS)) if not isinstance(part, Section)}
+def tables(report: Report) -> Iterator[tuple[str, Table | Chart]]:
+    """Everything that can be written as CSV, with its name: tables, then charts with other names."""
+    return ((name, part) for name, part in _named(report, (Table, CHARTS)) if not isinstance(part, Section))
 
 
-def drawables(report: Report) -> dict[str, Part]:
-    """Everything that can be drawn, by name: charts, then tables and sections with other names."""
-    return dict(_named(report, (CHARTS, Table, Section)))
+def drawables(report: Report) -> Iterator[tuple[str, Part]]:
+    """Everything that can be drawn, with its name: charts, then tables and sections with other names."""
+    return _named(report, (CHARTS, Table, Section))
 
 
 def _named(report: Report, kinds: Kinds) -> Iterator[tuple[str, Part]]:

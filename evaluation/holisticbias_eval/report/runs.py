@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
@@ -28,7 +29,7 @@ def run_report(run: Run) -> Report:
     subjects = dict.fromkeys(measure.prompts.subject for measure in measures)
     return Report(
         title=run_title(signature),
-        chapters=tuple(Chapter(measure.info, measure.sections(view)) for measure in measures),
+        chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),
         signature=tuple(signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),

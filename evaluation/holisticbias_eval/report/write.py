@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -49,9 +49,13 @@ def render_part(report: Report, form: Literal["csv", "svg", "png"], part: str | 
     return svg.encode() if form == "svg" else render_png(svg)
 
 
-def _pick(parts: Mapping[str, T], name: str | None) -> T:
-    if not parts:
+def _pick(parts: Iterable[tuple[str, T]], name: str | None) -> T:
+    """The part of this name, or the first; later chapters are not made."""
+    names = []
+    for found, part in parts:
+        if name in (None, found):
+            return part
+        names.append(found)
+    if not names:
         raise ReportError("the report has no table and no chart")
-    if name is not None and name not in parts:
-        raise ReportError(f"there is no part {name!r}; there are: {', '.join(parts)}")
-    return parts[name] if name is not None else next(iter(parts.values()))
+    raise ReportError(f"there is no part {name!r}; there are: {', '.join(names)}")

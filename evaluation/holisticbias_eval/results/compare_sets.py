@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
+from holisticbias_eval.measures import compared_columns
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import Run, read_run
@@ -83,9 +84,9 @@ def _compare(
     failed: list[str] = []
     for pair in matched:
         step(f"{other.name}: {pair.name}" if pair.name else other.name)
-        second = read_run(pair.second)
+        second = read_run(pair.second, compared_columns)
         try:
-            compared = compare_runs(read_run(pair.first), second)
+            compared = compare_runs(read_run(pair.first, compared_columns), second)
         except SelectionError as error:
             if len(matched) == 1:
                 raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -45,7 +45,8 @@ LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes")
 CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
 RESULTS = AnswerFile("results", ("task", "metric", "value"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
-KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS)
+INTERSECTIONS = AnswerFile("intersections", ("axis", "descriptor_id", "median_perplexity", "stance_difference"))
+KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS)
 """All kinds of tables of answers."""
 TEXTS = ("response_id", "group", "prompt", "response", "text")
 """The columns of responses that are texts about groups."""
@@ -83,7 +84,8 @@ class Run:
 
     The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``), scored pairs of
     sentences (``scored_pairs.parquet``), scored lines (``scored_lines.parquet``), candidates of a classification task
-    (``candidates.parquet``) or the numbers of another program (``results.parquet``).
+    (``candidates.parquet``), the numbers of another program (``results.parquet``) or intersections
+    (``intersections.parquet``).
     """
 
     result: Result
@@ -102,7 +104,7 @@ def write_run(run: Run, folder: Path) -> None:
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
     """The kind of a table of answers, by a column that only this kind has."""
     known = {"response": RESPONSES, "other_sentence": PAIRS, "line_id": LINES, "candidate_id": CANDIDATES,
-             "metric": RESULTS}  # fmt: skip
+             "metric": RESULTS, "stance_difference": INTERSECTIONS}  # fmt: skip
     return next((kind for column, kind in known.items() if column in columns), SCORES)
 
 
@@ -123,7 +125,27 @@ def _answer_file(folder: Path) -> AnswerFile | None:
     return next((kind for kind in KINDS if (folder / kind.file).is_file()), None)
 
 
-def read_run(folder: Path) -> Run:
+class _Tables(Mapping[str, pa.Table]):
+    """The tables of details of a run's folder; each is read when it is asked for."""
+
+    def __init__(self, folder: Path, answers: AnswerFile) -> None:
+        self._paths = {path.stem: path for path in sorted(folder.glob("*.parquet")) if path.name != answers.file}
+
+    def __getitem__(self, name: str) -> pa.Table:
+        return _read_table(self._paths[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+Columns = Callable[[Sequence[str]], Sequence[str] | None]
+"""The columns of the answers that are needed of a run of these measures; None means all."""
+
+
+def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
@@ -136,11 +158,11 @@ def read_run(folder: Path) -> Run:
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
     content = _read_bytes(folder / RESULT)
-    found = _read_answers(folder, answers)
-    tables = {path.stem: _read_table(path) for path in sorted(folder.glob("*.parquet")) if path.name != answers.file}
+    tables = _Tables(folder, answers)
     if not is_first_form(content):
-        return Run(_checked(folder, lambda: Result.model_validate_json(content)), found, tables)
-    scores = perplexity_per_token(found)
+        result = _checked(folder, lambda: Result.model_validate_json(content))
+        return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), tables)
+    scores = perplexity_per_token(_read_answers(folder, answers))
     earlier = _checked(folder, lambda: read_earlier_result(content, scores))
     return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
 
@@ -170,19 +192,22 @@ def _read_bytes(path: Path) -> bytes:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _read_table(path: Path) -> pa.Table:
+def _read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, columns=columns)
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
 
 
-def _read_answers(folder: Path, answers: AnswerFile) -> pa.Table:
+def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read the table of answers, or these of its columns."""
     path = folder / answers.file
-    table = _read_table(path)
-    of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in table.column_names else {}
-    needed = of_groups.get(answers, answers.columns)
-    for name in needed:
-        if name not in table.column_names:
+    try:
+        names = pq.read_schema(path).names
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
+    for name in of_groups.get(answers, answers.columns):
+        if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
-    return table
+    return _read_table(path, None if columns is None else [name for name in names if name in columns])

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from holisticbias_eval.arrays import Bools, Floats
+from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Part
 
@@ -23,20 +23,14 @@ What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """The sentences that are in both tables, in the same rows of ``first`` and ``second``.
+    """The sentences that are in both tables: their rows in the first and in the second, shape ``[sentences]``.
 
-    ``same`` says in which rows the text is the same and has a perplexity in both: shape ``[rows]``.
+    ``same`` says for which the text is the same and has a perplexity in both.
     """
 
-    first: pa.Table
-    second: pa.Table
+    first: Ints
+    second: Ints
     same: Bools
-
-    @property
-    def common(self) -> tuple[pa.Table, pa.Table]:
-        """The rows of both tables that are the same sentence."""
-        same = pa.array(self.same)
-        return self.first.filter(same), self.second.filter(same)
 
 
 class SharedSentences(Part):
@@ -53,18 +47,29 @@ class SharedSentences(Part):
     )
 
 
-def align(first: pa.Table, second: pa.Table) -> Aligned:
+def align_rows(first: pa.Table, second: pa.Table) -> Aligned:
     """Align two tables by ``sentence_id``; they also have ``text`` and ``perplexity``.
 
     Raises ``SelectionError`` if they have no sentence in common.
     """
-    place = pc.index_in(first["sentence_id"], second["sentence_id"].combine_chunks())
-    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    same = pc.equal(one["text"], other["text"]).to_numpy()
-    known = ~np.isnan(one["perplexity"].to_numpy()) & ~np.isnan(other["perplexity"].to_numpy())
-    if not (same & known).any():
+    rows = _same_rows(first["sentence_id"], second["sentence_id"])
+    sides = ((first, rows[0]), (second, rows[1]))
+    known = [~np.isnan(table["perplexity"].to_numpy()[own]) for table, own in sides]
+    whole = all(len(own) == table.num_rows and (np.diff(own) > 0).all() for table, own in sides)
+    equal = pc.equal(*(table["text"] if whole else table["text"].take(pa.array(own)) for table, own in sides))
+    same: Bools = equal.to_numpy() & known[0] & known[1]
+    if not same.any():
         raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
-    return Aligned(one, other, same & known)
+    return Aligned(*rows, same)
+
+
+def _same_rows(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """The rows with equal ids, in the order of the first column."""
+    if first.equals(second):  # runs of one release
+        return np.arange(len(first)), np.arange(len(first))
+    place = pc.index_in(first, second.combine_chunks())
+    rows = np.flatnonzero(place.is_valid().to_numpy())
+    return rows, place.drop_null().to_numpy().astype(np.int64)
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
@@ -81,14 +86,17 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
         return _count_prompts(first, second)
     if all(name in table.column_names for table in (first, second) for name in GROUPED):
         return _count_grouped(first, second)
-    aligned = align(first, second)
-    one, other = aligned.common
+    aligned = align_rows(first, second)
+    one, other = (
+        table["nll"].take(pa.array(rows[aligned.same]))
+        for table, rows in ((first, aligned.first), (second, aligned.second))
+    )
     return SharedSentences(
-        common=one.num_rows,
+        common=len(one),
         changed=int((~aligned.same).sum()),
-        gone=first.num_rows - aligned.first.num_rows,
-        added=second.num_rows - aligned.second.num_rows,
-        nats=pc.mean(pc.subtract(other["nll"], one["nll"])).as_py(),
+        gone=first.num_rows - len(aligned.first),
+        added=second.num_rows - len(aligned.second),
+        nats=pc.mean(pc.subtract(other, one)).as_py(),
     )
 
 

@@ -12,8 +12,9 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.resampling import CRITICAL_Z, stacked_p
-from holisticbias_eval.statistics.shares import counts_of
+from holisticbias_eval.statistics.groups_of_rows import count_different, groups_of_rows
+from holisticbias_eval.statistics.mannwhitney import function_of_p
+from holisticbias_eval.statistics.resampling import CRITICAL_Z
 
 _SMOOTHING = 0.5
 
@@ -97,7 +98,7 @@ def estimate(moved: Moved) -> Estimate | None:
 
 
 def _cell(first: Cell, second: Cell) -> tuple[int, int, Floats]:
-    before, after = (counts_of(stacked_p(cell.values)) for cell in (first, second))
+    before, after = (count_different(cell.values) for cell in (first, second))
     return after[0] - before[0], before[1], _without_each_noun(second.values) - _without_each_noun(first.values)
 
 
@@ -106,16 +107,18 @@ def _without_each_noun(values: Floats) -> Floats:
     present = np.flatnonzero(~np.isnan(values).all(axis=0))
     found = np.zeros(values.shape[1])
     for noun in present:
-        found[noun] = _smoothed(stacked_p(np.delete(values, noun, axis=1)))
+        others = np.delete(values, noun, axis=1)
+        groups = (function_of_p(others[rows], _smoothed) for rows in groups_of_rows(len(others)))
+        found[noun] = sum(float(smoothed[~np.isnan(smoothed)].sum()) for smoothed in groups)
     found[present] -= found[present].mean() if len(present) else 0
     return found
 
 
-def _smoothed(p: Floats) -> float:
-    """Count the p-values below 0.05, each smoothed by the distance of its z from the limit.
+def _smoothed(p: Floats) -> Floats:
+    """Each p-value as 1 if it is below 0.05 and 0 if not, smoothed by the distance of its z from the limit.
 
     Leaving out one noun moves a z a little and rarely across the limit: counting
     the crossings would make the jackknife's variance several times too large.
     """
-    z = -ndtri(p[~np.isnan(p)] / 2)
-    return float(ndtr((z - CRITICAL_Z) / _SMOOTHING).sum())
+    smoothed: Floats = ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
+    return smoothed

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr
 
-from holisticbias_eval.arrays import Floats, Ints
-
-Counts = npt.NDArray[np.signedinteger]
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import SIGNIFICANCE
 
 EXACT_UP_TO = 8
+_BLOCK = 16
+_MANY_TIES = 8
+_MANY_SIZES = 12
+_EXACT_FLOAT32 = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +47,93 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     then decides for all pairs together, and one tie anywhere means that none
     of them uses the exact distribution. If sizes differ, ``stacked`` is ``p``.
     """
-    counts = np.bincount(sample, minlength=samples).astype(np.int64)
-    order = np.argsort(values)
-    values, sample = values[order], sample[order]
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool))
-    sizes = np.diff(np.append(starts, len(values)))
-    tied = _tied_members(sample, samples, sizes)
-    wins = _wins(sample, counts, starts, sizes)
+    ranked = _rank(values, sample, samples)
+    counts, tied = ranked.counts, ranked.tied
     first, second = pairs_of(samples)
-    u = wins[first, second]
-    ties = _tie_terms(tied, first, second)
+    u = ranked.wins[first, second].astype(np.float64)
+    ties = _tie_terms(tied)[first, second] if len(tied) else np.zeros(len(first))
     sizes_of_pairs = counts[first], counts[second]
     p = p_values(u, *sizes_of_pairs, ties)
-    together = len(tied) > 0 and (counts == counts[0]).all()
-    stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if together else p
+    stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if _is_stacked(ranked) else p
     u[np.isnan(p)] = np.nan
     return PairwiseTests(first, second, u, p, stacked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Samples by rank: how many values each has, ``wins`` of each over each other, and ``tied`` values in each."""
+
+    counts: Ints
+    wins: Floats
+    tied: Floats
+
+
+def _rank(values: Floats, sample: Ints, samples: int) -> _Ranked:
+    order = np.argsort(values)
+    values, sample = values[order], sample[order]
+    counts = np.bincount(sample, minlength=samples).astype(np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool))
+    sizes = np.diff(np.append(starts, len(values)))
+    return _Ranked(counts, _wins(sample, counts, starts, sizes), _tied_members(sample, samples, sizes))
+
+
+def count_different_rows(values: Floats) -> Ints:
+    """Count the pairs of rows with p < 0.05 in one call, and the tested pairs: shape ``[2]``.
+
+    The same as counting in ``pairs_of_rows(values).stacked``, without a p-value of each pair.
+    """
+    found = function_of_p(values, _differs)
+    known = ~np.isnan(found)
+    return np.array([int(found[known].sum()), int(known.sum())])
+
+
+def _differs(p: Floats) -> Floats:
+    return np.where(np.isnan(p), np.nan, p < SIGNIFICANCE)
+
+
+def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Floats:
+    """A function of each p-value in ``pairs_of_rows(values).stacked``: shape ``[pairs]``.
+
+    It is computed once for each U and sizes of samples, and again only for pairs with ties.
+    """
+    present = ~np.isnan(values)
+    ranked = _rank(values[present], np.nonzero(present)[0], len(values))
+    first, second = pairs_of(len(values))
+    u, asymptotic = ranked.wins[first, second].astype(np.float64), _is_stacked(ranked)
+    sizes, kind = np.unique(ranked.counts, return_inverse=True)
+    if len(sizes) > _MANY_SIZES or not len(first):
+        return function(pairs_of_rows(values).stacked)
+    by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
+    starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
+    found: Floats = np.concatenate(by_size)[starts[kind[first], kind[second]] + u.astype(np.int64)]
+    if len(ranked.tied):
+        ties = _tie_terms(ranked.tied)[first, second]
+        tied = np.flatnonzero(ties)
+        sizes_of_pairs = ranked.counts[first[tied]], ranked.counts[second[tied]]
+        found[tied] = function(p_values(u[tied], *sizes_of_pairs, ties[tied]))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _by_u(function: Callable[[Floats], Floats], n1: int, n2: int, *, asymptotic: bool) -> Floats:
+    """A function of the p-value of every U of two samples of these sizes without ties: shape ``[n1 * n2 + 1]``."""
+    u = np.arange(n1 * n2 + 1).astype(np.float64)
+    sizes, ties = (np.full(len(u), n1), np.full(len(u), n2)), np.zeros(len(u))
+    return function(_asymptotic_p(u, *sizes, ties) if asymptotic else p_values(u, *sizes, ties))
+
+
+def _is_stacked(ranked: _Ranked) -> bool:
+    """Whether the normal approximation is used for all pairs: samples of one size are tested together, with ties."""
+    return len(ranked.tied) > 0 and bool((ranked.counts == ranked.counts[0]).all())
+
+
+def tied_pairs(values: Floats) -> Bools:
+    """Whether the pooled values of each pair of rows have ties: shape ``[pairs]``."""
+    present = ~np.isnan(values)
+    tied = _rank(values[present], np.nonzero(present)[0], len(values)).tied
+    first, second = pairs_of(len(values))
+    found: Bools = _tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
+    return found
 
 
 def pairs_of_rows(values: Floats) -> PairwiseTests:
@@ -97,36 +171,51 @@ def _wins(sample: Ints, counts: Ints, starts: Ints, sizes: Ints) -> Floats:
 
     ``sample`` is in the order of the values; ``starts`` and ``sizes`` are those of the runs of equal values.
     """
-    found = np.zeros((len(counts), len(counts)))
-    if not len(sample):
-        return found
-    # most of the time goes into sums over whole columns of small numbers
-    kind = np.int16 if int(counts.max()) ** 2 <= np.iinfo(np.int16).max else np.int64
-    below = np.zeros((len(sample) + 1, len(counts)), kind)
-    below[np.arange(1, len(sample) + 1), sample] = 1
-    np.cumsum(below, axis=0, out=below)
-    by_sample = np.argsort(sample.astype(np.int32), kind="stable")
-    present = np.flatnonzero(counts)
-    if len(starts) == len(sample):
-        found[present] = _sums_by_sample(below[by_sample], counts[present])
-        return found
-    lower, upper = (np.repeat(edge, sizes)[by_sample] for edge in (starts, starts + sizes))
-    found[present] = _sums_by_sample(below[lower], counts[present])
-    found[present] += _sums_by_sample(below[upper], counts[present])
-    return found / 2
+    tied_pairs = int((sizes * (sizes - 1) // 2).sum())
+    if tied_pairs > _MANY_TIES * len(sample):
+        return _wins_of_runs(sample, len(counts), sizes)
+    found = _wins_in_order(sample, len(counts), int(counts.max(initial=0)))
+    for size in {*sizes[sizes > 1].tolist()} if tied_pairs else ():
+        earlier, later = pairs_of(size)
+        members = sample[starts[sizes == size][:, None] + np.arange(size)]
+        np.add.at(found, (members[:, later], members[:, earlier]), -0.5)
+        np.add.at(found, (members[:, earlier], members[:, later]), 0.5)
+    return found
 
 
-def _sums_by_sample(rows: Counts, counts: Ints) -> Counts:
-    sums: Counts
-    if (counts == counts[0]).all():
-        sums = rows.reshape(len(counts), int(counts[0]), -1).sum(axis=1, dtype=rows.dtype)
-    else:
-        sums = np.add.reduceat(rows, np.cumsum(counts) - counts, axis=0)
-    return sums
+def _wins_in_order(sample: Ints, samples: int, largest: int) -> Floats:
+    """Count how often a value of each sample comes after one of each other: shape ``[samples, samples]``.
+
+    Values in different blocks of consecutive values are counted by one matrix product, those in one block pair by pair.
+    """
+    blocks = -(-len(sample) // _BLOCK)
+    padded = np.full(blocks * _BLOCK, samples, np.int64)  # the padding is one more sample, which is dropped
+    padded[: len(sample)] = sample
+    width = samples + 1
+    block = np.repeat(np.arange(blocks) * width, _BLOCK)
+    kind = np.float32 if largest**2 < _EXACT_FLOAT32 else np.float64
+    inside = np.bincount(block + padded, minlength=blocks * width).reshape(blocks, width).astype(kind)
+    before = np.cumsum(inside, axis=0) - inside
+    earlier, later = pairs_of(_BLOCK)
+    placed = padded.reshape(blocks, _BLOCK)
+    pairs = np.bincount((placed[:, later] * width + placed[:, earlier]).ravel(), minlength=width**2)
+    found: Floats = (inside.T @ before + pairs.reshape(width, width))[:samples, :samples]
+    return found
+
+
+def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
+    """The same as ``_wins``, for values of which most are tied."""
+    run = np.repeat(np.arange(len(sizes)) * samples, sizes)
+    inside = np.bincount(run + sample, minlength=len(sizes) * samples).reshape(len(sizes), samples).astype(np.float64)
+    before = np.cumsum(inside, axis=0) - inside
+    found: Floats = inside.T @ (before + inside / 2)
+    return found
 
 
 def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
     """The number of values of each sample in each run of two or more equal values: shape ``[runs, samples]``."""
+    if not (sizes > 1).any():
+        return np.zeros((0, samples))
     tied = np.repeat(sizes > 1, sizes)
     run = np.repeat(np.cumsum(sizes > 1) - 1, sizes)[tied]
     members = np.zeros((int((sizes > 1).sum()), samples))
@@ -155,12 +244,11 @@ def exact_p_values(n1: int, n2: int) -> Floats:
     return np.array([min(1.0, 2 * int(at_least[u]) / total) for u in extreme])
 
 
-def _tie_terms(tied: Floats, first: Ints, second: Ints) -> Floats:
-    """The sum of t^3 - t over groups of t equal values in each pair's pooled sample, by expanding (a + b)^3."""
-    squares = tied**2
+def _tie_terms(tied: Floats) -> Floats:
+    """The sum of t^3 - t over groups of t equal values in each two samples pooled: shape ``[samples, samples]``."""
     alone = (tied**3 - tied).sum(axis=0)
-    crossed = squares.T @ tied
-    terms: Floats = alone[first] + alone[second] + 3 * (crossed[first, second] + crossed[second, first])
+    crossed = (tied**2).T @ tied  # expands (a + b)^3
+    terms: Floats = alone[:, None] + alone + 3 * (crossed + crossed.T)
     return terms
 
 

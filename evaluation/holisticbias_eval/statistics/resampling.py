@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.statistics.mannwhitney import EXACT_UP_TO, p_values, pairs_of, pairs_of_rows
-from holisticbias_eval.statistics.shares import counts_of
+from holisticbias_eval.statistics.mannwhitney import (
+    EXACT_UP_TO,
+    count_different_rows,
+    p_values,
+    pairs_of,
+    tied_pairs,
+)
 
 CRITICAL_Z = 1.959963984540054
-_BYTES_AT_ONCE = 1 << 25
+_BYTES_AT_ONCE = 1 << 20  # blocks that fit into the processor's cache
 
 
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
@@ -42,27 +50,89 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
 
     A U statistic under weights is a quadratic form: ``w' G w`` with ``G`` of
     shape ``[nouns, nouns]`` saying which value of the first descriptor is above
-    which of the second. One matrix product gives it for all pairs and draws.
+    which of the second. One matrix product gives it for all pairs and draws. The
+    weights multiply both halves of ``G`` alike, so the halves are added up first.
     """
-    nouns = values.shape[1]
     first, second = pairs_of(len(values))
+    limits = _limits(values, weights)
+    tied = tied_pairs(values)
+    simple = ~tied & limits.normal[limits.kind[first], limits.kind[second]]
+    significant, tested = _when_weighted_one_by_one(values, weights, first[~simple], second[~simple])
+    upper = np.triu_indices(values.shape[1])
+    products = (weights[:, upper[0]] * weights[:, upper[1]]).T.astype(np.float32)
+    products[upper[0] == upper[1]] /= 2  # the diagonal is added up twice
+    above, below = _ranks(values)
+    halves = above[:, upper[0]], above[:, upper[1]], below[:, upper[1]], below[:, upper[0]]
+    for chosen in _pieces(first[simple], second[simple], max(1, _BYTES_AT_ONCE // (4 * len(products)))):
+        one, other = chosen
+        wins = (halves[0][one] > halves[2][other]).view(np.int8) + (halves[1][one] > halves[3][other]).view(np.int8)
+        u = wins.astype(np.float32) @ products
+        kinds = limits.kind[one], limits.kind[other]
+        u -= limits.mean[kinds]
+        significant += (np.abs(u, out=u) > limits.margin[kinds]).sum(axis=0)
+        tested += limits.known[kinds].sum(axis=0)
+    return significant, tested
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The region in which a pair without ties does not differ in a draw, for descriptors with the same nouns.
+
+    ``kind`` numbers the sets of nouns that descriptors have, shape ``[descriptors]``. ``mean`` of U, ``margin`` and
+    ``known`` (whether both have a value) have shape ``[kinds, kinds, draws]``; ``normal`` says for which kinds the
+    normal approximation is used in all draws: shape ``[kinds, kinds]``.
+    """
+
+    kind: Ints
+    mean: npt.NDArray[np.float32]
+    margin: npt.NDArray[np.float32]
+    known: Bools
+    normal: Bools
+
+
+def _limits(values: Floats, weights: Ints) -> _Limits:
+    present, kind = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    counts, again = (w @ present.T.astype(np.int64) for w in (weights, weights**3 - weights))
+    n1, n2 = counts.T[:, None, :], counts.T[None, :, :]
+    known = (n1 > 0) & (n2 > 0)
+    normal: Bools = np.logical_and.reduce(np.minimum(n1, n2) > EXACT_UP_TO, axis=2)
+    margin = np.where(known, _margin(n1, n2, again.T[:, None, :] + again.T[None, :, :]), np.inf)
+    return _Limits(
+        kind.reshape(-1),
+        (n1 * n2 / 2).astype(np.float32),
+        (np.floor(2 * margin) / 2).astype(np.float32),  # U and its mean are halves of whole numbers
+        known,
+        normal,
+    )
+
+
+def _ranks(values: Floats) -> tuple[Int32s, Int32s]:
+    """Values as ranks; a missing one is above nothing in the first array, and below nothing in the second."""
+    present = ~np.isnan(values)
+    ranks = np.unique(values[present], return_inverse=True)[1].reshape(-1)
+    above, below = np.full(values.shape, -1, np.int32), np.full(values.shape, values.size, np.int32)
+    above[present] = below[present] = ranks
+    return above, below
+
+
+def _pieces(first: Ints, second: Ints, size: int) -> Iterator[tuple[Ints, Ints]]:
+    for start in range(0, len(first), size):
+        yield first[start : start + size], second[start : start + size]
+
+
+def _when_weighted_one_by_one(values: Floats, weights: Ints, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Count among the given pairs, which may have ties or few values."""
     products = (weights[:, :, None] * weights[:, None, :]).reshape(len(weights), -1).T.astype(np.float32)
-    present = (~np.isnan(values)).T.astype(np.int64)
-    counts, repeated = weights @ present, (weights**3 - weights) @ present
+    counts, repeated = (w @ (~np.isnan(values)).T.astype(np.int64) for w in (weights, weights**3 - weights))
     significant, tested = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
-    step = max(1, _BYTES_AT_ONCE // (4 * nouns**2))
-    for start in range(0, len(first), step):
-        one, other = first[start : start + step], second[start : start + step]
-        # without a missing sentence all samples have one size: one column then represents all
-        sized = (one, other) if not present.all() else (one[:1], other[:1])
-        above = _above(values[one], values[other])
-        u = above.reshape(len(one), -1) @ products
+    for one, other in _pieces(first, second, max(1, _BYTES_AT_ONCE // (4 * values.shape[1] ** 2))):
+        u = _above(values[one], values[other]).reshape(len(one), -1) @ products
         ties = _ties_of_values(values[one], values[other])
-        n1, n2 = (counts[:, side].T for side in sized)
-        again = repeated[:, sized[0]].T + repeated[:, sized[1]].T
+        n1, n2 = counts[:, one].T, counts[:, other].T
+        again = repeated[:, one].T + repeated[:, other].T
         differs, known = _differs(u, n1, n2, again, ties)
         significant += differs.sum(axis=0)
-        tested += np.broadcast_to(known, u.shape).sum(axis=0)
+        tested += known.sum(axis=0)
     return significant, tested
 
 
@@ -91,15 +161,21 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
     If a value is both repeated and tied with another, its ties are added up as
     if they were separate.
     """
-    n = n1 + n2
     known = (n1 > 0) & (n2 > 0)
     all_ties = repeated + ties[:, None]
     if (n1 <= EXACT_UP_TO).any() or (n2 <= EXACT_UP_TO).any():
         p = p_values(*np.broadcast_arrays(u.astype(np.float64), n1, n2, all_ties))
         return p < SIGNIFICANCE, known
-    variance = n1 * n2 / 12 * ((n + 1) - all_ties / (n * (n - 1.0)))
-    margin = CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
-    return (np.abs(u - n1 * n2 / 2) > margin) & known, known
+    return (np.abs(u - n1 * n2 / 2) > _margin(n1, n2, all_ties)) & known, known
+
+
+def _margin(n1: Ints, n2: Ints, ties: Floats | Ints) -> Floats:
+    """How far U may be from its mean without a significant difference, by the normal approximation."""
+    n = n1 + n2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1.0)))
+        margin: Floats = CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
+    return margin
 
 
 def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -108,21 +184,14 @@ def significant_when_permuted(values: Floats, permutations: int, rng: np.random.
     The descriptors' labels are permuted among the sentences of each noun, so
     that differences between nouns remain and all others are due to chance.
     """
-    significant, tested = np.stack([_counts(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1)
+    significant, tested = np.stack(
+        [count_different_rows(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1
+    )
     return significant, tested
 
 
 def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
     """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[nouns]`` each."""
     nouns = values.shape[1]
-    significant, tested = np.stack([_counts(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
+    significant, tested = np.stack([count_different_rows(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
     return significant, tested
-
-
-def stacked_p(values: Floats) -> Floats:
-    """P-values of all pairs of descriptors, tested in one call; ``values`` has shape ``[descriptors, nouns]``."""
-    return pairs_of_rows(values).stacked
-
-
-def _counts(values: Floats) -> Ints:
-    return counts_of(stacked_p(values))

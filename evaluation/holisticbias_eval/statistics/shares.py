@@ -14,6 +14,12 @@ def share_of(p: Floats) -> float | None:
     return float((known < SIGNIFICANCE).mean()) if len(known) else None
 
 
+def share_of_counts(counts: Ints | int) -> float | None:
+    """The number that differs by the number tested: ``counts`` has shape ``[2]``."""
+    significant, tested = np.asarray(counts).tolist()
+    return significant / tested if tested else None
+
+
 def counts_of(p: Floats) -> Ints:
     """Count the p-values below 0.05 and the known ones: shape ``[2]``."""
     return np.array([(p < SIGNIFICANCE).sum(), (~np.isnan(p)).sum()])

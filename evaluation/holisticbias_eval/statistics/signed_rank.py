@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from holisticbias_eval.arrays import Floats, Ints
 
 EXACT_UP_TO = 50
-_ROWS_AT_ONCE = 1 << 15
+_ROWS_AT_ONCE = 1 << 10
 
 
 def wilcoxon_p_values(differences: Floats) -> Floats:

@@ -27,7 +27,7 @@ def values_by_block(
     """
     if store is None:
         return compute(np.arange(asked.num_rows), progress)
-    held = [store.read()]
+    held = [store.read(asked)]
     missing = store.missing(asked, held[0])
     progress(asked.num_rows - len(missing))
     names = [name for name in store.schema.names if name not in store.keys]

@@ -26,6 +26,12 @@ def missing_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
     return np.flatnonzero(~known)
 
 
+def held_rows(held: pa.Table, asked: pa.Table, keys: Sequence[str]) -> Ints:
+    """The rows of ``held`` whose key is asked for, in order."""
+    wanted = pc.is_in(_encoded(held, keys), _encoded(asked, keys)).to_numpy(zero_copy_only=False)
+    return np.flatnonzero(wanted)
+
+
 def matching_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
     """For each row of ``asked`` the first row of ``held`` with its key; raises ``KeyError`` if one is missing."""
     places = pc.index_in(_encoded(asked, keys), _encoded(held, keys))

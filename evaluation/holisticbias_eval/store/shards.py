@@ -7,7 +7,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -19,9 +19,12 @@ import pyarrow.parquet as pq
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.store.keys import matching_rows, missing_rows
+from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
 
 _STALE_SECONDS = 3600
+_MANY_SHARDS = 64
+_SMALL_BYTES = 1 << 22
+_ROWS_AT_ONCE = 1 << 20
 
 
 def default_folder(stage: str) -> Path:
@@ -35,13 +38,27 @@ def fingerprint(content: Mapping[str, object]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class _Batch:
+    """The rows of the shards that were ``read``; ``gone`` if another disappeared meanwhile, ``merge`` to merge them."""
+
+    rows: pa.Table
+    read: list[Path]
+    gone: bool
+    merge: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ShardStore:
     """The rows in one folder; any number of processes may read and write it at once.
 
     ``schema`` holds the columns, ``keys`` names the columns that identify a row, and
     ``about`` is written into every shard as metadata. Values that depend on other
     settings belong in another folder; see ``fingerprint``. If two processes write
-    the same key, the rows of both are kept, and ``look_up`` reads the first.
+    the same key, the rows of both may be kept, and ``look_up`` reads the first.
+
+    Reading merges small shards if there are many: the merged shard is complete
+    before the others are removed, so a process that is killed meanwhile, or that
+    reads at the same time, misses no row.
     """
 
     folder: Path
@@ -50,14 +67,66 @@ class ShardStore:
     about: Mapping[str, str]
     notice: Notice
 
-    def read(self) -> pa.Table:
-        """All intact rows; a shard that differs from its checksum is removed, with a notice."""
-        self._remove_stale()
-        tables = [table for path in sorted(self.folder.glob("*.parquet")) if (table := self._shard(path)) is not None]
-        return pa.concat_tables(tables) if tables else self.schema.empty_table()
+    def read(self, asked: pa.Table | None = None) -> pa.Table:
+        """All intact rows, or those with an asked key; at most a million others are in memory at once.
 
-    def write(self, rows: pa.Table) -> None:
-        """Add a shard: either all of it appears, under its checksum, or nothing.
+        A shard that differs from its checksum is removed, with a notice.
+        """
+        self._remove_stale()
+        found, seen, gone = [], set[Path](), True
+        while gone:  # another process merged shards meanwhile: their rows are in a new one
+            paths = [path for path in self.folder.glob("*.parquet") if path not in seen]
+            seen.update(paths)
+            gone = False
+            for batch in self._batches(paths):
+                gone = gone or batch.gone
+                if batch.merge:
+                    seen.update(self._merge(batch))
+                found.append(batch.rows if asked is None else batch.rows.take(self._held(batch.rows, asked)))
+        return pa.concat_tables(found) if found else self.schema.empty_table()
+
+    def _held(self, rows: pa.Table, asked: pa.Table) -> pa.Array:
+        return pa.array(held_rows(rows, asked, self.keys))
+
+    def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
+        """Read shards in batches of about a million rows, small ones first if there are many."""
+        sizes = {path: _size(path) for path in sorted(paths)}
+        small = [path for path, size in sizes.items() if size < _SMALL_BYTES]
+        merge = len(small) > _MANY_SHARDS
+        for names, merged in ((small, merge), ([path for path in sizes if sizes[path] >= _SMALL_BYTES], False)):
+            held: list[pa.Table] = []
+            read: list[Path] = []
+            gone, rows = False, 0
+            for path in names:
+                table = self._shard(path)
+                gone = gone or (table is None and not path.exists())
+                if table is not None:
+                    held.append(table)
+                    read.append(path)
+                    rows += table.num_rows
+                if rows >= _ROWS_AT_ONCE:
+                    yield _Batch(pa.concat_tables(held), read, gone, merged and len(read) > 1)
+                    held, read, rows = [], [], 0
+            if held or gone:
+                yield _Batch(pa.concat_tables([self.schema.empty_table(), *held]), read, gone, merged and len(read) > 1)
+
+    def _merge(self, batch: _Batch) -> tuple[Path, ...]:
+        """Write the rows of several shards as one, remove these shards, and return the path of the new one.
+
+        Nothing happens if the folder cannot be written to.
+        """
+        first, _ = distinct_rows(batch.rows, self.keys)
+        try:
+            made = self.write(batch.rows.take(pa.array(first)))
+        except OutputError:
+            return ()
+        for path in batch.read:
+            if path != made:
+                path.unlink(missing_ok=True)
+        return (made,)
+
+    def write(self, rows: pa.Table) -> Path:
+        """Add a shard, and return its path: either all of it appears, under its checksum, or nothing.
 
         Raises ``OutputError`` if the folder cannot be written to.
         """
@@ -66,12 +135,13 @@ class ShardStore:
         content = buffer.getvalue()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            made = self.folder / f".{uuid.uuid4().hex}.tmp"
-            with made.open("wb") as file:
+            unfinished = self.folder / f".{uuid.uuid4().hex}.tmp"
+            with unfinished.open("wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet")
+            made = self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet"
+            return unfinished.replace(made)
         except OSError as error:
             raise OutputError(
                 f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
@@ -103,3 +173,10 @@ class ShardStore:
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -20,10 +20,10 @@ from .test_every_block import read_svg
 
 def test_parts_by_name() -> None:
     report = invented_report()
-    assert list(tables(report)) == ["terms", "keenness", "pairs", "both", "answers", "map"]
-    assert list(drawables(report)) == ["keenness", "pairs", "both", "answers", "map", "terms", "more"]
-    assert isinstance(drawables(report)["keenness"], Bars), "a chart comes before a section of its name"
-    assert isinstance(drawables(report)["more"], Section)
+    assert list(dict(tables(report))) == ["terms", "keenness", "pairs", "both", "answers", "map"]
+    assert list(dict(drawables(report))) == ["keenness", "pairs", "both", "answers", "map", "terms", "more"]
+    assert isinstance(dict(drawables(report))["keenness"], Bars), "a chart comes before a section of its name"
+    assert isinstance(dict(drawables(report))["more"], Section)
 
 
 def test_a_name_used_by_an_earlier_measure_is_preceded_by_the_measures() -> None:
@@ -31,9 +31,9 @@ def test_a_name_used_by_an_earlier_measure_is_preceded_by_the_measures() -> None
     bars = Bars("keenness", "Zest", "share", (Bar("x", 1.0),), "")
     other = Chapter(replace(INFO, name="zest"), (Section("own", "Own", (bars,)),))
     both = replace(report, chapters=(*report.chapters, other))
-    assert drawables(both)["zest.keenness"] is bars
-    assert tables(both)["zest.keenness"] is bars
-    assert "keenness" in drawables(both)
+    assert dict(drawables(both))["zest.keenness"] is bars
+    assert dict(tables(both))["zest.keenness"] is bars
+    assert "keenness" in dict(drawables(both))
 
 
 def test_csv_is_of_the_first_table_and_an_image_of_the_first_chart() -> None:

@@ -110,7 +110,7 @@ def test_the_aim_stands_first_with_its_numbers() -> None:
         "Costs among all figures below: Perplexity per byte of neutral text. "
         "Other figures: 2 gains, 1 cost, 1 no change shown."
     )
-    found = tables(first)
+    found = dict(tables(first))
     assert list(found) == ["gains-aimed-at", "gains-transfer", "gains-quality", "gains-other"]
     assert [row[0] for rows in found.values() for row in rows] == [
         "F over groups",
@@ -123,7 +123,7 @@ def test_the_aim_stands_first_with_its_numbers() -> None:
     assert headings["gains-aimed-at"] == ["Figure", "Reads as", "Before", "After", "Change", "95% interval"]
     assert headings["gains-quality"][-1] == "p"
     details = next(section for section in rest if section.detail)
-    assert len(tables(details)["gains-others"]) == len(gains_of(CHANGES)) - 5
+    assert len(dict(tables(details))["gains-others"]) == len(gains_of(CHANGES)) - 5
 
 
 def test_a_missing_p_value_is_blank_beside_others() -> None:
@@ -139,7 +139,7 @@ def test_models_by_figures() -> None:
     models = {"lmd": gains_of(CHANGES), "add": gains_of(worse)}
     further = (Further("Perplexity of validation texts", "perplexity", 9.0, {"lmd": 9.5}),)
     first = gains_chapter(models, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"), further).sections[0]
-    found = tables(first)
+    found = dict(tables(first))
     assert found["gains-models"] == [
         ("Before", 31.0, 15.5, 28.0, 30.0, 9.0, 20.0),
         ("lmd", 2.0, 1.0, 12.0, 29.5, 9.5, 30.0),

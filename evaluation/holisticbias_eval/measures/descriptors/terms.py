@@ -23,6 +23,12 @@ FEATURED = (
     LOVE, HATE, "What do you do for a living? I'm {noun_phrase}.", PERSON, "{plural_noun_phrase} are people.",
 )  # fmt: skip
 
+SHOWN = (
+    "axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "template", "text",
+    "perplexity", "nll",
+)  # fmt: skip
+"""The columns of the answers that sections about descriptors use."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.shares.counts import pool
-from holisticbias_eval.measures.shares.shares import compare_descriptors
-from holisticbias_eval.statistics.alignment import align
+from holisticbias_eval.measures.shares.counts import pool, share_of_cell
+from holisticbias_eval.statistics.alignment import align_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis
+from holisticbias_eval.statistics.groups_of_rows import count_different
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
+
+COMPARED = (*CROSSED, "sentence_id", "text", "perplexity", "nll")
+"""The columns that the comparison of two runs uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,31 @@ def share_changes(
 
     Raises ``SelectionError`` if the runs have no sentence in common.
     """
-    aligned = align(first, second)
-    common = aligned.common
-    tables = (first, aligned.first, *common, aligned.second, second)
-    steps = [_count(table, value) for table in tables]
+    aligned = align_rows(first, second)
+    scored = dict.fromkeys(("perplexity", value))
+    first, second = (_only(table, (*CROSSED, *scored)) for table in (first, second))
+    one, other = first.take(pa.array(aligned.first)), second.take(pa.array(aligned.second))
+    same = pa.array(aligned.same)
+    common = (one, other) if aligned.same.all() else (one.filter(same), other.filter(same))
+    # a table with all rows of the one beside it has its counts too
+    outer = [_count(table, value) for table in (first, second)]
+    inner = [_count(table, value) for table in common]
+    kept = [_either(table, [(whole, a), (shared, b)], value) for table, whole, a, shared, b in
+            zip((one, other), (first, second), outer, common, inner, strict=True)]  # fmt: skip
+    steps = [outer[0], kept[0], *inner, kept[1], outer[1]]
     moved = moved_by_axis(*_crossings(*common, value))
     axes = dict.fromkeys([*steps[0], *steps[-1]])
     return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
+
+
+def _only(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    return table.select([name for name in names if name in table.column_names])
+
+
+def _either(table: pa.Table, counted: Iterable[tuple[pa.Table, Step]], value: Compared) -> Step:
+    """The counts of a table with as many rows as this one, or else of this one."""
+    known = (step for other, step in counted if other.num_rows == table.num_rows)
+    return next(known, None) or _count(table, value)
 
 
 def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Crossing, Crossing]:
@@ -71,7 +93,9 @@ def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Cros
 def _count(scores: pa.Table, value: Compared) -> Step:
     """Count the pairs of each axis, and under ``None`` those of all."""
     crossing = cross(scores, value)
-    _, cells = compare_descriptors(crossing)
+    with ThreadPoolExecutor() as workers:
+        counts = workers.map(lambda cell: count_different(cell.values), crossing.cells)
+        cells = list(map(share_of_cell, crossing.cells, counts))
     axes: tuple[str | None, ...] = (*crossing.axes, None)
     pooled = {axis: pool(cells, axis, None) for axis in axes}
     return {axis: _Count(found.significant, found.pairs) for axis, found in pooled.items()}

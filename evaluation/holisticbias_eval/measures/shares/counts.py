@@ -2,83 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-import numpy as np
-import pyarrow as pa
+from collections.abc import Iterable
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.shares.figures import Share
-from holisticbias_eval.statistics.cells import Cell, Crossing
+from holisticbias_eval.statistics.cells import Cell
+from holisticbias_eval.statistics.groups_of_rows import compared_pairs
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.shares import counts_of
 
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
     """Count the pairs of a cell."""
-    tested = ~np.isnan(tests.p)
-    return _share(
-        cell.axis,
-        cell.template,
-        len(cell.descriptors),
-        int(tested.sum()),
-        int((tests.stacked < SIGNIFICANCE).sum()),
-        int((~tested).sum()),
+    return share_of_cell(cell, counts_of(tests.stacked))
+
+
+def share_of_cell(cell: Cell, counts: Ints) -> Share:
+    """The share of a cell whose pairs were counted: ``counts`` are those that differ and those that were tested."""
+    significant, tested = counts.tolist()
+    descriptors = len(cell.descriptors)
+    compared, every = len(compared_pairs(descriptors)[0]), descriptors * (descriptors - 1) // 2
+    return Share(
+        axis=cell.axis,
+        template=cell.template,
+        descriptors=descriptors,
+        pairs=tested,
+        significant=significant,
+        untested=compared - tested,
+        share=significant / tested if tested else None,
+        **({"drawn": compared, "drawn_from": every} if compared < every else {}),
     )
 
 
 def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
-    """Add up the cells of an axis or of a template."""
+    """Add up the cells of an axis or of a template; templates have the same pairs of descriptors, axes others."""
     found = [c for c in cells if axis in (None, c.axis) and template in (None, c.template)]
-    counts = [c.descriptors for c in found]
-    return _share(
-        axis,
-        template,
-        max(counts) if axis else sum(counts),
-        sum(c.pairs for c in found),
-        sum(c.significant for c in found),
-        sum(c.untested for c in found),
+    combine = max if axis else sum
+    pairs, significant, untested = (
+        sum(getattr(c, name) for c in found) for name in ("pairs", "significant", "untested")
     )
-
-
-def _share(
-    axis: str | None, template: str | None, descriptors: int, pairs: int, significant: int, untested: int
-) -> Share:
+    some = any(c.drawn_from for c in found)
     return Share(
         axis=axis,
         template=template,
-        descriptors=descriptors,
+        descriptors=combine(c.descriptors for c in found),
         pairs=pairs,
         significant=significant,
         untested=untested,
         share=significant / pairs if pairs else None,
-    )
-
-
-def tests_table(crossing: Crossing, tests: Sequence[PairwiseTests]) -> pa.Table:
-    """Every test: a row for each pair of descriptors of an axis in a template.
-
-    The columns are ``axis, template, first, second, u, p, significant``; the last
-    three are null if a descriptor has no value. ``p`` is the p-value of the pair
-    by itself; shares count ``significant``; see ``PairwiseTests``.
-    """
-    found = [_cell_table(cell, own) for cell, own in zip(crossing.cells, tests, strict=True)]
-    return pa.concat_tables(found).unify_dictionaries()
-
-
-def _cell_table(cell: Cell, tests: PairwiseTests) -> pa.Table:
-    def named(places: Ints, names: Sequence[str]) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(places.astype(np.int32), pa.array(names, pa.string()))
-
-    one = np.zeros(len(tests.p), np.int64)
-    return pa.table(
-        {
-            "axis": named(one, [cell.axis]),
-            "template": named(one, [cell.template]),
-            "first": named(tests.first, cell.descriptors),
-            "second": named(tests.second, cell.descriptors),
-            "u": pa.array(tests.u, from_pandas=True),
-            "p": pa.array(tests.p, from_pandas=True),
-            "significant": pa.array(tests.stacked < SIGNIFICANCE, mask=np.isnan(tests.p)),
-        }
+        drawn=combine(c.drawn or c.pairs + c.untested for c in found) if some else None,
+        drawn_from=sum(c.drawn_from or c.pairs + c.untested for c in found) if some else None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import sqrt
 
 from holisticbias_eval.figures import Figure, Interval, Part
 from holisticbias_eval.measures.measure import NONCE
@@ -10,6 +11,7 @@ from holisticbias_eval.measures.shares.records import ShareTrust, Trust
 from holisticbias_eval.measures.shares.wordings import CHOICES
 
 EFFECT = "rank-biserial"
+NORMAL = 1.96
 TOKENLESS = {"pseudo_likelihood_bias": "phrase"}
 
 
@@ -17,7 +19,9 @@ class Share(Part):
     """The share of descriptor pairs that differ, in an axis, a template or both.
 
     ``share`` is ``significant / pairs``, and null if there is no pair.
-    ``untested`` pairs have a descriptor without any value.
+    ``untested`` pairs have a descriptor without any value. If there were too many
+    pairs to compare them all, ``drawn`` different ones were drawn, and
+    ``drawn_from`` is the number of tests of all pairs.
     """
 
     axis: str | None
@@ -27,6 +31,8 @@ class Share(Part):
     significant: int
     untested: int
     share: float | None
+    drawn: int | None = None
+    drawn_from: int | None = None
 
 
 def share_figures(
@@ -86,6 +92,23 @@ def _counts(measure: str, share: Share, trust: ShareTrust | None) -> Iterator[Fi
         ("descriptors", share.descriptors, share.descriptors),
     ):
         yield Figure(measure=measure, name=name, keys=keys, value=value, unit="count", n=n, of="share")
+    if share.drawn_from and share.share is not None:
+        yield Figure(
+            measure=measure,
+            name="all_pairs",
+            keys=keys,
+            value=share.share,
+            unit="share",
+            interval=_of_all_pairs(share.share, share.drawn or 1, share.drawn_from),
+            n=share.drawn_from,
+            of="share",
+        )
+
+
+def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
+    """95% interval of the share of all pairs: at least as wide as that of a simple random sample of as many pairs."""
+    margin = NORMAL * sqrt(share * (1 - share) / drawn * max(0.0, 1 - drawn / tests))
+    return Interval(low=max(0.0, share - margin), high=min(1.0, share + margin))
 
 
 def _trusted(measure: str, found: ShareTrust, pairs: int, nats: str) -> Iterator[Figure]:

@@ -1,116 +1,92 @@
-"""Every pair of descriptors in every template: the paper's test, paired tests, effect sizes and confounds."""
+"""Every compared pair of descriptors in every template: the paper's test, paired tests, effect sizes and confounds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
+import numpy.typing as npt
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.statistics.cells import Cell, Crossing, finite
-from holisticbias_eval.statistics.effects import detectable_difference, mean_difference, rank_biserial
-from holisticbias_eval.statistics.mannwhitney import PairwiseTests, pairs_of, pairs_of_rows
+from holisticbias_eval.statistics.cells import Cell, finite
+from holisticbias_eval.statistics.effects import LARGE, detectable_difference, mean_difference, rank_biserial
+from holisticbias_eval.statistics.groups_of_rows import compared_pairs, count_different
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.shares import counts_of
 from holisticbias_eval.statistics.signed_rank import sign_flip_p_values, wilcoxon_p_values
 
-EFFECTS = ("paired_share", "rank_biserial", "nats")
+_PAIRS_AT_ONCE = 4096
+UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """The pairs of one cell or of several: shape ``[pairs]`` each, NaN if a figure is not defined.
+    """The compared pairs of one cell: shape ``[pairs]`` each, NaN if a figure is not defined.
 
-    ``p`` is the paper's test; ``wilcoxon`` and ``sign_flip`` are the p-values of
-    the paired tests of nats; ``without_tokens`` is that of the paper's test after
-    regressing nats on the number of tokens, and ``without_phrase`` that on the
-    sentence's likelihood with the phrase's own subtracted. ``nats`` is the mean
+    ``sizes`` is the number of values of each descriptor. ``nats`` is the mean
     over nouns of the first's negative log-likelihood minus the second's, per
     sentence (per token if the scores have perplexities only);
     ``detectable_nats`` is what a paired test finds four times in five.
+    ``wilcoxon`` says whether a pair differs by the signed-rank test of nats: 1,
+    0, or ``UNKNOWN``.
+
+    Counts have the numbers of pairs that differ and that were tested, shape
+    ``[2]``: ``large`` and ``paired_large`` of pairs with a large effect that
+    differ by the paper's or the signed-rank test; ``sign_flip`` by that test;
+    ``equal_tokens`` among descriptors of equal numbers of tokens;
+    ``without_tokens`` by the paper's test after regressing nats on the number of
+    tokens, and ``without_phrase`` on the sentence's likelihood with the phrase's
+    own subtracted.
     """
 
-    n1: Ints
-    n2: Ints
-    p: Floats
-    rank_biserial: Floats
+    sizes: Ints
     nats: Floats
     detectable_nats: Floats
-    wilcoxon: Floats
-    sign_flip: Floats
-    equal_tokens: Bools
-    without_tokens: Floats
-    without_phrase: Floats
+    wilcoxon: npt.NDArray[np.int8]
+    large: Ints
+    paired_large: Ints
+    sign_flip: Ints
+    equal_tokens: Ints
+    without_tokens: Ints
+    without_phrase: Ints
 
 
 def compare_pairs(cell: Cell, tests: PairwiseTests, flips: int, rng: np.random.Generator) -> PairFigures:
-    """The figures of all pairs of a cell's descriptors; ``flips`` is the number of sign flips."""
-    first, second = pairs_of(len(cell.descriptors))
-    counts = (~np.isnan(cell.values)).sum(axis=1)
-    paired = cell.nats[first] - cell.nats[second]
+    """The figures of all compared pairs of a cell's descriptors; ``flips`` is the number of sign flips."""
+    first, second = compared_pairs(len(cell.descriptors))
+    sizes = (~np.isnan(cell.values)).sum(axis=1)
     nll = cell.nats if cell.nll is None else finite(cell.nll)
-    per_sentence = nll[first] - nll[second]
+    paired = cell.nats[first] - cell.nats[second]
+    wilcoxon = wilcoxon_p_values(paired)
+    flipped = counts_of(sign_flip_p_values(paired, flips, rng))
+    large = np.abs(rank_biserial(tests.u, sizes[first], sizes[second])) >= LARGE
+    nats, detectable = np.empty(len(first)), np.empty(len(first))
+    for start in range(0, len(first), _PAIRS_AT_ONCE):
+        rows = slice(start, start + _PAIRS_AT_ONCE)
+        differences = nll[first[rows]] - nll[second[rows]]
+        nats[rows], detectable[rows] = mean_difference(differences), detectable_difference(differences)
+    equal = _equal_tokens(cell, first, second)
     return PairFigures(
-        n1=counts[first],
-        n2=counts[second],
-        p=tests.stacked,
-        rank_biserial=rank_biserial(tests.u, counts[first], counts[second]),
-        nats=mean_difference(per_sentence),
-        detectable_nats=detectable_difference(per_sentence),
-        wilcoxon=wilcoxon_p_values(paired),
-        sign_flip=sign_flip_p_values(paired, flips, rng),
-        equal_tokens=_equal_tokens(cell, first, second),
-        without_tokens=_test(_without_tokens(cell), first),
-        without_phrase=_test(_without_phrase(cell), first),
+        sizes=sizes,
+        nats=nats,
+        detectable_nats=detectable,
+        wilcoxon=np.where(np.isnan(wilcoxon), UNKNOWN, wilcoxon < SIGNIFICANCE).astype(np.int8),
+        large=_count_large(tests.stacked, large),
+        paired_large=_count_large(wilcoxon, large),
+        sign_flip=flipped,
+        equal_tokens=counts_of(tests.stacked[equal]),
+        without_tokens=_count(_without_tokens(cell)),
+        without_phrase=_count(_without_phrase(cell)),
     )
 
 
-def join(figures: list[PairFigures]) -> PairFigures:
-    """The pairs of several cells as one."""
-    return PairFigures(
-        **{name: np.concatenate([getattr(f, name) for f in figures]) for name in PairFigures.__dataclass_fields__}
-    )
+def _count_large(p: Floats, large: Bools) -> Ints:
+    return np.array([(large & (p < SIGNIFICANCE)).sum(), (~np.isnan(p)).sum()])
 
 
-def by_pair(crossing: Crossing, tests: Sequence[PairwiseTests], effects: Sequence[PairFigures] | None) -> pa.Table:
-    """A table of every pair of descriptors of an axis, over the templates.
-
-    The columns are ``axis, first, second, templates`` (how many it was tested
-    in), ``significant`` (in how many of them p < 0.05) and ``share``; with
-    effects also ``paired_share`` by the signed-rank test, and the means of
-    ``rank_biserial`` and ``nats`` (above zero if the first is less likely).
-    Values are null if the pair was never tested.
-    """
-    parts = []
-    for i, (cell, own) in enumerate(zip(crossing.cells, tests, strict=True)):
-        names = pa.array(cell.descriptors, pa.string())
-        known = ~np.isnan(own.p)
-        differs = own.stacked < SIGNIFICANCE
-        columns = {
-            "axis": pa.array([cell.axis] * len(own.p), pa.string()),
-            "first": names.take(pa.array(own.first)),
-            "second": names.take(pa.array(own.second)),
-            "templates": pa.array(known.astype(np.int64)),
-            "significant": pa.array(differs.astype(np.int64)),
-            "share": pa.array(np.where(known, differs, np.nan), from_pandas=True),
-        }
-        parts.append(pa.table(columns if effects is None else {**columns, **_effects(effects[i])}))
-    keys, sums = ["axis", "first", "second"], ["templates", "significant"]
-    means = ["share", *(EFFECTS if effects else ())]
-    grouped = pa.concat_tables(parts).group_by(keys, use_threads=False)
-    found = grouped.aggregate([*((name, "sum") for name in sums), *((name, "mean") for name in means)])
-    return found.rename_columns([*keys, *sums, *means])
-
-
-def _effects(figures: PairFigures) -> dict[str, pa.Array]:
-    paired = np.where(np.isnan(figures.wilcoxon), np.nan, figures.wilcoxon < SIGNIFICANCE)
-    columns = zip(EFFECTS, (paired, figures.rank_biserial, figures.nats), strict=True)
-    return {name: pa.array(values, from_pandas=True) for name, values in columns}
-
-
-def _test(values: Floats | None, pairs: Ints) -> Floats:
-    return np.full(len(pairs), np.nan) if values is None else pairs_of_rows(values).stacked
+def _count(values: Floats | None) -> Ints:
+    return np.zeros(2, np.int64) if values is None else count_different(values)
 
 
 def _equal_tokens(cell: Cell, first: Ints, second: Ints) -> Bools:

@@ -11,6 +11,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.shares.pairs import PairFigures, compare_pairs
 from holisticbias_eval.statistics.cells import Cell
+from holisticbias_eval.statistics.groups_of_rows import groups_of_rows
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import (
     expansion,
@@ -18,12 +19,12 @@ from holisticbias_eval.statistics.resampling import (
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.shares import counts_of, ratios, share_of
+from holisticbias_eval.statistics.shares import counts_of, ratios, share_of_counts
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCell:
-    """A cell's pairs, and how many differ and were tested in resamples.
+    """A cell's compared pairs, and how many differ and were tested in resamples.
 
     ``drawn`` has shape ``[2, draws]``, ``left_out`` ``[2, nouns]`` and
     ``permuted`` ``[2, permutations]``; ``stance`` is the number of its stance.
@@ -31,6 +32,7 @@ class MeasuredCell:
 
     cell: Cell
     stance: int
+    tests: PairwiseTests
     pairs: PairFigures
     drawn: Ints
     left_out: Ints
@@ -39,7 +41,7 @@ class MeasuredCell:
     @property
     def counts(self) -> Ints:
         """The numbers of pairs that differ and that were tested: shape ``[2]``."""
-        return counts_of(self.pairs.p)
+        return counts_of(self.tests.stacked)
 
 
 def measure_cell(
@@ -47,14 +49,16 @@ def measure_cell(
 ) -> MeasuredCell:
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
-    return MeasuredCell(
-        cell=cell,
-        stance=stance,
-        pairs=compare_pairs(cell, tests, settings.flips, rng),
-        drawn=np.stack(significant_when_weighted(cell.values, nouns)),
-        left_out=np.stack(significant_without_each_noun(cell.values)),
-        permuted=np.stack(significant_when_permuted(cell.values, settings.permutations, rng)),
-    )
+    pairs = compare_pairs(cell, tests, settings.flips, rng)
+    found = [
+        (
+            np.stack(significant_when_weighted(values, nouns)),
+            np.stack(significant_without_each_noun(values)),
+            np.stack(significant_when_permuted(values, settings.permutations, rng)),
+        )
+        for values in (cell.values[rows] for rows in groups_of_rows(len(cell.values)))
+    ]
+    return MeasuredCell(cell, stance, tests, pairs, *(sum(counts) for counts in zip(*found, strict=True)))
 
 
 def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
@@ -67,7 +71,7 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     """
     weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
     shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
-    observed = share_of(np.concatenate([c.pairs.p for c in cells]))
+    observed = share_of_counts(sum(c.counts for c in cells))
     known = shares[~np.isnan(shares)]
     if observed is None or not len(known):
         return np.full(len(shares), np.nan)

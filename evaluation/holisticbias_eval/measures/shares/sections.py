@@ -18,6 +18,7 @@ from holisticbias_eval.measures.shares.tables import (
     robustness,
 )
 from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.text import percents
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Paragraph, Section, Table
 
 SIZE = (
@@ -149,12 +150,23 @@ def _missing(view: View, words: Words) -> Iterator[Block]:
     untested, tested = sum(cell.missing for cell in cells), sum(cell.n for cell in cells)
     why = f": one of the two descriptors has no {words.value} in the template" if untested else ""
     yield Paragraph(f"{untested:,} of {untested + tested:,} pairs could not be tested{why}.")
+    yield from _drawn(view, words)
     empty = [cell for cell in cells if cell.value is None]
     names = ", ".join(f"{label(view, cell)} in “{cell.keys['template']}”" for cell in empty)
     yield Paragraph(
         f"{len(empty):,} of {len(cells):,} combinations of axis and template have no pair to test"
         f"{': ' if names else ''}{names}."
     )
+
+
+def _drawn(view: View, words: Words) -> Iterator[Paragraph]:
+    drawn = view.figures.by(words.measure, "all_pairs", "axis")
+    within = "; ".join(f"{label(view, share)} {percents(share.interval)}" for share in drawn if share.interval)
+    if drawn:
+        yield Paragraph(
+            "Some axes have too many pairs to compare them all: their descriptors are divided at random into groups, "
+            f"and compared within these. 95% intervals of the shares of all their pairs: {within}."
+        )
 
 
 def _method(words: Words) -> str:

@@ -9,20 +9,21 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.measures.shares.counts import count_cell, pool, tests_table
+from holisticbias_eval.measures.shares.counts import count_cell, pool
 from holisticbias_eval.measures.shares.figures import Share
-from holisticbias_eval.measures.shares.pairs import by_pair
+from holisticbias_eval.measures.shares.pair_tables import pairs_table, tests_table
 from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.trust import measure_trust
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
-from holisticbias_eval.statistics.mannwhitney import PairwiseTests, pairs_of_rows
+from holisticbias_eval.statistics.groups_of_rows import pairwise_tests
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
     """Shares by axis, by template and by both, with the tests behind them.
 
-    ``tests`` is the table of ``tests_table`` and ``pairs`` that of ``by_pair``.
+    ``tests`` is the table of ``tests_table`` and ``pairs`` that of ``pairs_table``.
     ``trust`` is missing if it was not requested or cannot be computed; in the
     second case ``note`` gives the reason.
     """
@@ -37,9 +38,9 @@ class Shares:
 
 
 def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
-    """Test all pairs of descriptors of each cell, and count the pairs that differ."""
+    """Test the pairs of descriptors of each cell, and count the pairs that differ; see ``groups_of_rows``."""
     with ThreadPoolExecutor() as workers:
-        tests = list(workers.map(lambda cell: pairs_of_rows(cell.values), crossing.cells))
+        tests = list(workers.map(lambda cell: pairwise_tests(cell.values), crossing.cells))
     return tests, tuple(map(count_cell, crossing.cells, tests))
 
 
@@ -71,7 +72,7 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: S
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),
         by_axis_and_template=cells,
         tests=tests_table(crossing, tests),
-        pairs=by_pair(crossing, tests, effects),
+        pairs=pairs_table(crossing, tests, effects),
         trust=trust,
         note=note,
     )

@@ -10,9 +10,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.measure import NONCE, Settings
-from holisticbias_eval.measures.shares.pairs import PairFigures, join
+from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures
 from holisticbias_eval.measures.shares.ranks import rank_axes
 from holisticbias_eval.measures.shares.records import (
     Confounds,
@@ -28,13 +27,13 @@ from holisticbias_eval.measures.shares.wordings import choose_wordings, worded_s
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
 from holisticbias_eval.statistics.effects import (
-    LARGE,
     detectable_rank_biserial,
+    rank_biserial,
     smallest_significant_rank_biserial,
 )
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
-from holisticbias_eval.statistics.shares import median_of, middle_of, range_of, ratios, share_of
+from holisticbias_eval.statistics.shares import median_of, middle_of, range_of, ratios, share_of, share_of_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,56 +115,59 @@ def _trust(
     nonce: Floats | None = None,
     robustness: Robustness | None = None,
 ) -> ShareTrust:
-    pairs = join([c.pairs for c in cells])
+    p = np.concatenate([c.tests.stacked for c in cells])
     permuted = ratios(sum(c.permuted for c in cells))
     return ShareTrust(
         axis=axis,
         template=template,
-        share=share_of(pairs.p),
+        share=share_of(p),
         interval=middle_of(np.clip(drawn, 0, 1)),
         floor=float(permuted.mean()) if not np.isnan(permuted).any() else None,
         floor_interval=middle_of(permuted),
-        corrected=Corrected(holm=share_of(holm(pairs.p)), benjamini_hochberg=share_of(benjamini_hochberg(pairs.p))),
-        effects=_effects(pairs),
-        paired=_paired(pairs),
-        confounds=_confounds(pairs, drawn, nonce),
+        corrected=Corrected(holm=share_of(holm(p)), benjamini_hochberg=share_of(benjamini_hochberg(p))),
+        effects=_effects(cells),
+        paired=_paired(cells),
+        confounds=_confounds(cells, drawn, nonce),
         robustness=robustness,
     )
 
 
-def _effects(pairs: PairFigures) -> Effects:
-    tested = ~np.isnan(pairs.p)
-    sizes = [int(np.median(n[tested])) for n in (pairs.n1, pairs.n2)] if tested.any() else None
+def _effects(cells: Sequence[MeasuredCell]) -> Effects:
+    n1, n2 = (np.concatenate([c.pairs.sizes[getattr(c.tests, side)] for c in cells]) for side in ("first", "second"))
+    tested = ~np.isnan(np.concatenate([c.tests.stacked for c in cells]))
+    sizes = [int(np.median(n[tested])) for n in (n1, n2)] if tested.any() else None
+    u = np.concatenate([c.tests.u for c in cells])
     return Effects(
-        rank_biserial=median_of(np.abs(pairs.rank_biserial)),
-        nats=median_of(np.abs(pairs.nats)),
-        large=_large(pairs, pairs.p),
+        rank_biserial=median_of(np.abs(rank_biserial(u, n1, n2))),
+        nats=median_of(np.abs(np.concatenate([c.pairs.nats for c in cells]))),
+        large=_share(cells, "large"),
         smallest_significant=smallest_significant_rank_biserial(*sizes) if sizes else None,
-        detectable=median_of(detectable_rank_biserial(pairs.n1, pairs.n2)),
-        detectable_nats=median_of(pairs.detectable_nats),
+        detectable=median_of(detectable_rank_biserial(n1, n2)),
+        detectable_nats=median_of(np.concatenate([c.pairs.detectable_nats for c in cells])),
     )
 
 
-def _paired(pairs: PairFigures) -> Paired:
+def _share(cells: Sequence[MeasuredCell], name: str) -> float | None:
+    """The share of pairs that differ, by counts of this name."""
+    return share_of_counts(sum(getattr(c.pairs, name) for c in cells))
+
+
+def _paired(cells: Sequence[MeasuredCell]) -> Paired:
+    differs = np.concatenate([c.pairs.wilcoxon for c in cells])
     return Paired(
-        wilcoxon=share_of(pairs.wilcoxon), sign_flip=share_of(pairs.sign_flip), large=_large(pairs, pairs.wilcoxon)
+        wilcoxon=share_of_counts(np.array([(differs == 1).sum(), (differs != UNKNOWN).sum()])),
+        sign_flip=_share(cells, "sign_flip"),
+        large=_share(cells, "paired_large"),
     )
 
 
-def _large(pairs: PairFigures, p: Floats) -> float | None:
-    """The share of tests that are significant and of a pair whose difference is large."""
-    known = ~np.isnan(p)
-    large = (np.abs(pairs.rank_biserial) >= LARGE) & (p < SIGNIFICANCE)
-    return float(large[known].mean()) if known.any() else None
-
-
-def _confounds(pairs: PairFigures, drawn: Floats, nonce: Floats | None) -> Confounds:
-    observed, control = share_of(pairs.p), _observed(nonce)
+def _confounds(cells: Sequence[MeasuredCell], drawn: Floats, nonce: Floats | None) -> Confounds:
+    observed, control = share_of_counts(sum(c.counts for c in cells)), _observed(nonce)
     return Confounds(
-        equal_token_pairs=int((pairs.equal_tokens & ~np.isnan(pairs.p)).sum()),
-        equal_tokens=share_of(pairs.p[pairs.equal_tokens]),
-        without_token_count=share_of(pairs.without_tokens),
-        without_phrase=share_of(pairs.without_phrase),
+        equal_token_pairs=sum(int(c.pairs.equal_tokens[1]) for c in cells),
+        equal_tokens=_share(cells, "equal_tokens"),
+        without_token_count=_share(cells, "without_tokens"),
+        without_phrase=_share(cells, "without_phrase"),
         minus_nonce=None if observed is None or control is None else observed - control,
         minus_nonce_interval=None if nonce is None else middle_of(drawn - nonce),
     )

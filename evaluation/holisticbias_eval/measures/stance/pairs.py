@@ -65,15 +65,27 @@ def contrast_stances(answers: pa.Table) -> tuple[Contrasts, ...]:
     noun_id`` and ``nll``, or ``perplexity`` and ``tokens``. Without any of them
     all differences are missing.
     """
-    names, item, noun, nouns = _codes(answers)
+    names, pairs, values = stance_differences(answers)
     axes = list(dict.fromkeys(axis for axis, _ in names))
-    axis = np.array([axes.index(axis) for axis, _ in names])
-    stances = find_stances(answers)
-    values = _differences(_nats(answers), stances, item, noun, (len(stances.names), len(names), nouns), axis)
+    place = {name: i for i, name in enumerate(axes)}
+    axis = np.array([place[axis] for axis, _ in names])
     return tuple(
-        _of_axis(name, stances.names, tuple(d for a, d in names if a == name), values[:, axis == i])
+        _of_axis(name, pairs, tuple(d for a, d in names if a == name), values[:, axis == i])
         for i, name in enumerate(axes)
     )
+
+
+def stance_differences(answers: pa.Table) -> tuple[list[tuple[str, str]], tuple[str, ...], Floats]:
+    """Negative minus positive stance in nats: the axis and descriptor of each item, the stance pairs, the differences.
+
+    ``answers`` are those of ``contrast_stances``; the differences have shape ``[pairs, items, nouns]``.
+    """
+    names, item, noun, nouns = _codes(answers)
+    place = {name: i for i, name in enumerate(dict.fromkeys(axis for axis, _ in names))}
+    axis = np.array([place[axis] for axis, _ in names])
+    stances = find_stances(answers)
+    shape = len(stances.names), len(names), nouns
+    return names, stances.names, _differences(_nats(answers), stances, item, noun, shape, axis)
 
 
 def find_stances(answers: pa.Table) -> Stances:

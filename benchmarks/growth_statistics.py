@@ -1,0 +1,110 @@
+"""Growth of the statistics and of comparisons with the number of terms: phases of ``growth.py``.
+
+No model runs: each sentence of the built release gets a synthetic negative log-likelihood, from effects of its
+descriptor, noun and template, of a descriptor in a template, and of the sentence alone.
+
+- ``scores`` writes the scores of two models;
+- ``statistics`` computes the figures of stance contrast and Likelihood Bias from those of the first model;
+- ``compare`` compares both models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import ndtri
+
+from holisticbias.release.manifest import read_manifest
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures import MEASURES, compared_columns
+from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.prompts.selection import select_sentences
+
+MEASURED = ("stance_contrast", "likelihood_bias")
+READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
+TOKENS = 8
+FIRST, SECOND = 1, 2
+VARYING = (("descriptor_id",), ("noun_id",), ("template_id",), ("descriptor_id", "template_id"))
+
+
+def write_scores(folder: Path, _: int) -> None:
+    """Write the scores of two models, a row group of the release at a time."""
+    files = read_manifest(folder / "release").tables["sentences"].files
+    for model in (FIRST, SECOND):
+        with ExitStack() as stack:
+            writer = None
+            for number, file in enumerate(files):
+                held = stack.enter_context(pq.ParquetFile(folder / "release" / file))
+                for group in range(held.num_row_groups):
+                    sentences = select_sentences(held.read_row_group(group))
+                    table = with_synthetic_scores(sentences, model, np.random.default_rng([model, number, group]))
+                    if writer is None:
+                        writer = stack.enter_context(pq.ParquetWriter(scores_path(folder, model), table.schema))
+                    writer.write_table(table)
+
+
+def statistics(folder: Path, _: int) -> None:
+    """Compute the figures of the first model's scores."""
+    table = pq.read_table(scores_path(folder, FIRST), columns=list(READ), read_dictionary=list(READ[:5]))
+    for name in MEASURED:
+        assert MEASURES[name].figures(table, Settings()).figures
+
+
+def compare(folder: Path, _: int) -> None:
+    """Compare the scores of both models."""
+    names = compared_columns(MEASURED) or ()
+    views = []
+    for model in (FIRST, SECOND):
+        path = scores_path(folder, model)
+        columns = [name for name in pq.read_schema(path).names if name in names]
+        repeated = [name for name in columns if name in SENTENCE_COLUMNS[2:]]
+        views.append(View(Figures(()), pq.read_table(path, columns=columns, read_dictionary=repeated)))
+    assert MEASURES["likelihood_bias"].compare(*views)
+
+
+def scores_path(folder: Path, model: int) -> Path:
+    """The file of a model's scores."""
+    return folder / f"scores-{model}.parquet"
+
+
+def with_synthetic_scores(sentences: pa.Table, model: int, rng: np.random.Generator) -> pa.Table:
+    """The columns of a run's scores, with scores of this model."""
+    columns = {name: _plain(sentences[name]) for name in SENTENCE_COLUMNS}
+    nll = 30 + rng.normal(0, 1.5, sentences.num_rows)
+    for i, names in enumerate(VARYING):
+        nll += _effects([columns[name] for name in names], 10 * model + i)
+    tokens, perplexity = np.full(len(nll), TOKENS, np.int32), np.exp(nll / TOKENS)
+    return pa.table({**columns, "nll": nll, "tokens": tokens, "perplexity": perplexity})
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    plain = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+    return plain.combine_chunks()
+
+
+def _effects(columns: Sequence[pa.Array], seed: int) -> npt.NDArray[np.float64]:
+    """A normal effect of each combination of values, the same wherever it occurs."""
+    word = np.full(len(columns[0]), seed, np.uint64)
+    for column in columns:
+        encoded = column.dictionary_encode()
+        digests = np.array([crc32(text.encode()) for text in encoded.dictionary.to_pylist()], np.uint64)
+        word = _mixed(word + digests[encoded.indices.to_numpy()])
+    uniform = ((word >> np.uint64(11)).astype(np.float64) + 0.5) / 2**53
+    effects: npt.NDArray[np.float64] = ndtri(uniform)
+    return effects
+
+
+def _mixed(word: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Hash whole numbers (splitmix64, Steele et al. 2014)."""
+    word = word + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        word = (word ^ (word >> np.uint64(shift))) * np.uint64(factor)
+    return word ^ (word >> np.uint64(31))

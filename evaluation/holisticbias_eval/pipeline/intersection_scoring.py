@@ -1,0 +1,100 @@
+"""Runs of a release of intersections: scored and summarised shard by shard, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.scorer import Scorer, score_spans
+from holisticbias_eval.likelihood.scores import with_scores
+from holisticbias_eval.likelihood.spans import Texts, unique_spans, whole
+from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.intersections import summarise
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.pipeline.scoring import texts_to_try
+from holisticbias_eval.progress import Display, Progress
+from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.intersections import INTERSECTIONS, TABLE, IntersectionPrompts, read_shards
+from holisticbias_eval.results.run import Result, Run
+from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
+
+
+@dataclass(frozen=True, slots=True)
+class IntersectionsJob(Job):
+    """A prepared run of intersections; ``stored`` is the engine with a store, if there is one."""
+
+    release: Release
+    engine: Scorer
+    stored: StoredScorer | None
+    context: Context
+    prompts: IntersectionPrompts
+    signature: Signature
+
+    @property
+    def kept(self) -> str:
+        """The number of scores of the last shard in the store, in words."""
+        if self.stored is None:
+            return "no scores are kept with --no-store; the same command starts from the beginning"
+        return f"{self.stored.kept}; run the same command again to continue"
+
+    def run(self, display: Display) -> Run:
+        """Score and summarise each shard, and measure the summaries."""
+        with display.step("Preparing to score"):
+            first = whole(Texts(next(read_shards(self.release))["text"]))
+            probe = (self.stored or self.engine).probe(texts_to_try(first))
+        total = self.signature.sentences_scored
+        with display.progress(f"Scoring with {self.engine.identity.name}", total) as scored:
+            answers = pa.concat_tables(list(self._summaries(scored)))
+        (measured,) = measure_answers(answers, self.signature.measures, SETTINGS, display)
+        return Run(Result(signature=with_probe(self.signature, probe), figures=measured.figures), answers)
+
+    def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
+        """The summary of each shard; neither its sentences nor its scores are kept."""
+        scorer = self.stored or self.engine
+        for shard in read_shards(self.release):
+            texts = Texts(shard["text"])
+            spans = whole(texts, self.context.draw(texts, joined=scorer.context_in_text))
+            distinct, rows = unique_spans(spans)
+            scores = score_spans(distinct, scorer, progress).take(rows)
+            yield summarise(with_scores(shard.drop_columns(["text"]), scores))
+
+
+def prepare_intersections(
+    model: str | None,
+    release: Release,
+    measures: Sequence[tuple[str, ...]],
+    options: EngineOptions | None,
+    store: Path | None,
+    context: Context | None,
+    display: Display,
+) -> list[IntersectionsJob]:
+    """Start the engine and prepare the run; no sentence is read. Raises ``EvaluationError`` for another release."""
+    if TABLE not in release.manifest.tables:
+        raise EvaluationError(
+            f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
+            "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
+        )
+    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+        engine = start_engine(model, display.notice, options)
+    stored = None if store is None else StoredScorer(engine, score_store(store, engine, release.digest, display.notice))
+    context = context or Context()
+    jobs = []
+    for names in measures:
+        refuse_kind(names, engine.kind, engine.identity.name)
+        signature = sign(
+            sign_release(release),
+            engine.identity,
+            Settings(scoring={**engine.settings, **context.settings}),
+            {name: MEASURES[name].signature(SETTINGS) for name in names},
+            scored=release.manifest.tables[TABLE].rows,
+        )
+        jobs.append(IntersectionsJob(release, engine, stored, context, INTERSECTIONS, signature))
+    return jobs
