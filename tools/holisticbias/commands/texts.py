@@ -60,7 +60,7 @@ def split_article(text: str) -> tuple[str, str | None]:
 
 
 def _wrong_text(text: str, article: str | None) -> str | None:
-    """What is wrong with a text, as a sentence without a full stop, or None."""
+    """The first fault of a text, as a sentence without a full stop, or None."""
     from holisticbias.rules.characters import foreign_letter, odd_character
     from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, mark_in
 

@@ -48,7 +48,7 @@ _BOUNDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def schema_message(error: ErrorDetails) -> str:
-    """What a value needs, without a full stop."""
+    """A message that says what the value needs, without a full stop."""
     given = error.get("ctx", {})
     if error["type"] in _BOUNDS:
         return _BOUNDS[error["type"]](given)
