@@ -89,7 +89,10 @@ EntryFile: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """All source files that could be read as records; ``unread`` has the kinds of the other files."""
+    """All source files that could be read as records.
+
+    ``unread`` has the kinds of the other files, and ``unread_paths`` their paths.
+    """
 
     axes: tuple[Located[DescriptorFile], ...]
     genders: tuple[Located[NounFile], ...]
@@ -104,6 +107,7 @@ class Repository:
     intersections: tuple[Located[IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
     unread: frozenset[Kind] = frozenset()
+    unread_paths: frozenset[str] = frozenset()
 
     @property
     def left_out(self) -> frozenset[str]:
@@ -148,11 +152,11 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
     """Convert documents to records; an entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
     parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
-    unread: set[Kind] = set()
+    unread: set[tuple[Kind, str]] = set()
     for file in files:
         located = _parse_file(file, findings)
         if located is None:
-            unread.add(file.kind)
+            unread.add((file.kind, file.document.path))
         else:
             parsed[file.kind].append(located)
     repository = Repository(
@@ -168,7 +172,8 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
         waivers=_of(parsed["waivers"], WaiversFile),
         intersections=_of(parsed["intersections"], IntersectionsFile),
         locks=_of(parsed["locks"], LockFile),
-        unread=frozenset(unread),
+        unread=frozenset(kind for kind, _ in unread),
+        unread_paths=frozenset(path for _, path in unread),
     )
     return repository, tuple(findings)
 
@@ -195,7 +200,7 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     try:
         return Located(model.model_validate(data), document, key, indexes)
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = _without_consequences(error.errors(include_url=False))
     findings.extend(_schema_finding(d, document) for d in details)
     broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == key}
     if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != key for d in details):
@@ -204,6 +209,12 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     indexes = tuple(i for i in indexes if i not in broken)
     record = model.model_validate({**data, key: [entries[i] for i in indexes]})
     return Located(record, document, key, indexes, left_out)
+
+
+def _without_consequences(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out that a list is too short if a part of it is wrong: pydantic counts only the parts that are right."""
+    around = {tuple(d["loc"][:k]) for d in details for k in range(len(d["loc"]))}
+    return [d for d in details if d["type"] != "too_short" or tuple(d["loc"]) not in around]
 
 
 def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
@@ -215,7 +226,7 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "extra_forbidden":
         return UNKNOWN_KEY.finding(Problem(document.path, place, f"The key {shown(key)} is not in the schema.", entry))
     what = f"{key}: " if isinstance(key, str) else ""
-    message = f"{what}{schema_message(error)}; it is {shown(error.get('input'))}."
+    message = f"{what}{schema_message(error)}; the value is {shown(error.get('input'))}."
     fix = "quote the value" if error["type"] == "string_type" else None
     return SCHEMA.finding(Problem(document.path, place, message, entry), fix)
 
