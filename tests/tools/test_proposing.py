@@ -197,7 +197,10 @@ def test_criteria_are_those_of_the_guide(root: Path) -> None:
         (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
         (["noun", "--text", "persons!", "--axis", "neutral"], "'!' is a mark of sentences"),
         (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
-        (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "id: it must be an id, AXIS.NAME"),
+        (
+            ["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"],
+            "id: it must be an id, AXIS.NAME",
+        ),
     ],
 )
 def test_add_without_questions_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], said: str) -> None:
