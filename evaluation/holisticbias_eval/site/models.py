@@ -14,6 +14,6 @@ def write_models(explored: Explored, site: Writer) -> None:
     site.page("models/index.html", "models.html.jinja", area="models", title="Models", entries=explored.entries)
 
 
-def term_figures(explored: Explored) -> Mapping[str, Sequence[TermFigure]]:
+def term_figures(explored: Explored) -> Mapping[str, Sequence[TermFigure]]:  # noqa: ARG001
     """The figures of each term, by descriptor id, sorted by measure and model; terms without figures are left out."""
-    return {} if not explored.runs else {}
+    return {}
