@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from holisticbias.contribute.diff import CHANGES, Difference, EntryChange
 from holisticbias.contribute.diff_report import COMPARABLE
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.site.changes import FieldChange, field_changes
 from holisticbias_eval.site.examples import Example, example_finder
 from holisticbias_eval.site.explored import Explored, ShownRelease
@@ -17,10 +18,10 @@ from holisticbias_eval.site.writer import Writer
 
 @dataclass(frozen=True, slots=True)
 class ShownChange:
-    """A change of an entry: its place in the files, its fields in words, and a sentence with it before and after."""
+    """A change of an entry: its heading, its fields in words, and a sentence with it before and after."""
 
     entry: EntryChange
-    place: str
+    heading: str
     fields: tuple[FieldChange, ...]
     example: Example | None
 
@@ -56,8 +57,11 @@ def write_releases(explored: Explored, site: Writer) -> None:
 def _write_difference(
     difference: Difference, old: ShownRelease, new: ShownRelease, explored: Explored, site: Writer
 ) -> None:
-    labels = {axis.axis: axis.label for axis in explored.catalog.axes}
-    labels |= {t.id: t.text for family in explored.catalog.families for t in family.templates}
+    catalog = explored.catalog
+    labels = {
+        **{axis.axis: axis.label for axis in catalog.axes},
+        **{t.id: t.text for family in catalog.families for t in family.templates},
+    }
     changes = _changes(difference, old, new, explored)
     kinds = [(kind, [c for c in changes if c.entry.change == kind]) for kind in CHANGES]
     site.page(
@@ -67,24 +71,37 @@ def _write_difference(
         title=f"Changes from {old.version} to {new.version}",
         difference=difference,
         comparable=COMPARABLE[difference.comparable],
-        kinds=[(kind, len(own), _by_place(own)) for kind, own in kinds if own],
-        labels={**labels, "noun": "Nouns", **_PLACES},
+        kinds=[(kind, len(own), _by_heading(own)) for kind, own in kinds if own],
+        labels=labels,
         terms={key for release in explored.releases for key in release.rows},
     )
 
 
-_PLACES = {"collections": "Groups", "prompts": "Prompts", "specifications": "Specifications"}
-
-
 def _changes(difference: Difference, old: ShownRelease, new: ShownRelease, explored: Explored) -> Sequence[ShownChange]:
     nouns = {n.id: n.text for g in explored.catalog.genders for n in g.nouns}
+    headings = dict(_headings(explored.catalog))
     example = example_finder(old, new)
     return [
-        ShownChange(e, e.id.partition(".")[0], field_changes(e.fields, nouns), example(e.id))
+        ShownChange(e, headings.get(e.id, ""), field_changes(e.fields, nouns), example(e.id))
         for e in difference.entries
     ]
 
 
-def _by_place(changes: Sequence[ShownChange]) -> Sequence[tuple[str, Sequence[ShownChange]]]:
-    """The changes by the part of the id before the dot: an axis, ``noun``, or a family."""
-    return [(place, tuple(own)) for place, own in groupby(changes, key=lambda change: change.place)]
+def _headings(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """The id of each entry, and the heading that it stands under."""
+    for axis in catalog.axes:
+        yield from ((d.id, axis.label) for d in axis.descriptors)
+    for gender in catalog.genders:
+        yield from ((n.id, "Nouns") for n in gender.nouns)
+    for family in catalog.families:
+        yield from ((t.id, f"Templates: {family.label}") for t in family.templates)
+    for file in catalog.companions:
+        kind = file.place.partition("/")[0]
+        yield from ((entry.id, f"{_KINDS.get(kind, kind.capitalize())}: {file.label}") for entry in file.entries)
+
+
+_KINDS = {"collections": "Groups"}
+
+
+def _by_heading(changes: Sequence[ShownChange]) -> Sequence[tuple[str, Sequence[ShownChange]]]:
+    return [(heading, tuple(own)) for heading, own in groupby(changes, key=lambda change: change.heading)]

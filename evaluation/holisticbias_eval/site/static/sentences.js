@@ -73,7 +73,7 @@ const show = async () => {
     if (option !== version.selectedOptions[0]) return;
     fill(template, distinct(rows, "template").map((text) => [text, text.replace(/\{.*?\}/, "…")]));
     fill(noun, distinct(rows, "noun").map((text) => [text ?? NO_NOUN, text ?? "without a noun"]));
-    button.hidden = true;
+    button.hidden = document.getElementById("example-sentences").hidden = true;
     filter(rows);
     writeAddress(form);
   } catch {

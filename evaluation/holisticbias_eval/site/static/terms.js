@@ -5,6 +5,7 @@ const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCa
 
 const form = document.getElementById("search");
 const { q, axis, bucket, judgement, version } = form.elements;
+const jumps = document.querySelector(".jump");
 const output = form.querySelector("output");
 const sections = [...document.querySelectorAll("#terms > section")].map((section) => ({
   section,
@@ -47,6 +48,7 @@ const filter = () => {
     section.hidden = jump.hidden = own === 0;
     found += own;
   }
+  jumps.hidden = found === 0;
   output.textContent = found ? `${found} of ${total} terms` : "No term matches: change the words or clear a filter.";
 };
 
