@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,9 @@ from holisticbias_eval.errors import SiteError
 from holisticbias_eval.results.entry import Entry
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.site.sentences import Rows
+
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,10 @@ class Sources:
 def open_shown(name: str, catalog: Catalog) -> Release:
     """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
 
-    Raises ``SiteError`` if the release is not made of sentences of these terms.
+    Raises ``UnknownVersionError`` and ``ReleaseError``, and ``SiteError`` if the release is not made of these terms.
     """
-    release = build_release(catalog, name) if name in catalog.versions else open_release(name)
+    is_version = _VERSION.fullmatch(name) and not Path(name).exists()
+    release = build_release(catalog, name) if is_version else open_release(name)
     version, part = release.version, release.manifest
     if version not in catalog.versions:
         raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")
