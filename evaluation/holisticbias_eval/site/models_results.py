@@ -1,0 +1,145 @@
+"""The results that the site shows: of the registry, of the reference evaluations, and of the user's runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.errors import RegistryError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.report.plain_text import model_title
+from holisticbias_eval.results.earlier import is_first_form
+from holisticbias_eval.results.entry import Entry, kept_figures, slug
+from holisticbias_eval.results.registry import published_digests, read_registry
+from holisticbias_eval.results.replacement import same_model
+from holisticbias_eval.results.run import RESULT, Result, Run
+from holisticbias_eval.results.signature import ModelSignature, Signature
+
+Source = Literal["registry", "reference", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measure of a model on a release: its figures by axis, domain or specification, and what they depend on.
+
+    ``labels`` are those of axes and specifications. ``run`` is the user's run, whose answers can be compared.
+    """
+
+    model: str
+    measure: str
+    signature: Signature
+    figures: Figures
+    labels: Mapping[str, str]
+    source: Source
+    contributor: str | None = None
+    date: str | None = None
+    note: str | None = None
+    run: Run | None = None
+
+    @property
+    def info(self) -> Info:
+        """What the measure is."""
+        return MEASURES[self.measure].info
+
+    @property
+    def group(self) -> str:
+        """The measure and the release, as part of an address: only results of one group compare."""
+        return slug(f"{self.measure} on {self.signature.release.short_name}")
+
+    @property
+    def key(self) -> str:
+        """The result, as part of an address."""
+        return f"{slug(self.model)}-{self.group}"
+
+    def shown(self) -> tuple[Figure, ...]:
+        """The headline figures, in order."""
+        return self.info.headlines(self.figures)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """All figures of a run by term: its model's name, its signature and its figures."""
+
+    model: str
+    signature: Signature
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results by measure, release and model, and all runs whose figures by term are known."""
+
+    measured: tuple[Measured, ...]
+    evaluated: tuple[Evaluated, ...]
+
+
+def read_results(catalog: Catalog, registry: Path | None, references: Path | None, runs: Mapping[str, Run]) -> Results:
+    """Read the registry and the reference evaluations, and add the user's runs by name; models in alphabetical order.
+
+    Raises ``RegistryError`` if the registry has problems.
+    """
+    entries, problems = read_registry(registry, published_digests(catalog))
+    if problems:
+        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
+    labels = {axis.axis: axis.label for axis in catalog.axes}
+    named = [entry.signature.model for entry in entries]
+    referenced = [_evaluated(result, named) for result in _references(references)]
+    own = {name: _evaluated(run.result, named) for name, run in runs.items()}
+    found = [
+        *(_of_entry(entry) for entry in entries),
+        *(m for evaluated in referenced for m in _measured(evaluated, labels, "reference")),
+    ]
+    kept = {m.key: m for m in reversed(found)}  # a contributed result comes before a reference
+    for name, evaluated in own.items():
+        of_run = {**labels, **View(evaluated.figures, runs[name].answers).labels}
+        for m in _measured(evaluated, of_run, "run", runs[name]):
+            one = replace(m, model=f"{m.model} ({name})") if m.key in kept else m
+            kept[one.key] = one
+    return Results(_ordered(kept.values()), tuple(sorted((*referenced, *own.values()), key=lambda e: e.model.lower())))
+
+
+def _of_entry(entry: Entry) -> Measured:
+    return Measured(
+        entry.signature.model.name, entry.measure, entry.signature, Figures(entry.figures), entry.labels, "registry",
+        entry.contributor, entry.date, entry.note,
+    )  # fmt: skip
+
+
+def _references(folder: Path | None) -> Iterator[Result]:
+    for path in sorted(folder.rglob(RESULT)) if folder and folder.is_dir() else ():
+        content = path.read_bytes()
+        if not is_first_form(content):
+            yield Result.model_validate_json(content)
+
+
+def _evaluated(result: Result, named: Iterable[ModelSignature]) -> Evaluated:
+    """A run under the registry's name of its model, else under the model's own name without folders."""
+    model = result.signature.model
+    name = next((other.name for other in named if same_model(model, other)), model_title(model.name))
+    return Evaluated(name, result.signature, Figures(result.figures))
+
+
+def _measured(
+    evaluated: Evaluated, labels: Mapping[str, str], source: Source, run: Run | None = None
+) -> Iterator[Measured]:
+    """Every measure of a run that has figures by axis, domain or specification."""
+    for measure in evaluated.signature.measures:
+        kept = kept_figures(evaluated.figures, MEASURES[measure].info) if measure in MEASURES else ()
+        if kept:
+            yield Measured(evaluated.model, measure, evaluated.signature, Figures(kept), labels, source, run=run)
+
+
+def _ordered(found: Iterable[Measured]) -> tuple[Measured, ...]:
+    """Sorted by measure, release and model."""
+    measures = list(MEASURES)
+    return tuple(sorted(found, key=lambda m: (measures.index(m.measure), *_release(m), m.model.lower())))
+
+
+def _release(measured: Measured) -> tuple[str, str]:
+    release = measured.signature.release
+    return release.version, release.short_name
