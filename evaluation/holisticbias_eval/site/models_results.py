@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.results.earlier import is_first_form
 from holisticbias_eval.results.entry import Entry, kept_figures, slug
-from holisticbias_eval.results.registry import published_digests, read_registry
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
@@ -78,29 +75,38 @@ class Results:
     evaluated: tuple[Evaluated, ...]
 
 
-def read_results(catalog: Catalog, registry: Path | None, references: Path | None, runs: Mapping[str, Run]) -> Results:
-    """Read the registry and the reference evaluations, and add the user's runs by name; models in alphabetical order.
+def collect_results(
+    entries: Iterable[Entry], references: Iterable[Result], runs: Iterable[Run], labels: Mapping[str, str]
+) -> Results:
+    """Collect the results of the registry, of reference evaluations and of runs, sorted by measure, release and model.
 
-    Raises ``RegistryError`` if the registry has problems.
+    ``labels`` are those of axes. A contributed result comes before a reference; a run of a model that the registry
+    has is named apart from it.
     """
-    entries, problems = read_registry(registry, published_digests(catalog))
-    if problems:
-        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
-    labels = {axis.axis: axis.label for axis in catalog.axes}
+    entries = tuple(entries)
     named = [entry.signature.model for entry in entries]
-    referenced = [_evaluated(result, named) for result in _references(references)]
-    own = {name: _evaluated(run.result, named) for name, run in runs.items()}
+    referenced = [_evaluated(result, named) for result in references]
+    own = [(_evaluated(run.result, named), run) for run in runs]
     found = [
         *(_of_entry(entry) for entry in entries),
         *(m for evaluated in referenced for m in _measured(evaluated, labels, "reference")),
     ]
-    kept = {m.key: m for m in reversed(found)}  # a contributed result comes before a reference
-    for name, evaluated in own.items():
-        of_run = {**labels, **View(evaluated.figures, runs[name].answers).labels}
-        for m in _measured(evaluated, of_run, "run", runs[name]):
-            one = replace(m, model=f"{m.model} ({name})") if m.key in kept else m
+    kept = {m.key: m for m in reversed(found)}
+    for i, (evaluated, run) in enumerate(own, 1):
+        of_run = {**labels, **View(evaluated.figures, run.answers).labels}
+        for m in _measured(evaluated, of_run, "run", run):
+            one = replace(m, model=f"{m.model} (run {i})") if m.key in kept else m
             kept[one.key] = one
-    return Results(_ordered(kept.values()), tuple(sorted((*referenced, *own.values()), key=lambda e: e.model.lower())))
+    evaluations = (*referenced, *(evaluated for evaluated, _ in own))
+    return Results(_ordered(kept.values()), tuple(sorted(evaluations, key=lambda e: e.model.lower())))
+
+
+def read_references(registry: Path) -> Iterator[Result]:
+    """Read the reference evaluations, which are in the folder ``reference`` beside the registry if there are any."""
+    for path in sorted((registry.parent / "reference").rglob(RESULT)):
+        content = path.read_bytes()
+        if not is_first_form(content):
+            yield Result.model_validate_json(content)
 
 
 def _of_entry(entry: Entry) -> Measured:
@@ -108,13 +114,6 @@ def _of_entry(entry: Entry) -> Measured:
         entry.signature.model.name, entry.measure, entry.signature, Figures(entry.figures), entry.labels, "registry",
         entry.contributor, entry.date, entry.note,
     )  # fmt: skip
-
-
-def _references(folder: Path | None) -> Iterator[Result]:
-    for path in sorted(folder.rglob(RESULT)) if folder and folder.is_dir() else ():
-        content = path.read_bytes()
-        if not is_first_form(content):
-            yield Result.model_validate_json(content)
 
 
 def _evaluated(result: Result, named: Iterable[ModelSignature]) -> Evaluated:
