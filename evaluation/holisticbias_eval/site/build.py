@@ -1,0 +1,75 @@
+"""Build the site: open what it shows, then let each area write its pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holisticbias import load_catalog
+from holisticbias.output import new_folder, refuse_target
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import version_key
+from holisticbias_eval.errors import RegistryError, SiteError
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.registry import published_digests, read_registry
+from holisticbias_eval.results.run import read_run
+from holisticbias_eval.site.docs import write_docs
+from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, open_shown, shown_release
+from holisticbias_eval.site.home import write_home
+from holisticbias_eval.site.models import write_models
+from holisticbias_eval.site.releases import write_releases
+from holisticbias_eval.site.static_files import write_static
+from holisticbias_eval.site.terms import write_terms
+from holisticbias_eval.site.writer import Writer
+
+MARK = "site.json"
+"""The file that says that a folder is a site."""
+
+
+def build_site(sources: Sources, out: Path, display: Display) -> None:
+    """Write the site to a folder, whole or not at all; replaces an earlier site.
+
+    Raises ``SiteError``, ``SourceError``, ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
+    """
+    refuse_target(out, is_site)
+    catalog = load_catalog(sources.terms)
+    with new_folder(out, is_site) as folder:
+        site = Writer(folder)
+        explored = _read(sources, catalog, display)
+        for what, write in _AREAS.items():
+            with display.step(f"Writing {what}"):
+                write(explored, site)
+        write_static(site)
+        site.file(MARK).write_text('{"site": "holisticbias"}\n', "utf-8")
+
+
+_AREAS = {
+    "the first page": write_home,
+    "terms": write_terms,
+    "releases": write_releases,
+    "models": write_models,
+    "docs": write_docs,
+}
+
+
+def is_site(folder: Path) -> bool:
+    """Whether a folder holds a site that this command wrote."""
+    return (folder / MARK).is_file()
+
+
+def _read(sources: Sources, catalog: Catalog, display: Display) -> Explored:
+    runs = tuple(read_run(run) for run in sources.runs)
+    entries, problems = read_registry(sources.results, published_digests(catalog))
+    if problems:
+        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
+    names = sources.releases or catalog.published
+    if not names:
+        raise SiteError("no version is published yet: name a release with --release")
+    shown: dict[str, ShownRelease] = {}
+    for name in names:
+        with display.step(f"Opening release {name}"):
+            release = open_shown(name, catalog)
+        if release.version in shown:
+            raise SiteError(f"two releases are version {release.version}: name one of them")
+        shown[release.version] = shown_release(release, catalog)
+    ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
+    return Explored(catalog, ordered, entries, runs)

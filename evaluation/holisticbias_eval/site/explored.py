@@ -1,0 +1,109 @@
+"""The releases, results and runs that a site shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holisticbias import build_release, open_release
+from holisticbias.compile.filters import parse_conditions, select
+from holisticbias.release.manifest import Manifest
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import ReleaseFile
+from holisticbias_eval.errors import SiteError
+from holisticbias_eval.results.entry import Entry
+from holisticbias_eval.results.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRelease:
+    """A release on the site.
+
+    ``catalog`` has the terms of all versions, restricted to the part that the release is, and ``held`` the terms of
+    this version.
+    """
+
+    manifest: Manifest
+    catalog: Catalog
+    sentences: int
+
+    @property
+    def version(self) -> str:
+        """The version, as in ``1.0.0``."""
+        return self.manifest.version
+
+    @property
+    def record(self) -> ReleaseFile:
+        """The version's file in ``releases/``."""
+        return self.catalog.release(self.version)
+
+    @property
+    def held(self) -> Catalog:
+        """The terms of this version."""
+        return self.catalog.at(self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """Everything that a site shows; ``releases`` are sorted by version."""
+
+    catalog: Catalog
+    releases: tuple[ShownRelease, ...]
+    entries: tuple[Entry, ...] = ()
+    runs: tuple[Run, ...] = ()
+
+    @property
+    def newest(self) -> ShownRelease:
+        """The release with the highest version."""
+        return self.releases[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The places that a site is made from: releases, runs, the folder of terms, and the registry of results.
+
+    Without ``releases``, all published versions are shown.
+    """
+
+    releases: tuple[str, ...] = ()
+    runs: tuple[Path, ...] = ()
+    terms: Path | None = None
+    results: Path | None = None
+
+
+def open_shown(name: str, catalog: Catalog) -> Release:
+    """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
+
+    Raises ``SiteError`` if the release is not made of sentences of these terms.
+    """
+    release = build_release(catalog, name) if name in catalog.versions else open_release(name)
+    version, part = release.version, release.manifest
+    if version not in catalog.versions:
+        raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")
+    if part.intersections or part.sample:
+        raise SiteError(f"{name} is a part ({part.part}) that the site cannot show: name a release of whole sentences")
+    held = _restricted(catalog, part).at(version)
+    if {d.id for a in held.axes for d in a.descriptors} != set(
+        release.tables["descriptors"]["descriptor_id"].to_pylist()
+    ):
+        raise SiteError(f"{name} was built from other terms: name their folder with --source")
+    return release
+
+
+def shown_release(release: Release, catalog: Catalog) -> ShownRelease:
+    """The record of an opened release, without its tables."""
+    return ShownRelease(release.manifest, _restricted(catalog, release.manifest), release.sentences.num_rows)
+
+
+def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
+    """The catalog with only the entries of a part of a release."""
+    if part.where:
+        return select(catalog, part.version, parse_conditions(part.where))
+    if part.subset is None:
+        return catalog
+    chosen = set(catalog.subset(part.subset).descriptors)
+    axes = (
+        a.model_copy(update={"descriptors": tuple(d for d in a.descriptors if d.id in chosen)}) for a in catalog.axes
+    )
+    return replace(catalog, axes=tuple(axes))
