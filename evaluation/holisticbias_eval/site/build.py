@@ -6,16 +6,18 @@ from pathlib import Path
 
 from holisticbias import load_catalog
 from holisticbias.output import new_folder, refuse_target
+from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import RegistryError, SiteError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.registry import published_digests, read_registry
+from holisticbias_eval.results.registry import published_digests, read_registry, registry_folder
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, open_shown, shown_release
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
+from holisticbias_eval.site.models_results import read_references
 from holisticbias_eval.site.releases import write_releases
 from holisticbias_eval.site.static_files import write_static
 from holisticbias_eval.site.terms import write_terms
@@ -72,4 +74,5 @@ def _read(sources: Sources, catalog: Catalog, display: Display) -> Explored:
             raise SiteError(f"two releases are version {release.version}: name one of them")
         shown[release.version] = shown_release(release, catalog)
     ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
-    return Explored(catalog, ordered, entries, runs)
+    references = tuple(read_references(registry_folder(sources.results)))
+    return Explored(catalog, ordered, entries, runs, references, sources.terms or find_source())

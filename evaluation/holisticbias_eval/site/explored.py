@@ -13,7 +13,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import ReleaseFile
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.results.entry import Entry
-from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.run import Result, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,18 @@ class ShownRelease:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """Everything that a site shows; ``releases`` are sorted by version."""
+    """Everything that a site shows; ``releases`` are sorted by version.
+
+    ``references`` are the results of reference evaluations. ``root`` is the folder of terms, which has the
+    documentation if it is a clone.
+    """
 
     catalog: Catalog
     releases: tuple[ShownRelease, ...]
     entries: tuple[Entry, ...] = ()
     runs: tuple[Run, ...] = ()
+    references: tuple[Result, ...] = ()
+    root: Path | None = None
 
     @property
     def newest(self) -> ShownRelease:

@@ -12,11 +12,10 @@ from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.report.units import DIFFERENCE, show
 from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.entry import slug
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import ends
 from holisticbias_eval.site.models_charts import row_label
-from holisticbias_eval.site.models_results import Measured
+from holisticbias_eval.site.models_results import Measured, model_key
 
 Json = Mapping[str, object]
 
@@ -79,7 +78,7 @@ def index_json(measured: Sequence[Measured], compared: Sequence[Difference]) -> 
     """The results of each model by group, and the files of differences."""
     models: dict[str, dict[str, object]] = {}
     for m in measured:
-        known = models.setdefault(slug(m.model), {"name": m.model, "results": {}})
+        known = models.setdefault(model_key(m.model), {"name": m.model, "results": {}})
         results = known["results"]
         if isinstance(results, dict):
             results[m.group] = m.key
@@ -92,7 +91,7 @@ def result_json(m: Measured) -> str:
     return _dumps(
         {
             "model": m.model,
-            "page": f"{slug(m.model)}.html#{m.group}",
+            "page": f"{m.model_page}#{m.group}",
             "title": f"{m.info.title} on {m.signature.release.title}",
             "group": m.group,
             "direction": m.info.direction,

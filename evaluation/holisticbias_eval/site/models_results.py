@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +17,15 @@ from holisticbias_eval.results.entry import Entry, kept_figures, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.site.explored import Explored
 
 Source = Literal["registry", "reference", "run"]
+FOLDER = "models"
+
+
+def model_key(name: str) -> str:
+    """A model's name as part of an address."""
+    return slug(name) or sha256(name.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,17 @@ class Measured:
     @property
     def key(self) -> str:
         """The result, as part of an address."""
-        return f"{slug(self.model)}-{self.group}"
+        return f"{model_key(self.model)}-{self.group}"
+
+    @property
+    def model_page(self) -> str:
+        """The address of the model's page in the site."""
+        return f"{FOLDER}/by-name/{model_key(self.model)}.html"
+
+    @property
+    def group_page(self) -> str:
+        """The address of the page of all models in this measure on this release."""
+        return f"{FOLDER}/by-measure/{self.group}.html"
 
     def shown(self) -> tuple[Figure, ...]:
         """The headline figures, in order."""
@@ -73,6 +91,12 @@ class Results:
 
     measured: tuple[Measured, ...]
     evaluated: tuple[Evaluated, ...]
+
+
+def results_of(explored: Explored) -> Results:
+    """The results that the site shows."""
+    labels = {axis.axis: axis.label for axis in explored.catalog.axes}
+    return collect_results(explored.entries, explored.references, explored.runs, labels)
 
 
 def collect_results(
