@@ -51,6 +51,13 @@ class Parsed:
         return tuple(passage.heading for passage in self.passages)
 
     @property
+    def linked(self) -> tuple[str, ...]:
+        """The paths of the repository that the page links to, in order."""
+        parts = (part for token in self.tokens for part in token.children or ())
+        targets = (urlsplit(str(part.attrs["href"])) for part in parts if part.type == "link_open")
+        return tuple(dict.fromkeys(_path(self, target.path) for target in targets if not target.scheme and target.path))
+
+    @property
     def title(self) -> str:
         """The first heading, else the path."""
         return self.headings[0].text if self.headings else self.path
@@ -166,8 +173,12 @@ def _address(parsed: Parsed, target: str, resolve: Resolve, *, is_image: bool) -
     parts = urlsplit(target)
     if parts.scheme or parts.netloc:
         return target if parts.scheme in ("https", "http", "mailto") and not is_image else None
-    folder = posixpath.dirname(parsed.path)
-    path = posixpath.normpath(posixpath.join(folder, unquote(parts.path))) if parts.path else parsed.path
+    path = _path(parsed, parts.path) if parts.path else parsed.path
     if path.startswith("../") or path.startswith("/"):
         return None
     return resolve(path, unquote(parts.fragment))
+
+
+def _path(parsed: Parsed, target: str) -> str:
+    """A relative path as one of the repository."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(parsed.path), unquote(target)))

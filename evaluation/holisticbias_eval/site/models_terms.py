@@ -46,15 +46,18 @@ def _of_terms(measure: str, evaluated: Evaluated, page: str | None) -> Iterator[
         meaning = _meaning(info, name)
         for figure in evaluated.figures.by(measure, name, "axis", "descriptor"):
             adjusted = evaluated.figures.value(measure, ADJUSTED.format(name), figure.keys)
-            yield figure.keys["descriptor"], TermFigure(
-                model=evaluated.model,
-                release=evaluated.signature.release.short_name.replace("-", ", subset ", 1),
-                measure=info.title,
-                name=title(name),
-                value=_value(figure, adjusted),
-                interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
-                meaning=meaning,
-                page=page,
+            yield (
+                figure.keys["descriptor"],
+                TermFigure(
+                    model=evaluated.model,
+                    release=evaluated.signature.release.short_name.replace("-", ", subset ", 1),
+                    measure=info.title,
+                    name=title(name),
+                    value=_value(figure, adjusted),
+                    interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
+                    meaning=meaning,
+                    page=page,
+                ),
             )
 
 
@@ -73,5 +76,3 @@ def _value(figure: Figure, adjusted: float | None) -> str:
     unit = f" {figure.unit}" if figure.value is not None and figure.unit.startswith("nats") else ""
     p = "" if adjusted is None else f" (p {show(adjusted, 'p_value')}, corrected for the number of descriptors)"
     return f"{value}{unit}{p}"
-
-

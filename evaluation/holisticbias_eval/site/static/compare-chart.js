@@ -46,11 +46,14 @@ export const chart = (result, rows) => {
   const height = rows.length * ROW + 24;
   const drawing = shape("svg", { class: "chart fluid pairs", role: "img", height, "aria-label": `${result.title}, both models; the table below has the values` });
   for (const value of ticks) {
-    drawing.append(shape("line", { class: value === 0 ? "reference" : "grid", x1: at(value), x2: at(value), y1: 20, y2: height - 18 }));
     drawing.append(shape("text", { class: "tick middle", x: at(value), y: height - 4 }, tick(value, result.unit)));
   }
   rows.forEach(([label, a, b], i) => {
-    drawing.append(shape("text", { x: 0, y: i * ROW + 14 }, label));
+    drawing.append(shape("text", { x: `${MARGIN}%`, y: i * ROW + 14 }, label));
+    for (const value of ticks) {
+      const kind = value === 0 ? "reference" : "grid";
+      drawing.append(shape("line", { class: kind, x1: at(value), x2: at(value), y1: i * ROW + 18, y2: i * ROW + 41 }));
+    }
     drawing.append(...estimate("A", a, i * ROW + 23, at), ...estimate("B", b, i * ROW + 35, at));
   });
   return drawing;
