@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
@@ -63,12 +63,12 @@ class Parsed:
         return self.headings[0].text if self.headings else self.path
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Rendered:
     """HTML, and the broken links: the line and the target of each."""
 
-    html: Markup = Markup()
-    broken: list[tuple[int, str]] = field(default_factory=list)
+    html: Markup
+    broken: tuple[tuple[int, str], ...]
 
 
 def _parser() -> MarkdownIt:
@@ -114,16 +114,15 @@ def _unused(slug: str, used: Counter[str]) -> str:
 
 def render_markdown(parsed: Parsed, resolve: Resolve) -> Rendered:
     """Render a file; a broken link is left out, and its text stays."""
-    rendered = Rendered()
+    broken: list[tuple[int, str]] = []
     shown: list[Token] = []
     used: Counter[str] = Counter()
     for token in parsed.tokens:
         shown += _wrapped(token, used)
         if token.type == "inline" and token.children:
-            token.children[:] = _linked(parsed, token, resolve, rendered)
+            token.children[:] = _linked(parsed, token, resolve, broken)
     html = _parser().renderer.render(shown, _parser().options, {})
-    rendered.html = Markup(html)  # noqa: S704 - the renderer escapes all text, and raw HTML is off
-    return rendered
+    return Rendered(Markup(html), tuple(broken))  # noqa: S704 - the renderer escapes all text, and raw HTML is off
 
 
 def _wrapped(token: Token, used: Counter[str]) -> Iterator[Token]:
@@ -148,7 +147,7 @@ def _html(text: str) -> Token:
     return Token("html_block", "", 0, content=text)
 
 
-def _linked(parsed: Parsed, inline: Token, resolve: Resolve, rendered: Rendered) -> Iterator[Token]:
+def _linked(parsed: Parsed, inline: Token, resolve: Resolve, broken: list[tuple[int, str]]) -> Iterator[Token]:
     """The parts of an inline token with their targets as addresses; a link without a target is left out."""
     dropped: list[bool] = []
     for part in inline.children or ():
@@ -159,7 +158,7 @@ def _linked(parsed: Parsed, inline: Token, resolve: Resolve, rendered: Rendered)
             target = str(part.attrs.get(name, ""))
             address = _address(parsed, target, resolve, is_image=name == "src")
             if address is None:
-                rendered.broken.append((inline.map[0] + 1 if inline.map else 1, target))
+                broken.append((inline.map[0] + 1 if inline.map else 1, target))
             if part.type == "link_open":
                 dropped.append(address is None)
             if address is None:
@@ -174,7 +173,7 @@ def _address(parsed: Parsed, target: str, resolve: Resolve, *, is_image: bool) -
     if parts.scheme or parts.netloc:
         return target if parts.scheme in ("https", "http", "mailto") and not is_image else None
     path = _path(parsed, parts.path) if parts.path else parsed.path
-    if path.startswith("../") or path.startswith("/"):
+    if path.startswith(("../", "/")):
         return None
     return resolve(path, unquote(parts.fragment))
 

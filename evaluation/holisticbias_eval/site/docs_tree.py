@@ -46,9 +46,11 @@ class FolderTree(DocsTree):
         self._root = root
 
     def has(self, path: str) -> bool:
+        """Whether a path of the repository is a file or a folder."""
         return (self._root / path).exists()
 
     def read(self, path: str) -> bytes:
+        """The content of a file."""
         return (self._root / path).read_bytes()
 
     def _files(self, folder: str) -> Iterable[str]:
@@ -65,9 +67,11 @@ class TagTree(DocsTree):
         self._folders = frozenset(str(parent) for path in self._paths for parent in PurePosixPath(path).parents)
 
     def has(self, path: str) -> bool:
+        """Whether a path of the repository is a file or a folder."""
         return path in self._paths or path in self._folders
 
     def read(self, path: str) -> bytes:
+        """The content of a file."""
         return run_git(self._root, "cat-file", "blob", f"refs/tags/{self.ref}:{path}") or b""
 
     def _files(self, folder: str) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""The pages of models: a list, a page for each model, for each measure on a release, and for two models side by side."""
+"""The pages of models: a list, one page per model, one per measure and release, and two models side by side."""
 
 from __future__ import annotations
 
