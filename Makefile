@@ -12,6 +12,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make hyparquet        bundle the npm package that reads Parquet on the site's pages, after a change of its version
 # make gossip           train the embedded gossip again, after a change of what it says
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
 
@@ -21,7 +22,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet reports clean
 
 setup: $(VENV)/.installed
 
@@ -107,6 +108,13 @@ writer: setup
 
 gossip: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
+
+# evaluation/hyparquet/package-lock.json has the versions
+hyparquet:
+	mkdir -p build/hyparquet
+	cp evaluation/hyparquet/* build/hyparquet
+	npm ci --silent --no-fund --no-audit --prefix build/hyparquet
+	cd build/hyparquet && node bundle.mjs $(CURDIR)/evaluation/holisticbias_eval/site/static/vendor
 
 # Reports for the reviewers of a contribution: findings, difference, and a preview of both
 reports:

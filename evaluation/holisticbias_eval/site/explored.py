@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holisticbias import build_release, open_release
 from holisticbias.compile.filters import parse_conditions, select
+from holisticbias.contribute.diff import Difference
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -14,6 +16,7 @@ from holisticbias.terms.file_kinds import ReleaseFile
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.results.entry import Entry
 from holisticbias_eval.results.run import Result, Run
+from holisticbias_eval.site.sentences import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +24,13 @@ class ShownRelease:
     """A release on the site.
 
     ``catalog`` has the terms of all versions, restricted to the part that the release is, and ``held`` the terms of
-    this version.
+    this version; ``sentences`` is the number of sentences, and ``rows`` has the place of those of each descriptor.
     """
 
     manifest: Manifest
     catalog: Catalog
     sentences: int
+    rows: Mapping[str, Rows]
 
     @property
     def version(self) -> str:
@@ -46,7 +50,7 @@ class ShownRelease:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """Everything that a site shows; ``releases`` are sorted by version.
+    """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them.
 
     ``references`` are the results of reference evaluations. ``root`` is the folder of terms, which has the
     documentation if it is a clone.
@@ -54,6 +58,7 @@ class Explored:
 
     catalog: Catalog
     releases: tuple[ShownRelease, ...]
+    differences: tuple[Difference, ...] = ()
     entries: tuple[Entry, ...] = ()
     runs: tuple[Run, ...] = ()
     references: tuple[Result, ...] = ()
@@ -89,7 +94,7 @@ def open_shown(name: str, catalog: Catalog) -> Release:
         raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")
     if part.intersections or part.sample:
         raise SiteError(f"{name} is a part ({part.part}) that the site cannot show: name a release of whole sentences")
-    held = _restricted(catalog, part).at(version)
+    held = restricted(catalog, part).at(version)
     if {d.id for a in held.axes for d in a.descriptors} != set(
         release.tables["descriptors"]["descriptor_id"].to_pylist()
     ):
@@ -97,12 +102,7 @@ def open_shown(name: str, catalog: Catalog) -> Release:
     return release
 
 
-def shown_release(release: Release, catalog: Catalog) -> ShownRelease:
-    """The record of an opened release, without its tables."""
-    return ShownRelease(release.manifest, _restricted(catalog, release.manifest), release.sentences.num_rows)
-
-
-def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
+def restricted(catalog: Catalog, part: Manifest) -> Catalog:
     """The catalog with only the entries of a part of a release."""
     if part.where:
         return select(catalog, part.version, parse_conditions(part.where))
