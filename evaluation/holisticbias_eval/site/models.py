@@ -51,7 +51,7 @@ def _write_group(group: Group, site: Writer) -> None:
     first = group[0]
     site.page(
         first.group_page, "measure.html.jinja", area="models",
-        title=f"{first.info.title} on {first.signature.release.title}", info=first.info, group=group,
+        title=first.title, info=first.info, group=group,
         content=side_by_side(group), signature_rows=signature_rows, models=_named((m,) for m in group),
         reminder=REMINDER, scope=SCOPE,
     )  # fmt: skip

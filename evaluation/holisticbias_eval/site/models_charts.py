@@ -18,8 +18,8 @@ def row_label(measured: Measured, figure: Figure) -> str:
 
 def side_by_side(results: Sequence[Measured]) -> tuple[Block, ...]:
     """A chart and a table of several models in one measure on one release, models in the given order."""
-    info, labels = results[0].info, list(_rows(results))
-    caption = f"{info.title} on {results[0].signature.release.title}"
+    labels = list(_rows(results))
+    caption = results[0].title
     found = [{row_label(m, f): f for f in m.shown()} for m in results]
     estimates = tuple(
         Estimate(m.model, own[label].value, own[label].interval, bool(own[label].above_floor), group=label)
@@ -64,7 +64,7 @@ def _reading(measured: Measured) -> str:
 def alone(measured: Measured) -> tuple[Block, ...]:
     """A chart and a table of one result."""
     figures = measured.shown()
-    name = f"{measured.info.title} on {measured.signature.release.title}"
+    name = measured.title
     unit = next((figure.unit for figure in figures), "")
     bars = tuple(
         Bar(row_label(measured, f), f.value, f.interval, f.floor, faint=f.above_floor is False) for f in figures

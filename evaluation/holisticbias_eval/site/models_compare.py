@@ -92,7 +92,7 @@ def result_json(m: Measured) -> str:
         {
             "model": m.model,
             "page": f"{m.model_page}#{m.group}",
-            "title": f"{m.info.title} on {m.signature.release.title}",
+            "title": m.title,
             "group": m.group,
             "direction": m.info.direction,
             "limits": m.info.limits,
