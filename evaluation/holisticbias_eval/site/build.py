@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +21,7 @@ from holisticbias_eval.results.registry import published_digests, read_registry,
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, open_shown, restricted
+from holisticbias_eval.site.fingerprint import fingerprint
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
 from holisticbias_eval.site.models_results import read_references
@@ -41,6 +43,7 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
     Raises ``SiteError``, ``SourceError``, ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
     """
     refuse_target(out, is_site)
+    made_from = fingerprint(sources)
     catalog = load_catalog(sources.terms)
     with new_folder(out, is_site) as folder:
         site = Writer(folder)
@@ -49,7 +52,7 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
             with display.step(f"Writing {what}"):
                 write(explored, site)
         write_static(site)
-        site.file(MARK).write_text('{"site": "holisticbias"}\n', "utf-8")
+        site.file(MARK).write_text(json.dumps({"made_from": made_from}) + "\n", "utf-8")
 
 
 _AREAS = {
@@ -64,6 +67,17 @@ _AREAS = {
 def is_site(folder: Path) -> bool:
     """Whether a folder holds a site that this command wrote."""
     return (folder / MARK).is_file()
+
+
+def is_current(folder: Path, sources: Sources) -> bool:
+    """Whether a folder holds the site that ``build_site`` would write."""
+    if not is_site(folder):
+        return False
+    try:
+        mark = json.loads((folder / MARK).read_text("utf-8"))
+    except ValueError:
+        return False
+    return isinstance(mark, dict) and mark.get("made_from") == fingerprint(sources)
 
 
 def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) -> Explored:
@@ -97,6 +111,8 @@ def _with_sentences(release: Release, catalog: Catalog, site: Writer) -> ShownRe
 def _differences(releases: Sequence[ShownRelease], display: Display) -> Iterator[Difference]:
     """Compare each release with every later release."""
     pairs = list(combinations(releases, 2))
+    if not pairs:
+        return
     with display.progress("Comparing versions", len(pairs), "pairs") as advance:
         for old, new in pairs:
             yield compare(

@@ -68,6 +68,6 @@ def environment() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
     )
-    found.filters.update(shown=show, blocks=render_blocks)
+    found.filters.update(shown=show, blocks=render_blocks, thousands=lambda number: f"{number:,}")
     found.globals.update(areas=AREAS, preferences=PREFERENCES)
     return found
