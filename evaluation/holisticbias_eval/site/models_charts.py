@@ -56,9 +56,16 @@ def _cell(figure: Figure | None) -> str:
 def _reading(measured: Measured) -> str:
     """How to read the marks of a chart."""
     figures = measured.shown()
-    said = ["line: 95% interval"] if any(f.interval for f in figures) else []
+    said = _said(figures)
     said += ["filled: above the value expected by chance"] if any(f.floor_interval for f in figures) else []
     return "  ·  ".join(said)
+
+
+def _said(figures: Sequence[Figure]) -> list[str]:
+    units = {f.unit for f in figures if f.unit.startswith("nats")}  # the values of other units have them
+    said = [*sorted(units)]
+    said += ["line: 95% interval"] if any(f.interval for f in figures) else []
+    return said
 
 
 def alone(measured: Measured) -> tuple[Block, ...]:
@@ -69,8 +76,9 @@ def alone(measured: Measured) -> tuple[Block, ...]:
     bars = tuple(
         Bar(row_label(measured, f), f.value, f.interval, f.floor, faint=f.above_floor is False) for f in figures
     )
-    scale = "line: 95% interval  ·  mark: value expected by chance; paler: not above it"
-    reading = scale if any(f.floor is not None for f in figures) else _reading(measured)
+    chance = "mark: value expected by chance; paler: not above it"
+    marked = any(f.floor is not None for f in figures)
+    reading = "  ·  ".join((*_said(figures), chance)) if marked else _reading(measured)
     limits = (0.0, 1.0) if unit == "share" else None
     return Bars(measured.key, name, unit, bars, reading, limits=limits, mark="chance"), _table(measured, name, unit)
 
