@@ -31,7 +31,7 @@ def side_by_side(results: Sequence[Measured]) -> tuple[Block, ...]:
     rows = tuple((label, *(_cell(own.get(label)) for own in found)) for label in labels)
     unit = next((figure.unit for figure in results[0].shown()), "")
     return (
-        Forest("models", caption, unit, estimates, _reading(results[0])),
+        Forest("models", caption, unit, estimates, _reading(results[0].shown(), "filled: above the value expected by chance")),
         Table("models", f"{caption}; in brackets the 95% interval", columns, rows),
     )
 
@@ -53,19 +53,12 @@ def _cell(figure: Figure | None) -> str:
     return f"{value} [{show(ends(figure.interval), figure.unit)}]" if figure.interval else value
 
 
-def _reading(measured: Measured) -> str:
-    """How to read the marks of a chart."""
-    figures = measured.shown()
-    said = _said(figures)
-    said += ["filled: above the value expected by chance"] if any(f.floor_interval for f in figures) else []
-    return "  ·  ".join(said)
-
-
-def _said(figures: Sequence[Figure]) -> list[str]:
-    units = {f.unit for f in figures if f.unit.startswith("nats")}  # the values of other units have them
-    said = [*sorted(units)]
+def _reading(figures: Sequence[Figure], chance: str) -> str:
+    """The unit where values do not have it, and the meaning of the marks; ``chance`` is said if figures have floors."""
+    said = sorted({f.unit for f in figures if f.unit.startswith("nats")})
     said += ["line: 95% interval"] if any(f.interval for f in figures) else []
-    return said
+    said += [chance] if any(f.floor is not None for f in figures) else []
+    return "  ·  ".join(said)
 
 
 def alone(measured: Measured) -> tuple[Block, ...]:
@@ -76,9 +69,7 @@ def alone(measured: Measured) -> tuple[Block, ...]:
     bars = tuple(
         Bar(row_label(measured, f), f.value, f.interval, f.floor, faint=f.above_floor is False) for f in figures
     )
-    chance = "mark: value expected by chance; paler: not above it"
-    marked = any(f.floor is not None for f in figures)
-    reading = "  ·  ".join((*_said(figures), chance)) if marked else _reading(measured)
+    reading = _reading(figures, "mark: value expected by chance; paler: not above it")
     limits = (0.0, 1.0) if unit == "share" else None
     return Bars(measured.key, name, unit, bars, reading, limits=limits, mark="chance"), _table(measured, name, unit)
 
