@@ -12,17 +12,19 @@ from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.revisions import Revision
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
+from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import RegistryError, SiteError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.registry import published_digests, read_registry
+from holisticbias_eval.results.registry import published_digests, read_registry, registry_folder
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, open_shown, restricted
 from holisticbias_eval.site.fingerprint import fingerprint
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
+from holisticbias_eval.site.models_results import read_references
 from holisticbias_eval.site.releases import write_releases
 from holisticbias_eval.site.sentences import write_sentences
 from holisticbias_eval.site.static_files import write_static
@@ -95,7 +97,9 @@ def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) ->
         with display.step(f"Writing the sentences of {release.version}"):
             shown[release.version] = _with_sentences(release, catalog, site)
     ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
-    return Explored(catalog, ordered, tuple(_differences(ordered, display)), entries, runs)
+    references = tuple(read_references(registry_folder(sources.results)))
+    differences = tuple(_differences(ordered, display))
+    return Explored(catalog, ordered, differences, entries, runs, references, sources.terms or find_source())
 
 
 def _with_sentences(release: Release, catalog: Catalog, site: Writer) -> ShownRelease:

@@ -16,7 +16,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import ReleaseFile
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.results.entry import Entry
-from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.site.sentences import Rows
 
 
@@ -54,13 +54,19 @@ class ShownRelease:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them."""
+    """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them.
+
+    ``references`` are the results of reference evaluations. ``root`` is the folder of terms, which has the
+    documentation if it is a clone.
+    """
 
     catalog: Catalog
     releases: tuple[ShownRelease, ...]
     differences: tuple[Difference, ...] = ()
     entries: tuple[Entry, ...] = ()
     runs: tuple[Run, ...] = ()
+    references: tuple[Result, ...] = ()
+    root: Path | None = None
 
     @property
     def newest(self) -> ShownRelease:

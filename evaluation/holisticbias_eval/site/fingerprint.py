@@ -9,7 +9,9 @@ from pathlib import Path
 import holisticbias
 import holisticbias_eval
 from holisticbias.source.folder import LOCK_SUFFIX, find_source, term_files
-from holisticbias_eval.results.registry import FOLDERS, results_folder
+from holisticbias_eval.results.registry import registry_folder
+from holisticbias_eval.results.run import RESULT
+from holisticbias_eval.site.docs_tree import FolderTree
 from holisticbias_eval.site.explored import Sources
 
 _CODE = (".py", ".jinja", ".css", ".js", ".svg", ".yaml")
@@ -31,8 +33,11 @@ def _files(sources: Sources) -> Iterator[Path]:
     terms = sources.terms or find_source()
     yield from term_files(terms)
     yield from sorted((terms / "releases").glob(f"*{LOCK_SUFFIX}"))
-    results = sources.results or results_folder() or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
+    results = registry_folder(sources.results)
     yield from sorted(results.glob("*.json"))
+    yield from sorted((results.parent / "reference").rglob(RESULT))
+    if (terms / "docs").is_dir():
+        yield from (terms / path for path in FolderTree(terms).pages())
     for run in sources.runs:
         yield from sorted(p for p in run.iterdir() if p.is_file())
     yield from (Path(name, "manifest.json") for name in sources.releases)
