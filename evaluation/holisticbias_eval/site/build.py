@@ -41,11 +41,16 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
     with new_folder(out, is_site) as folder:
         site = Writer(folder)
         explored = _read(sources, catalog, site, display)
-        for what, write in _AREAS.items():
-            with display.step(f"Writing {what}"):
-                write(explored, site)
-        write_static(site)
+        write_pages(explored, site, display)
         site.file(MARK).write_text(json.dumps({"made_from": made_from}) + "\n", "utf-8")
+
+
+def write_pages(explored: Explored, site: Writer, display: Display) -> None:
+    """Write the pages of all areas, and the files that they share."""
+    for what, write in _AREAS.items():
+        with display.step(f"Writing {what}"):
+            write(explored, site)
+    write_static(site)
 
 
 _AREAS = {

@@ -69,6 +69,7 @@ def test_ranges(address: str, asked: str | None, status: int, content: bytes, sa
         ("/", 200, "text/html"),
         ("/script.js", 200, "text/javascript"),
         ("/terms/rows.parquet", 200, "application/vnd.apache.parquet"),
+        ("/terms/", 404, "text/html;charset=utf-8"),
         ("/absent.html", 404, "text/html;charset=utf-8"),
         ("/../secret.txt", 404, "text/html;charset=utf-8"),
         ("/%2e%2e/secret.txt", 404, "text/html;charset=utf-8"),
