@@ -13,4 +13,3 @@ form.addEventListener("submit", (event) => {
   pair.sort((a, b) => versions.indexOf(a) - versions.indexOf(b));
   location.assign(`${pair[0]}-to-${pair[1]}.html`);
 });
-form.hidden = false;

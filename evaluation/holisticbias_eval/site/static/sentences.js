@@ -97,5 +97,4 @@ more.addEventListener("click", () => {
   list.children[next].focus();
 });
 
-form.hidden = false;
 if (readAddress(form)) show();

@@ -87,9 +87,9 @@ form.addEventListener("submit", (event) => {
 form.addEventListener("reset", () => setTimeout(update));
 form.addEventListener("input", update);
 
-form.hidden = false;
-document.getElementById("search-help").hidden = false;
-readAddress(form);
 fillBuckets();
-readAddress(form);
-filter();
+if (readAddress(form)) {
+  fillBuckets();
+  readAddress(form);
+  filter();
+}
