@@ -135,7 +135,7 @@ def _wrapped(token: Token, used: Counter[str]) -> Iterator[Token]:
         yield _html(f'<div class="scroll" tabindex="0" role="region" aria-label="Table {used["table"]}">')
     if token.type in ("fence", "code_block"):
         used["code"] += 1
-        opening = Markup('<pre class="code" tabindex="0" role="region" aria-label="Code {}"><code>{}</code></pre>\n')
+        opening = Markup('<pre class="listing" tabindex="0" role="region" aria-label="Code {}"><code>{}</code></pre>\n')
         yield _html(opening.format(used["code"], token.content))
         return
     yield token
