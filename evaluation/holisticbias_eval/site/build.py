@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import combinations
 from pathlib import Path
 
 from holisticbias import load_catalog
-from holisticbias.contribute.diff import Difference, compare
-from holisticbias.contribute.revisions import Revision
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.release.release import Release
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
@@ -20,21 +15,19 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.results.registry import published_digests, read_registry, registry_folder
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.docs import write_docs
-from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, open_shown, restricted
+from holisticbias_eval.site.explored import Explored, ShownRelease, Sources
 from holisticbias_eval.site.fingerprint import fingerprint
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
 from holisticbias_eval.site.models_results import read_references
+from holisticbias_eval.site.opening import compare_releases, open_shown, show_release
 from holisticbias_eval.site.releases import write_releases
-from holisticbias_eval.site.sentences import write_sentences
 from holisticbias_eval.site.static_files import write_static
 from holisticbias_eval.site.terms import write_terms
 from holisticbias_eval.site.writer import Writer
 
 MARK = "site.json"
 """The file that says that a folder is a site."""
-SAMPLES = 30
-"""The number of sentences that a page of differences shows."""
 
 
 def build_site(sources: Sources, out: Path, display: Display) -> None:
@@ -48,11 +41,16 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
     with new_folder(out, is_site) as folder:
         site = Writer(folder)
         explored = _read(sources, catalog, site, display)
-        for what, write in _AREAS.items():
-            with display.step(f"Writing {what}"):
-                write(explored, site)
-        write_static(site)
+        write_pages(explored, site, display)
         site.file(MARK).write_text(json.dumps({"made_from": made_from}) + "\n", "utf-8")
+
+
+def write_pages(explored: Explored, site: Writer, display: Display) -> None:
+    """Write the pages of all areas, and the files that they share."""
+    for what, write in _AREAS.items():
+        with display.step(f"Writing {what}"):
+            write(explored, site)
+    write_static(site)
 
 
 _AREAS = {
@@ -95,29 +93,8 @@ def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) ->
         if release.version in shown:
             raise SiteError(f"two releases are version {release.version}: name one of them")
         with display.step(f"Writing the sentences of {release.version}"):
-            shown[release.version] = _with_sentences(release, catalog, site)
+            shown[release.version] = show_release(release, catalog, site)
     ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
     references = tuple(read_references(registry_folder(sources.results)))
-    differences = tuple(_differences(ordered, display))
+    differences = compare_releases(ordered, display)
     return Explored(catalog, ordered, differences, entries, runs, references, sources.terms or find_source())
-
-
-def _with_sentences(release: Release, catalog: Catalog, site: Writer) -> ShownRelease:
-    part = restricted(catalog, release.manifest)
-    rows = write_sentences(release, part.at(release.version), site)
-    return ShownRelease(release.manifest, part, release.sentences.num_rows, rows)
-
-
-def _differences(releases: Sequence[ShownRelease], display: Display) -> Iterator[Difference]:
-    """Compare each release with every later release."""
-    pairs = list(combinations(releases, 2))
-    if not pairs:
-        return
-    with display.progress("Comparing versions", len(pairs), "pairs") as advance:
-        for old, new in pairs:
-            yield compare(
-                Revision(old.version, old.catalog, old.version),
-                Revision(new.version, new.catalog, new.version),
-                SAMPLES,
-            )
-            advance(1)

@@ -76,6 +76,10 @@ class _Handler(SimpleHTTPRequestHandler):
         self._left = last - first + 1
         return file
 
+    def list_directory(self, path: object) -> None:
+        """Send no list of files: the site has none."""
+        self.send_error(HTTPStatus.NOT_FOUND, "File not found")
+
     def copyfile(self, source: object, outputfile: object) -> None:
         """Copy the file, or the bytes of the range."""
         opened, out = cast("BinaryIO", source), cast("BinaryIO", outputfile)
