@@ -88,12 +88,11 @@ def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) ->
         raise SiteError("no version is published yet: name a release with --release")
     shown: dict[str, ShownRelease] = {}
     for name in names:
-        with display.step(f"Opening release {name}"):
-            release = open_shown(name, catalog)
+        with display.step(f"Opening release {name}, and writing its sentences"):
+            release = show_release(open_shown(name, catalog), catalog, site)
         if release.version in shown:
             raise SiteError(f"two releases are version {release.version}: name one of them")
-        with display.step(f"Writing the sentences of {release.version}"):
-            shown[release.version] = show_release(release, catalog, site)
+        shown[release.version] = release
     ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
     references = tuple(read_references(registry_folder(sources.results)))
     differences = compare_releases(ordered, display)

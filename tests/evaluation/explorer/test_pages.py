@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from tests.evaluation.explorer.made_catalogs import MARKUP, QUIET, TURNED, explored_in
 from tests.evaluation.report.html_reader import VOID, HtmlReader
 
+from holisticbias import build_release
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.site.build import write_pages
 from holisticbias_eval.site.examples import Example, example_finder
 from holisticbias_eval.site.explored import Explored
+from holisticbias_eval.site.opening import show_release
+from holisticbias_eval.site.releases import write_releases
 from holisticbias_eval.site.term_records import shown_terms
+from holisticbias_eval.site.writer import Writer
 
 
 class SitePage(HtmlReader):
@@ -132,6 +138,22 @@ def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:
         f"{start}dispute-placement.yml&entry=age.old&axis=age",
         f"{start}report-grammar.yml&entry=age.old",
     ]
+
+
+def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, tmp_path: Path) -> None:
+    part = build_release(catalog, "1.0.0", where=("axis=nonce", "gender=neutral"))
+    site = Writer(tmp_path)
+    release = show_release(part, catalog, site)
+    write_releases(Explored(catalog, (release,)), site)
+    page = SitePage((tmp_path / "releases" / "1.0.0.html").read_text("utf-8"))
+    codes = ["".join(pieces) for tag, _, pieces in page.elements if tag == "code" and "\n" in "".join(pieces)]
+    assert codes[0] == (
+        "holisticbias build --version 1.0.0 --where axis=nonce --where gender=neutral --out holisticbias-1.0.0\n"
+    )
+    names: dict[str, Any] = {}
+    exec(codes[1], names)  # noqa: S102 - the code that the page shows
+    assert names["release"].digest == part.digest
+    assert [code.splitlines()[0] for code in codes[2:]] == ["from datasets import load_dataset", "import pandas"]
 
 
 @pytest.mark.parametrize(
