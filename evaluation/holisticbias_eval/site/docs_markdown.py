@@ -130,6 +130,8 @@ def _wrapped(token: Token, used: Counter[str]) -> Iterator[Token]:
     if token.type in ("th_open", "td_open") and "style" in token.attrs:
         number = str(token.attrs.pop("style")).endswith("right")
         token.attrs.update({"class": "number"} if number else {})
+    if token.type == "th_open":
+        token.attrs["scope"] = "col"
     if token.type == "table_open":
         used["table"] += 1
         yield _html(f'<div class="scroll" tabindex="0" role="region" aria-label="Table {used["table"]}">')

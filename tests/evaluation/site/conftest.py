@@ -28,6 +28,13 @@ FLAGS = (
 )  # fmt: skip
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process run all tests of the site, so that it is built once."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("site"))
+
+
 def quiet() -> Display:
     return Display(Console(stderr=True, quiet=True))
 
