@@ -12,6 +12,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
 # make hyparquet        bundle the npm package that reads Parquet on the site's pages, after a change of its version
 # make gossip           train the embedded gossip again, after a change of what it says
 # make responder        train the embedded responder and its classifiers again, after a change of its answers
@@ -22,7 +23,7 @@ BIN := $(VENV)/bin
 HOLISTICBIAS ?= $(BIN)/holisticbias
 BASE ?= main
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet reports clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse reports clean
 
 setup: $(VENV)/.installed
 
@@ -46,7 +47,7 @@ demo-mitigation: setup
 	$(BIN)/holisticbias mitigate lmd,add,ctda,cada,style_equality,self_chat --out build/mitigated --overwrite
 
 test: check
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses auto --dist loadgroup
 
 check: setup
 	$(BIN)/ruff check .
@@ -108,6 +109,14 @@ writer: setup
 
 gossip: setup
 	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
+
+# Performance, accessibility and best practices must be 95 or more; load on the machine lowers the performance
+lighthouse: setup
+	mkdir -p build/lighthouse
+	cp benchmarks/lighthouse/* build/lighthouse
+	npm ci --silent --no-fund --no-audit --prefix build/lighthouse
+	$(BIN)/holisticbias site --out build/site
+	node build/lighthouse/check.mjs build/site
 
 # evaluation/hyparquet/package-lock.json has the versions
 hyparquet:

@@ -130,12 +130,14 @@ def _wrapped(token: Token, used: Counter[str]) -> Iterator[Token]:
     if token.type in ("th_open", "td_open") and "style" in token.attrs:
         number = str(token.attrs.pop("style")).endswith("right")
         token.attrs.update({"class": "number"} if number else {})
+    if token.type == "th_open":
+        token.attrs["scope"] = "col"
     if token.type == "table_open":
         used["table"] += 1
         yield _html(f'<div class="scroll" tabindex="0" role="region" aria-label="Table {used["table"]}">')
     if token.type in ("fence", "code_block"):
         used["code"] += 1
-        opening = Markup('<pre class="code" tabindex="0" role="region" aria-label="Code {}"><code>{}</code></pre>\n')
+        opening = Markup('<pre class="listing" tabindex="0" role="region" aria-label="Code {}"><code>{}</code></pre>\n')
         yield _html(opening.format(used["code"], token.content))
         return
     yield token

@@ -28,6 +28,13 @@ FLAGS = (
 )  # fmt: skip
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process run all tests of the site, so that it is built once."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.xdist_group("site"))
+
+
 def quiet() -> Display:
     return Display(Console(stderr=True, quiet=True))
 
@@ -54,8 +61,10 @@ def site_folder(catalog: Catalog, root: Path, tmp_path_factory: pytest.TempPathF
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder as long as the block runs; the address of the site in it."""
     with serving(folder, 0) as (address, serve_forever):
+        server = serve_forever.__self__  # type: ignore[attr-defined] # a method of the server
         threading.Thread(target=serve_forever, args=(0.01,), daemon=True).start()
         yield f"{address}{BASE}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,10 @@ PAGES = {
     "docs": "docs/index.html",
     "docs page": "docs/latest/design.html",
 }
-SCREENS: dict[str, tuple[int, Literal["light", "dark"]]] = {"wide, light": (1200, "light"), "phone, dark": (390, "dark")}
+SCREENS: dict[str, tuple[int, Literal["light", "dark"]]] = {
+    "wide, light": (1200, "light"),
+    "phone, dark": (390, "dark"),
+}
 
 
 @pytest.mark.parametrize("kind", PAGES)

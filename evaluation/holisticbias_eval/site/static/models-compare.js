@@ -40,7 +40,7 @@ const rowsOf = (first, second) => {
 const scrolled = (label, table) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, table);
 
 const valuesTable = (first, second, rows, difference) => {
-  const names = [first.model, second.model, ...(difference ? ["Difference, B − A"] : [])];
+  const names = [first.model, second.model, ...(difference ? ["Difference, B minus A"] : [])];
   const heading = make("tr", {}, make("th", { scope: "col" }, "Name"));
   names.forEach((name, i) => heading.append(make("th", { scope: "col" }, i < 2 ? `${"AB"[i]}: ${name}` : name)));
   const body = make("tbody");
