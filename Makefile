@@ -12,6 +12,8 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
+# make hyparquet        bundle the npm package that reads Parquet on the site's pages, after a change of its version
 # make gossip           train the embedded gossip again, after a change of what it says
 # make package          build the sdist and the wheel, install the wheel in a new environment, and use it
 # make lock             lock the packages of the release workflow, after a change of constraints.txt
@@ -21,7 +23,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip lock package clean
+.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
 
 setup: $(VENV)/.installed
 
@@ -45,7 +47,7 @@ demo-mitigation: setup
 	$(BIN)/holisticbias mitigate lmd,add,ctda,cada,style_equality,self_chat --out build/mitigated --overwrite
 
 test: check
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadgroup
 
 check: setup
 	$(BIN)/ruff check .
@@ -130,6 +132,20 @@ package:
 		holisticbias validate && holisticbias build --version 1.0.0 --out release && \
 		holisticbias verify release --version 1.0.0 && \
 		holisticbias evaluate --release release --where axis=nonce --out run && rm -r "$$away"
+# Performance, accessibility and best practices must be 95 or more; load on the machine lowers the performance
+lighthouse: setup
+	mkdir -p build/lighthouse
+	cp benchmarks/lighthouse/* build/lighthouse
+	npm ci --silent --no-fund --no-audit --prefix build/lighthouse
+	$(BIN)/holisticbias site --out build/site
+	node build/lighthouse/check.mjs build/site
+
+# evaluation/hyparquet/package-lock.json has the versions
+hyparquet:
+	mkdir -p build/hyparquet
+	cp evaluation/hyparquet/* build/hyparquet
+	npm ci --silent --no-fund --no-audit --prefix build/hyparquet
+	cd build/hyparquet && node bundle.mjs $(CURDIR)/evaluation/holisticbias_eval/site/static/vendor
 
 clean:
 	rm -rf build dist

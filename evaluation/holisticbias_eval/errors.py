@@ -49,6 +49,10 @@ class ReportError(EvaluationError):
     """A report that cannot be made with the given options."""
 
 
+class SiteError(EvaluationError):
+    """A site that cannot be made from the given releases, runs or results, or that cannot be served."""
+
+
 class SpecificationError(EvaluationError):
     """A bias specification that is missing or invalid."""
 

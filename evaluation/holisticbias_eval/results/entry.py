@@ -60,7 +60,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     labels = {**View(figures, run.answers).labels, **_specification_labels(run.answers)}
     made = []
     for measure in signature.measures:
-        kept = tuple(_kept(figures, MEASURES[measure].info)) if measure in MEASURES else ()
+        kept = tuple(kept_figures(figures, MEASURES[measure].info)) if measure in MEASURES else ()
         if kept:
             parameters = {k: v for k, v in signature.measuring.items() if k == measure}
             own = {"model": model, "measures": (measure,), "measuring": parameters}
@@ -82,7 +82,8 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     return tuple(made)
 
 
-def _kept(figures: Figures, info: Info) -> list[Figure]:
+def kept_figures(figures: Figures, info: Info) -> list[Figure]:
+    """The figures of a measure that the registry keeps: by axis, domain, dimension or specification."""
     if info.by not in _KEPT and "domain" not in info.by:
         return []
     return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]

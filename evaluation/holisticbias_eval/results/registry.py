@@ -74,6 +74,11 @@ def results_folder() -> Path | None:
     return None
 
 
+def registry_folder(folder: Path | None) -> Path:
+    """The given folder, else the registry of the current clone, else the registry of the package."""
+    return folder or results_folder() or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
+
+
 def published_digests(catalog: Catalog) -> Published:
     """Look up the digests of published releases, and compile their subsets to get theirs."""
     digests = {release.version: release.digest for release in catalog.releases if release.digest}
@@ -95,7 +100,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
 
     Raises ``RegistryError`` if there is no such folder.
     """
-    found = folder or results_folder() or next((f for f in FOLDERS if f.is_dir()), FOLDERS[-1])
+    found = registry_folder(folder)
     if not found.is_dir():
         raise RegistryError(f"{found} is not a folder of results")
     entries: dict[Path, Entry] = {}

@@ -15,6 +15,7 @@ from holisticbias.commands.questions import Given, Questions, ask_source, print_
 from holisticbias.commands.specification_questions import specification_draft
 from holisticbias.commands.term_questions import term_draft
 from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, refuse, warn_of_spelling
+from holisticbias.terminal import write
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Edit, Field

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.proposals import axes_for_proposals
@@ -98,6 +99,11 @@ contact_links:
     url: {REPOSITORY}/discussions
     about: About the data or the tools, or to discuss an idea before you propose it.
 """
+
+
+def issue_link(form: str, **answers: str) -> str:
+    """The address at which GitHub shows a form with these answers filled in, by the ids of its questions."""
+    return f"{REPOSITORY}/issues/new?{urlencode({'template': f'{form}.yml', **answers})}"
 
 
 def _forms(catalog: Catalog) -> tuple[Form, ...]:

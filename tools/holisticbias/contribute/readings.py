@@ -44,7 +44,7 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
     wanted = term.casefold()
     found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
-    return tuple(Reading(a, d, tuple(_forms(held, d, rule, noun))) for a, d in found)
+    return tuple(Reading(a, d, forms(held, d, rule, noun)) for a, d in found)
 
 
 def newest(catalog: Catalog) -> str:
@@ -55,7 +55,12 @@ def newest(catalog: Catalog) -> str:
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
     """The forms of a descriptor, in the catalog or not, with the newest version's nouns and templates."""
     version = catalog.versions[-1]
-    return tuple(_forms(catalog.at(version), descriptor, catalog.release(version).article_rule, None))
+    return forms(catalog.at(version), descriptor, catalog.release(version).article_rule)
+
+
+def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[Form, ...]:
+    """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``find_readings``."""
+    return tuple(_forms(held, descriptor, rule, noun))
 
 
 def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[Form]:

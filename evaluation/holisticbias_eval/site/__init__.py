@@ -1,0 +1,1 @@
+"""The explorer: terms, releases, models and documentation as a static site."""

@@ -1,0 +1,81 @@
+"""Open the releases of a site, write their sentences, and compare them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+from holisticbias import build_release, open_release
+from holisticbias.compile.filters import parse_conditions, select
+from holisticbias.contribute.diff import Difference, compare
+from holisticbias.contribute.revisions import Revision
+from holisticbias.release.manifest import Manifest
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.errors import SiteError
+from holisticbias_eval.progress import Display
+from holisticbias_eval.site.explored import ShownRelease
+from holisticbias_eval.site.sentences import write_sentences
+from holisticbias_eval.site.writer import Writer
+
+SAMPLES = 30
+"""The number of sentences that a page of differences shows."""
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+
+
+def open_shown(name: str, catalog: Catalog) -> Release:
+    """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
+
+    Raises ``UnknownVersionError`` and ``ReleaseError``, and ``SiteError`` if the release is not made of these terms.
+    """
+    is_version = _VERSION.fullmatch(name) and not Path(name).exists()
+    release = build_release(catalog, name) if is_version else open_release(name)
+    version, part = release.version, release.manifest
+    if version not in catalog.versions:
+        raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")
+    if part.intersections or part.sample:
+        raise SiteError(f"{name} is a part ({part.part}) that the site cannot show: name a release of whole sentences")
+    held = _restricted(catalog, part).at(version)
+    if {d.id for a in held.axes for d in a.descriptors} != set(
+        release.tables["descriptors"]["descriptor_id"].to_pylist()
+    ):
+        raise SiteError(f"{name} was built from other terms: name their folder with --source")
+    return release
+
+
+def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
+    """The catalog with only the entries of a part of a release."""
+    if part.where:
+        return select(catalog, part.version, parse_conditions(part.where))
+    if part.subset is None:
+        return catalog
+    chosen = set(catalog.subset(part.subset).descriptors)
+    axes = (
+        a.model_copy(update={"descriptors": tuple(d for d in a.descriptors if d.id in chosen)}) for a in catalog.axes
+    )
+    return replace(catalog, axes=tuple(axes))
+
+
+def show_release(release: Release, catalog: Catalog, site: Writer) -> ShownRelease:
+    """Write the sentences of an opened release; returns its record, which has no tables."""
+    part = _restricted(catalog, release.manifest)
+    rows = write_sentences(release, part.at(release.version), site)
+    return ShownRelease(release.manifest, part, release.sentences.num_rows, rows)
+
+
+def compare_releases(releases: Sequence[ShownRelease], display: Display) -> tuple[Difference, ...]:
+    """Compare each release with every later release."""
+    pairs = list(combinations(releases, 2))
+    if not pairs:
+        return ()
+    found = []
+    with display.progress("Comparing versions", len(pairs), "pairs") as advance:
+        for pair in pairs:
+            old, new = (Revision(release.version, release.catalog, release.version) for release in pair)
+            found.append(compare(old, new, SAMPLES))
+            advance(1)
+    return tuple(found)

@@ -1,0 +1,60 @@
+// Two values of each row with their intervals: A as a filled circle, B as an open square.
+const SVG = "http://www.w3.org/2000/svg";
+const ROW = 44;
+const MARGIN = 4;
+
+const shape = (name, attributes, text = "") => {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+};
+
+const known = (values) => values.filter((value) => typeof value === "number");
+
+// round steps of 1, 2 or 5, at most six of them
+const steps = (low, high) => {
+  const rough = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough);
+  const first = Math.floor(low / step);
+  const last = Math.ceil(high / step);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+};
+
+const percent = (unit) => unit === "share" || unit === "probability";
+const tick = (value, unit) => (percent(unit) ? `${Number((100 * value).toPrecision(6))}%` : String(value));
+
+const mark = (letter, x, y) =>
+  letter === "A"
+    ? shape("circle", { class: "point-a", cx: x, cy: y, r: 4.5 })
+    : shape("rect", { class: "point-b", x, y: y - 4.5, width: 9, height: 9, transform: "translate(-4.5 0)" });
+
+const estimate = (letter, row, y, at) => {
+  if (!row || typeof row.value !== "number") return [];
+  const ends = known([row.low, row.high]);
+  const kind = letter.toLowerCase();
+  const line = ends.length === 2 ? [shape("line", { class: `line-${kind}`, x1: at(ends[0]), x2: at(ends[1]), y1: y, y2: y })] : [];
+  return [...line, mark(letter, at(row.value), y)];
+};
+
+export const chart = (result, rows) => {
+  const values = known(rows.flatMap(([, a, b]) => [a, b].flatMap((row) => (row ? [row.value, row.low, row.high] : []))));
+  const ticks = steps(Math.min(0, ...values), Math.max(0, ...values) || 1);
+  const [low, high] = [ticks[0], ticks[ticks.length - 1]];
+  const at = (value) => `${MARGIN + ((100 - 2 * MARGIN) * (value - low)) / (high - low)}%`;
+  const height = rows.length * ROW + 24;
+  const drawing = shape("svg", { class: "chart fluid pairs", role: "img", height, "aria-label": `${result.title}, both models; the table below has the values` });
+  for (const value of ticks) {
+    drawing.append(shape("text", { class: "tick middle", x: at(value), y: height - 4 }, tick(value, result.unit)));
+  }
+  rows.forEach(([label, a, b], i) => {
+    drawing.append(shape("text", { x: `${MARGIN}%`, y: i * ROW + 14 }, label));
+    for (const value of ticks) {
+      const kind = value === 0 ? "reference" : "grid";
+      drawing.append(shape("line", { class: kind, x1: at(value), x2: at(value), y1: i * ROW + 18, y2: i * ROW + 41 }));
+    }
+    drawing.append(...estimate("A", a, i * ROW + 23, at), ...estimate("B", b, i * ROW + 35, at));
+  });
+  return drawing;
+};

@@ -1,0 +1,73 @@
+"""Write the pages and files of a site into a folder; every page has the same frame."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from holisticbias_eval.report.page import render_blocks
+from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.report import PREFERENCES
+from holisticbias_eval.report.units import show
+
+Area = Literal["home", "terms", "releases", "models", "docs"]
+
+AREAS: tuple[tuple[Area, str, str], ...] = (
+    ("terms", "Terms", "terms/index.html"),
+    ("releases", "Releases", "releases/index.html"),
+    ("models", "Models", "models/index.html"),
+    ("docs", "Docs", "docs/index.html"),
+)
+"""The areas in the navigation: name, title, first page."""
+
+_NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")
+
+
+class Writer:
+    """Writes pages and other files below a folder.
+
+    Links between pages are relative, so that the site works at any address.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def page(self, path: str, template: str, *, area: Area, title: str, **values: object) -> None:
+        """Write a page from a template of this package, which extends ``frame.html.jinja``.
+
+        ``path`` is its place in the site, such as ``terms/ability.deaf.html``, ``area`` the area that the navigation
+        marks, ``title`` plain text, and ``values`` what the template shows. Templates also have ``root``, the relative
+        address of the site's folder (empty, or ending in a slash).
+        """
+        root = "../" * (len(PurePosixPath(path).parts) - 1)
+        html = environment().get_template(template).render(root=root, area=area, title=title, **values)
+        self.file(path).write_text(html, "utf-8")
+
+    def file(self, path: str) -> Path:
+        """The place of another file in the folder that is written; makes its folder."""
+        if not _NAME.fullmatch(path) or ".." in PurePosixPath(path).parts:
+            raise ValueError(f"{path!r} is not a plain path inside the site")
+        target = self._folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target
+
+
+@cache
+def environment() -> Environment:
+    """Jinja for the pages: everything escaped, nothing undefined, no hidden characters."""
+    found = Environment(
+        loader=ChoiceLoader([PackageLoader("holisticbias_eval.site"), PackageLoader("holisticbias_eval.report")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
+    )
+    found.filters.update(shown=show, blocks=render_blocks, thousands=lambda number: f"{number:,}")
+    found.globals.update(areas=AREAS, preferences=PREFERENCES)
+    return found

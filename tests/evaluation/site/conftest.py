@@ -1,0 +1,107 @@
+"""A site of parts of two releases, built once a session; a browser; pages that report whatever goes wrong in them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from rich.console import Console
+
+from browser import CHROMIUM
+from holisticbias import build_release, write_release
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.progress import Display
+from holisticbias_eval.site.build import build_site
+from holisticbias_eval.site.explored import Sources
+from holisticbias_eval.site.serve import serving
+
+BASE = "holisticbias"
+PART = ("axis=age,nonce", "gender=neutral", "family=dialogue")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync",
+)  # fmt: skip
+
+
+def quiet() -> Display:
+    return Display(Console(stderr=True, quiet=True))
+
+
+@pytest.fixture(scope="session")
+def site_folder(catalog: Catalog, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site below the folder ``holisticbias``: the axes age and nonce of two releases, and the results on 1.0.0."""
+    made = tmp_path_factory.mktemp("site")
+    results = made / "results"
+    results.mkdir()
+    for path in (root / "evaluation" / "results").glob("*-on-1.0.0-*.json"):
+        shutil.copy(path, results)
+    name = "1.0.0/smollm2-135m-instruct/result.json"
+    (made / "reference" / name).parent.mkdir(parents=True)
+    shutil.copy(root / "evaluation" / "reference" / name, made / "reference" / name)
+    for version in ("1.0.0", "2.0.0"):
+        write_release(build_release(catalog, version, where=PART), made / version)
+    releases = tuple(str(made / version) for version in ("1.0.0", "2.0.0"))
+    build_site(Sources(releases, terms=root, results=results), made / BASE, quiet())
+    return made
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve a folder as long as the block runs; the address of the site in it."""
+    with serving(folder, 0) as (address, serve_forever):
+        server = serve_forever.__self__  # type: ignore[attr-defined] # a method of the server
+        threading.Thread(target=serve_forever, args=(0.01,), daemon=True).start()
+        yield f"{address}{BASE}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def site(site_folder: Path) -> Iterator[str]:
+    """The address of the site."""
+    with served(site_folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(chromium: Browser, site: str) -> Iterator[Open]:
+    """Open a path of the site; in the end there must be no message in the console and no request to another place."""
+    wrong: list[str] = []
+    contexts: list[BrowserContext] = []
+
+    def open_path(path: str, *, width: int = 1200, dark: bool = False, javascript: bool = True) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=javascript,
+        )
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(f"console: {said.text}"))
+        page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+        page.on("request", lambda asked: wrong.append(asked.url) if not asked.url.startswith(f"{site}/") else None)
+        page.goto(f"{site}/{path}")
+        return page
+
+    yield open_path
+    for context in contexts:
+        context.close()
+    assert wrong == []

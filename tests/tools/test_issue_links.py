@@ -1,0 +1,30 @@
+"""Links to the forms of issues fill in fields that the forms have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+
+from holisticbias.contribute.issue_forms import issue_link
+
+
+@pytest.mark.parametrize(
+    ("form", "answers"),
+    [
+        ("report-term", {"entry": "ability.deaf"}),
+        ("report-grammar", {"entry": "ability.deaf"}),
+        ("dispute-placement", {"entry": "ability.deaf", "axis": "ability"}),
+        ("propose-term", {"term": "with a stoma & more", "axis": "ability"}),
+        ("volunteer", {}),
+    ],
+)
+def test_a_link_fills_in_fields_of_the_form(root: Path, form: str, answers: dict[str, str]) -> None:
+    query = parse_qs(urlsplit(issue_link(form, **answers)).query)
+    content = yaml.safe_load((root / ".github" / "ISSUE_TEMPLATE" / query.pop("template")[0]).read_text("utf-8"))
+    fields = {field["id"]: field["attributes"].get("options") for field in content["body"]}
+    assert {name: values[0] for name, values in query.items()} == answers
+    assert set(answers) <= set(fields)
+    assert all(fields[name] is None or value in fields[name] for name, value in answers.items())
