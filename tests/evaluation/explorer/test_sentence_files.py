@@ -81,6 +81,6 @@ def test_the_reader_of_parquet_is_the_recorded_one(root: Path) -> None:
     record = json.loads((vendor / "hyparquet.json").read_text("utf-8"))
     lock = json.loads((root / "evaluation" / "hyparquet" / "package-lock.json").read_text("utf-8"))
     assert record["sha256"] == hashlib.sha256((vendor / "hyparquet.js").read_bytes()).hexdigest()
-    assert record["version"] == lock["packages"]["node_modules/hyparquet"]["version"]
+    assert record["version"] == lock["packages"]["node_modules/hyparquet"]["version"], "run make hyparquet"
     assert record["licence"] == "MIT"
     assert "Permission is hereby granted" in (vendor / "LICENSE").read_text("utf-8")

@@ -1,5 +1,7 @@
 // The state of a form in the query of the address, so that a link opens the page as it is
 
+const PAUSE = 400; // ms between two changes of the address: Safari refuses more than 100 in 30 seconds
+
 const names = (form) => [...form.elements].filter((element) => element.name).map((element) => element.name);
 
 export const readAddress = (form) => {
@@ -11,12 +13,25 @@ export const readAddress = (form) => {
   return names(form).some((name) => query.has(name));
 };
 
-export const writeAddress = (form, skipped = []) => {
-  const query = new URLSearchParams();
-  for (const name of names(form)) {
-    const { value } = form.elements[name];
-    if (value && !skipped.includes(name)) query.set(name, value);
-  }
-  const address = query.size ? `?${query}` : location.pathname;
-  history.replaceState(null, "", address + location.hash);
+let last = 0;
+let timer;
+let waiting;
+
+const write = () => {
+  clearTimeout(timer);
+  if (!waiting) return;
+  const values = names(waiting).map((name) => [name, waiting.elements[name].value]);
+  const query = new URLSearchParams(values.filter(([, value]) => value));
+  history.replaceState(null, "", (query.size ? `?${query}` : location.pathname) + location.hash);
+  waiting = undefined;
+  last = Date.now();
 };
+
+export const writeAddress = (form) => {
+  waiting = form;
+  clearTimeout(timer);
+  timer = setTimeout(write, Math.max(0, last + PAUSE - Date.now()));
+  if (Date.now() >= last + PAUSE) write();
+};
+
+addEventListener("pagehide", write);
