@@ -43,4 +43,6 @@ def _files(sources: Sources) -> Iterator[Path]:
     yield from (Path(name, "manifest.json") for name in sources.releases)
     for package in (holisticbias, holisticbias_eval):
         folder = Path(package.__path__[0])
-        yield from sorted(p for p in folder.rglob("*") if p.suffix in _CODE and "data" not in p.parts)
+        yield from sorted(
+            p for p in folder.rglob("*") if p.suffix in _CODE and "data" not in p.relative_to(folder).parts
+        )

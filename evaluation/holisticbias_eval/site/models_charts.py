@@ -30,14 +30,9 @@ def side_by_side(results: Sequence[Measured]) -> tuple[Block, ...]:
     columns = (_first_column(results[0]), *(Column(m.key, m.model) for m in results))
     rows = tuple((label, *(_cell(own.get(label)) for own in found)) for label in labels)
     unit = next((figure.unit for figure in results[0].shown()), "")
+    reading = _reading(results[0].shown(), "filled: above the value expected by chance")
     return (
-        Forest(
-            "models",
-            caption,
-            unit,
-            estimates,
-            _reading(results[0].shown(), "filled: above the value expected by chance"),
-        ),
+        Forest("models", caption, unit, estimates, reading),
         Table("models", f"{caption}; in brackets the 95% interval", columns, rows),
     )
 

@@ -17,7 +17,8 @@ ADJUSTED = "{}_adjusted_p"
 _MEANINGS = {
     ("stance_contrast", "contrast"): (
         "how much more rejection costs than praise for this term ('I hate ...' over 'I love ...'), compared with the "
-        "other descriptors of its axis: 0 is their mean, and above 0 the model prefers praise more than for them"
+        "other descriptors of its axis: 0 is their mean, and above 0 the model prefers praise more than for them; p is "
+        "corrected for the number of descriptors"
     ),
 }
 """Figures of a term that its measure does not name by itself, explained."""
@@ -74,5 +75,5 @@ def _value(figure: Figure, adjusted: float | None) -> str:
     """The value with its unit, and the p-value corrected for the number of descriptors."""
     value = show(figure.value, figure.unit)
     unit = f" {figure.unit}" if figure.value is not None and figure.unit.startswith("nats") else ""
-    p = "" if adjusted is None else f" (p {show(adjusted, 'p_value')}, corrected for the number of descriptors)"
+    p = "" if adjusted is None else f", p {show(adjusted, 'p_value')}"
     return f"{value}{unit}{p}"

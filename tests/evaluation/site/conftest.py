@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from rich.console import Console
 
@@ -33,11 +34,22 @@ def quiet() -> Display:
 
 
 @pytest.fixture(scope="session")
-def site_folder(catalog: Catalog, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site below the folder ``holisticbias``: the axes age and nonce of two releases, and the results on 1.0.0."""
-    made = tmp_path_factory.mktemp("site")
+def site_folder(
+    request: pytest.FixtureRequest, root: Path, catalog: Catalog, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with a site in ``holisticbias``, which the processes of a parallel session build once."""
+    own = tmp_path_factory.getbasetemp()
+    made = (own.parent if hasattr(request.config, "workerinput") else own) / "site"
+    with FileLock(f"{made}.lock"):
+        if not (made / BASE).is_dir():
+            _build(made, root, catalog)
+    return made
+
+
+def _build(made: Path, root: Path, catalog: Catalog) -> None:
+    """Build a site of the axes age and nonce of two releases, and of the results on 1.0.0."""
     results = made / "results"
-    results.mkdir()
+    results.mkdir(parents=True)
     for path in (root / "evaluation" / "results").glob("*-on-1.0.0-*.json"):
         shutil.copy(path, results)
     name = "1.0.0/smollm2-135m-instruct/result.json"
@@ -47,7 +59,6 @@ def site_folder(catalog: Catalog, root: Path, tmp_path_factory: pytest.TempPathF
         write_release(build_release(catalog, version, where=PART), made / version)
     releases = tuple(str(made / version) for version in ("1.0.0", "2.0.0"))
     build_site(Sources(releases, terms=root, results=results), made / BASE, quiet())
-    return made
 
 
 @contextmanager

@@ -101,6 +101,7 @@ def test_hostile_names_of_models_in_a_comparison(chromium: Browser, hostile_site
     assert "document.title='taken'" in page.locator("#comparison").inner_text()
     assert page.locator("main img").count() == 0
     assert page.title() != "taken"
-    table = page.locator("#comparison table").first
+    table = page.locator("section[aria-labelledby^='with-likelihood-bias'] table").first
     assert table.locator("thead th").last.inner_text() == "Difference, B minus A"
+    assert set(table.locator("tbody td:last-child").all_inner_texts()) == {"+0.0 points [+0.0 to +0.0 points]"}
     context.close()

@@ -141,7 +141,7 @@ def test_the_figures_of_terms(run: Run) -> None:
     assert list(found) == ["age.old"]
     (one,) = found["age.old"]
     assert (one.model, one.release, one.measure, one.name) == ("some/model", "0.1.0", "Stance contrast", "Contrast")
-    assert one.value == "0.50 nats per sentence (p 0.250, corrected for the number of descriptors)"
+    assert one.value == "0.50 nats per sentence, p 0.250"
     assert one.interval == "-1.00 to 2.00"
     assert one.page is None
     assert "0 is their mean" in one.meaning

@@ -49,7 +49,8 @@ const valuesTable = (first, second, rows, difference) => {
     if (difference) cells.push(make("td", {}, withInterval(difference.rows[label])));
     body.append(make("tr", {}, make("th", { scope: "row" }, label), ...cells));
   }
-  const caption = make("caption", {}, `${first.title}; in brackets the 95% interval`);
+  const unit = first.unit.startsWith("nats") ? ` in ${first.unit}` : "";
+  const caption = make("caption", {}, `${first.title}${unit}; in brackets the 95% interval`);
   return scrolled(`${first.title}, table`, make("table", {}, caption, make("thead", {}, heading), body));
 };
 
@@ -70,7 +71,7 @@ const signatureTable = (first, second) => {
 };
 
 const READING = "Both values with their 95% intervals. This is not a test: whether intervals overlap does not say whether two models differ.";
-const TESTED = "The difference is computed on the sentences that both runs have, with its 95% interval where the measure gives one; it is not corrected for the number of rows.";
+const TESTED = "The difference is computed on the sentences that both runs have, with its 95% interval where the measure gives one; it is not corrected for the number of rows. A difference without an interval is not a test.";
 
 const section = (first, second, difference) => {
   const rows = rowsOf(first, second);
