@@ -219,7 +219,12 @@ TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
     [
         ([], ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
         ([], ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
-        ([], ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "Try again; your answers are now"),
+        (
+            [],
+            ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"],
+            0,
+            "Try again; your answers are now",
+        ),
         ([], ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and position"),
         ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
         ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
