@@ -219,7 +219,13 @@ TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
     [
         ([], ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
         ([], ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
-        ([], ["deafblind", "y", *TERM, "kind", *TERM, "yes"], 0, "Try again; your answers are now the defaults"),
+        (
+            [],
+            ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"],
+            0,
+            "Try again; your answers are now",
+        ),
+        ([], ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and position"),
         ([], ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
         ([], ["kind", *TERM, "no"], 0, "Nothing was written."),
         ([], ["kind", "ability"], 130, "interrupted"),
@@ -302,7 +308,7 @@ def test_article_that_is_proposed(text: str, article: str | None) -> None:
         (["--text", "blicketer", "--axis", "nonce"], 2, "--axis: 'nonce' is not one of ability, age,"),
         (["--axis", "ability"], 2, "--text is needed"),
         (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], 2, "slot"),
-        (["noun", "--text", "No", "--axis", "neutral"], 0, "The dictionary has 'no', not 'No'"),
+        (["noun", "--text", "no", "--axis", "neutral"], 0, ""),
     ],
 )
 def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], code: int, message: str) -> None:

@@ -60,8 +60,8 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     code, out, err = invoke("validate", BAD)
     assert code == 1
     assert out.splitlines() == [
-        f"{BAD}:8:15 error schema [example.kind] position: it needs 'before', 'after' or 'standalone'; "
-        "it is 'beside'. Fix: see schema/ and the other entries of the file.",
+        f"{BAD}:8:15 error schema [example.kind] position: it must be 'before', 'after' or 'standalone'; "
+        "the value is 'beside'. Fix: see schema/ and the other entries of the file.",
         f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Fix: quote the value.",
         f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not in the schema. "
         "Fix: correct or remove the key.",

@@ -39,6 +39,11 @@ HOSTILE = {
     "next line in quotes": ('a: "b\x85c"\nd: no\n'.encode(), [("line-endings", 1, 6), ("ambiguous-scalar", 3, 4)]),
     "line separator in quotes": ('a: b\nc: "d\u2028e"\n'.encode(), [("line-endings", 2, 6)]),
     "paragraph separator in a comment": ("a: b # c\u2029d: e\n".encode(), [("line-endings", 1, 9)]),
+    "reversed comment": (
+        "a: é # b\u202ec\n# d\u200b\n".encode(),
+        [("hidden-in-comment", 1, 9), ("hidden-in-comment", 2, 4)],
+    ),
+    "accents in a comment": ("a: b # née\t\u02bb\n".encode(), []),
     "not UTF-8": ("a: b\nc: é".encode() + b"\xff", [("not-utf8", 2, 5)]),
     "UTF-16": ("a: b\n".encode("utf-16"), [("not-utf8", 1, 1)]),
     "half a character": ("é".encode()[:1], [("not-utf8", 1, 1)]),

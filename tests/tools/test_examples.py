@@ -39,6 +39,7 @@ ELSEWHERE = {
     "not-utf8": "test_document.py",
     "byte-order-mark": "test_document.py",
     "line-endings": "test_document.py",
+    "hidden-in-comment": "test_document.py",
     "noun-gender": "test_rules.py",
     "unique-file": "test_rules.py",
     "lock-syntax": "test_published.py",

@@ -197,7 +197,10 @@ def test_criteria_are_those_of_the_guide(root: Path) -> None:
         (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
         (["noun", "--text", "persons!", "--axis", "neutral"], "'!' is a mark of sentences"),
         (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
-        (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "small letters, digits"),
+        (
+            ["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"],
+            "id: it must be an id, AXIS.NAME",
+        ),
     ],
 )
 def test_add_without_questions_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], said: str) -> None:
@@ -265,8 +268,8 @@ def test_warning_does_not_prevent_an_entry(terms_copy: Path, invoke: Invoke) -> 
     ("judged", "said"),
     [
         (["Deaf", "--reviewer", "rv-1"], "terms with a text like it: ability.deaf"),
-        (["ability.deaf", "--reviewer", "Jane Doe"], "reviewer: it needs small letters, digits and hyphens"),
-        (["ability.deaf", "--reviewer", "rv-1", "--locale", "English"], "locale: it needs a language"),
+        (["ability.deaf", "--reviewer", "Jane Doe"], "reviewer: it must be an id in lower-case letters"),
+        (["ability.deaf", "--reviewer", "rv-1", "--locale", "English"], "locale: it must be a language and region"),
     ],
 )
 def test_assess_refuses(terms_copy: Path, invoke: Invoke, judged: list[str], said: str) -> None:

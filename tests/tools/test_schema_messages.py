@@ -22,46 +22,38 @@ JARGON = re.compile(r"Input|String|Field required|Value error|should|valid |pyda
 @pytest.mark.parametrize(
     ("model", "values", "message"),
     [
-        (
-            Descriptor,
-            {"id": "a.B"},
-            "it needs the axis or group, a dot, and small letters, digits and hyphens, as in 'ability.deaf'",
-        ),
-        (Descriptor, {"text": 1}, "it needs a text"),
-        (Descriptor, {"text": ""}, "it is empty"),
-        (Descriptor, {"text": "x" * 201}, "it has more than 200 characters"),
-        (Descriptor, {"since": "3"}, "it needs three numbers, as in 3.0.0"),
-        (
-            Descriptor,
-            {"bucket": "A b"},
-            "it needs small letters, digits and _, and begins with a letter, as in 'after_the_noun'",
-        ),
-        (Descriptor, {"sources": ["A"]}, "it needs small letters, digits and hyphens, as in 'rv-0042'"),
-        (Descriptor, {"sources": []}, "it needs at least 1"),
-        (Descriptor, {"sources": "x"}, "it needs a list"),
-        (Descriptor, {"history": ["x"]}, "it needs keys and values"),
-        (Descriptor, {"without_noun": 1}, "it needs true or false"),
-        (Descriptor, {"article": "the"}, "it needs 'a' or 'an'"),
+        (Descriptor, {"id": "a.B"}, "it must be an id, AXIS.NAME, in lower-case letters, digits and hyphens"),
+        (Descriptor, {"text": 1}, "it must be a text"),
+        (Descriptor, {"text": ""}, "it must not be empty"),
+        (Descriptor, {"text": "x" * 201}, "it must have at most 200 characters"),
+        (Descriptor, {"since": "3"}, "it must be three numbers such as 3.1.0"),
+        (Descriptor, {"bucket": "A b"}, "it must be a name in lower-case letters, digits and underscores"),
+        (Descriptor, {"sources": ["A"]}, "it must be an id in lower-case letters, digits and hyphens"),
+        (Descriptor, {"sources": []}, "it must have at least 1 part"),
+        (Descriptor, {"sources": "x"}, "it must be a list"),
+        (Descriptor, {"history": ["x"]}, "it must have keys and values"),
+        (Descriptor, {"without_noun": 1}, "it must be true or false"),
+        (Descriptor, {"article": "the"}, "it must be 'a' or 'an'"),
         (Descriptor, {"colour": "red"}, "the key is not in the schema"),
         (
             Descriptor,
             {"assessments": [{"judgement": "accepted", "date": "May"}]},
-            "it needs a date, as in 2026-03-31, 2026-03 or 2026",
+            "it must be a date such as 2026-01-31, 2026-01 or 2026",
         ),
         (
             Descriptor,
             {"assessments": [{"judgement": "accepted", "date": "2026", "locale": "English"}]},
-            "it needs a language, and a region if wanted, as in 'en-US'",
+            "it must be a language and region such as en-US",
         ),
         (
             Descriptor,
             {"history": [{"until": "2.0.0", "reason": "x", "text": None}]},
             "an entry always has this key; leave it out if it did not change",
         ),
-        (ReleaseFile, {"digest": "x"}, "it needs 64 hexadecimal digits"),
-        (CollectionFile, {"prompt_words": 0}, "it needs 1 or more"),
-        (CollectionFile, {"prompt_words": "x"}, "it needs a whole number"),
-        (Source, {"url": "http://x"}, "it needs an address that begins with https://"),
+        (ReleaseFile, {"digest": "x"}, "it must be 64 hexadecimal digits"),
+        (CollectionFile, {"prompt_words": 0}, "it must be at least 1"),
+        (CollectionFile, {"prompt_words": "x"}, "it must be a whole number"),
+        (Source, {"url": "http://x"}, "it must be an https:// address"),
     ],
 )
 def test_value_that_breaks_the_schema(model: type[Record], values: Mapping[str, object], message: str) -> None:
@@ -76,6 +68,6 @@ def test_finding_says_what_the_value_must_be_and_is() -> None:
     content = b"axis: a\nlabel: A\ndescriptors:\n  - {id: a.b, text: 1, sources: [X], since: 1.0.0}\n"
     files = [SourceFile("descriptors", parse_document(content, "descriptors/a.yaml"))]
     assert [f.message for f in validate_files(files)[1] if f.rule == "schema"] == [
-        "text: it needs a text; it is 1.",
-        "it needs small letters, digits and hyphens, as in 'rv-0042'; it is 'X'.",
+        "text: it must be a text; the value is 1.",
+        "it must be an id in lower-case letters, digits and hyphens; the value is 'X'.",
     ]

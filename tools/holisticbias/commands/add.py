@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +14,13 @@ from holisticbias.commands.prompt_questions import prompt_draft
 from holisticbias.commands.questions import Given, Questions, ask_source, print_lines
 from holisticbias.commands.specification_questions import specification_draft
 from holisticbias.commands.term_questions import term_draft
-from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, warn_of_spelling
+from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, refuse, warn_of_spelling
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Edit, Field
+    from holisticbias.contribute.existing import Existing
     from holisticbias.terms.catalog import Catalog
+    from holisticbias.terms.file_kinds import Kind
 
 _KINDS = ["term", "noun", "template", "prompt", "specification"]
 _WRITE = click.Choice(["yes", "change", "no"])
@@ -51,6 +53,9 @@ _WRITE = click.Choice(["yes", "change", "no"])
 )
 @click.option(
     "--attributes", multiple=True, help="Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated."
+)
+@click.option(
+    "--opposite", multiple=True, help="Opposite attributes of a specification, 'slow / quick'. Can be repeated."
 )
 @click.option("--slot", multiple=True, help="Terms of a specification, 'stad / blicket'. Can be repeated.")
 @click.option("--template", multiple=True, help="Template of a specification, with [T] and [A]. Can be repeated.")
@@ -148,7 +153,7 @@ def _noun(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.terms.grammar import is_abbreviation
 
     text, written = ask_text(ask, QUESTION["noun"])
-    check_existing(root, catalog, ask, text, lambda found: found.kind == "nouns" and found.entry.until is None)
+    _refuse_same(ask, "nouns", check_existing(root, catalog, ask, text), text)
     check_criteria(catalog, ask, text)
     warn_of_spelling(catalog, text)
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
@@ -162,12 +167,18 @@ def _noun(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     return Draft("nouns", gender, entry | {"sources": [ask_source(catalog, ask)], "since": version})
 
 
+def _refuse_same(ask: Questions, kind: Kind, found: Iterable[Existing], text: str) -> None:
+    """Without questions, raise ``SourceError`` for an entry of the same kind; with questions, the user knows of it."""
+    if ask.yes:
+        refuse([existing for existing in found if existing.kind == kind], text)
+
+
 def _template(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.contribute.authoring import Draft
     from holisticbias.contribute.proposals import propose_id
 
     text = ask.text("text", QUESTION["template"]).strip()
-    check_existing(root, catalog, ask, text, lambda found: found.kind == "templates" and found.entry.until is None)
+    _refuse_same(ask, "templates", check_existing(root, catalog, ask, text), text)
     families = [f.family for f in catalog.families]
     family = ask.choice("axis", "Which family?", families, families[0] if len(families) == 1 else None)
     bare = ask.confirm("without-noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands.questions import Questions, ask_source, print_lines
-from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, warn_of_spelling
+from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, refuse, warn_of_spelling
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Field
@@ -29,14 +29,13 @@ _SHOWN = 12  # buckets in a question; of more, the likely ones are shown and oth
 def term_draft(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     """Ask for a term; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
     from holisticbias.contribute.authoring import Draft
-    from holisticbias.contribute.proposals import axes_for_proposals, propose_id
+    from holisticbias.contribute.proposals import propose_id
 
     text, article = ask_text(ask, QUESTION["term"])
-    check_existing(root, catalog, ask, text, lambda found: _clashes(found, ask, text, article))
+    same = check_existing(root, catalog, ask, text)
     check_criteria(catalog, ask, text)
     warn_of_spelling(catalog, text)
-    axis = ask.choice("axis", "Which axis?", list(axes_for_proposals(catalog)))
-    position = _ask_position(ask, text, article)
+    axis, position = _ask_place(catalog, ask, text, article, same)
     file = next(a for a in catalog.axes if a.axis == axis)
     bucket = _ask_bucket(ask, file, text, position) if file.buckets else None
     entry: dict[str, Field] = {"id": f"{axis}.x", "text": text, "bucket": bucket, "position": position}
@@ -50,13 +49,24 @@ def term_draft(root: Path, catalog: Catalog, ask: Questions, version: str) -> Dr
     return Draft("descriptors", axis, entry | {"sources": [ask_source(catalog, ask)], "since": version})
 
 
-def _clashes(found: Existing, ask: Questions, text: str, article: str | None) -> bool:
-    """Whether an entry has the axis and the position of a term whose answers are options."""
-    from holisticbias.contribute.proposals import propose_position
+def _ask_place(
+    catalog: Catalog, ask: Questions, text: str, article: str | None, same: Sequence[Existing]
+) -> tuple[str, Position]:
+    """Ask for the axis and the position, until no entry in ``same`` has both."""
+    from holisticbias.contribute.proposals import axes_for_proposals
 
-    position = ask.given.get("position") or ("standalone" if article else propose_position(text))
-    same_form = getattr(found.entry, "position", None) == position
-    return found.entry.until is None and found.group == ask.given.get("axis") and same_form
+    while True:
+        axis = ask.choice("axis", "Which axis?", list(axes_for_proposals(catalog)))
+        position = _ask_position(ask, text, article)
+        taken = [e for e in same if e.group == axis and getattr(e.entry, "position", None) == position]
+        if ask.yes or (ask.given.get("axis") and ask.given.get("position")):
+            refuse(taken, text)
+        if all(existing.entry.until for existing in taken):
+            for existing in same if ask.yes else ():
+                print_lines(f"{text!r} is in the data too, as {existing}.", err=True)
+            return axis, position
+        print_lines(f"{taken[0].entry.id} has this axis and position: choose others, or stop with Ctrl-C.", err=True)
+        ask.forget("axis")
 
 
 def _ask_position(ask: Questions, text: str, article: str | None) -> Position:

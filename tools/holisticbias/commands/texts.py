@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ def split_article(text: str) -> tuple[str, str | None]:
 
 
 def _wrong_text(text: str, article: str | None) -> str | None:
-    """What is wrong with a text, as a sentence without a full stop, or None."""
+    """The first fault of a text, as a sentence without a full stop, or None."""
     from holisticbias.rules.characters import foreign_letter, odd_character
     from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, mark_in
 
@@ -90,12 +90,10 @@ def warn_of_spelling(catalog: Catalog, text: str) -> None:
         print_lines(f"Warning: {message}. Check the spelling.", err=True)
 
 
-def check_existing(
-    root: Path, catalog: Catalog, ask: Questions, text: str, clashes: Callable[[Existing], bool]
-) -> None:
+def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> tuple[Existing, ...]:
     """Show the entries that are the same as a text, and ask whether to go on; similar entries are only named.
 
-    Without questions, raises ``SourceError`` for an entry of which ``clashes`` is true.
+    Returns the entries that are the same. Without questions, a phrase that the data makes raises ``SourceError``.
     """
     from holisticbias.contribute.existing import instead, same_entries, same_phrase
     from holisticbias.contribute.proposals import similar_terms
@@ -106,11 +104,8 @@ def check_existing(
         raise SourceError(f"nothing was written: {text!r} is in the data already, as {phrase}")
     if phrase:
         print_lines(f"{text!r} is in the data already, as {phrase}.", err=True)
-    for existing in found:
-        if ask.yes and clashes(existing):
-            todo = "; ".join(re.sub(r": +", ": ", line) for line in instead(existing))
-            raise SourceError(f"nothing was written: {text!r} is in the data already, as {existing}; {todo}")
-        print_lines(f"{text!r} is in the data already, as {existing}.", () if ask.yes else instead(existing), err=True)
+    for existing in () if ask.yes else found:
+        print_lines(f"{text!r} is in the data already, as {existing}.", instead(existing), err=True)
     if (found or phrase) and not ask.yes and not click.confirm("Add it again, on another axis or in another form?"):
         click.echo("Nothing was written.")
         raise NothingAdded(0)
@@ -118,6 +113,16 @@ def check_existing(
     similar = [entry_id for entry_id in similar_terms(catalog, text) if entry_id not in same]
     if similar:
         print_lines(f"Similar, but not the same: {', '.join(similar)}", err=True)
+    return found
+
+
+def refuse(found: Iterable[Existing], text: str) -> None:
+    """Raise ``SourceError`` for the first entry that is the same as a text and not retired, with what to do instead."""
+    from holisticbias.contribute.existing import instead
+
+    for existing in (e for e in found if e.entry.until is None):
+        todo = "; ".join(re.sub(r": +", ": ", line) for line in instead(existing))
+        raise SourceError(f"nothing was written: {text!r} is in the data already, as {existing}; {todo}")
 
 
 def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:

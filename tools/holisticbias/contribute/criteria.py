@@ -21,7 +21,7 @@ CRITERIA = (
 
 
 def objections(catalog: Catalog, text: str) -> tuple[str, ...]:
-    """What is on record against the words of a text, as sentences without a full stop; empty for most texts.
+    """The objections on record to the words of a text, as sentences without a full stop; empty for most texts.
 
     On record are terms of the data that people judged as dispreferred, and the words in ``slurs.yaml``.
     """

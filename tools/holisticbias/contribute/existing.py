@@ -54,7 +54,7 @@ def same_phrase(catalog: Catalog, text: str) -> str | None:
 
 
 def instead(found: Existing) -> tuple[str, ...]:
-    """What to do with an entry that is in the data already, as lines."""
+    """Ways to change an entry that is in the data already, as lines."""
     judge = (f"judge it:   holisticbias assess {found.entry.id}",) if isinstance(found.entry, Descriptor) else ()
     dispute = ("move it:    open an issue with the form 'Dispute a placement'",) if judge else ()
     return (

@@ -106,6 +106,7 @@ def _name(keys: Keys) -> str:
     return str(keys[-1] if isinstance(keys[-1], str) else str(keys[-2]).removesuffix("s"))
 
 
+@cache
 def odd_character(text: str) -> str | None:
     """A description of the first character that plain words do not have, or None."""
     for found in _NOT_PLAIN.finditer(text):

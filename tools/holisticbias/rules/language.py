@@ -49,7 +49,7 @@ def slot(repository: Repository) -> Problems:
 
 
 def wrong_position(text: str, position: Position) -> str | None:
-    """What is wrong with the position of a term, as a sentence without a full stop, or None."""
+    """The contradiction between a term and its position, as a sentence without a full stop, or None."""
     if position == "before" and begins_after_noun(text):
         return f"{text!r} would come before the noun"
     if position == "standalone" and _NEVER_A_NOUN.match(text):

@@ -80,7 +80,7 @@ def corrected(text: str) -> str:
 
 
 def _texts(repository: Repository) -> Iterator[tuple[EntryFile, int, Keys, str]]:
-    """The texts and plurals of all terms and nouns, without those that the rule clean-text finds."""
+    """The texts and plurals of all terms and nouns, except texts that the rule clean-text finds."""
     for file, i, entry in _terms_and_nouns(repository):
         for key, text in (("text", entry.text), ("plural", entry.plural)):
             if text is not None and odd_character(text) is None:
@@ -121,7 +121,7 @@ def clause(repository: Repository) -> Problems:
     "capital",
     asks="Words such as 'with', 'who' and 'of' have no capital.",
     fix="write this word in small letters",
-    why="A term stands inside a sentence. Capitals of names, and those that communities choose, stay.",
+    why="A term stands inside a sentence. Capitals of names stay, and capitals that communities choose.",
 )
 def capital(repository: Repository) -> Problems:
     for file, i, keys, text in _texts(repository):

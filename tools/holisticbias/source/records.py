@@ -226,7 +226,7 @@ def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
     if error["type"] == "extra_forbidden":
         return UNKNOWN_KEY.finding(Problem(document.path, place, f"The key {shown(key)} is not in the schema.", entry))
     what = f"{key}: " if isinstance(key, str) else ""
-    message = f"{what}{schema_message(error)}; it is {shown(error.get('input'))}."
+    message = f"{what}{schema_message(error)}; the value is {shown(error.get('input'))}."
     fix = "quote the value" if error["type"] == "string_type" else None
     return SCHEMA.finding(Problem(document.path, place, message, entry), fix)
 

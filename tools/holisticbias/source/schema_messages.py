@@ -1,72 +1,78 @@
-"""Messages about values that do not follow the schema, in the words of its files."""
+"""Say in plain words how a value breaks a schema."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from functools import lru_cache
 
-from pydantic.fields import FieldInfo
+from pydantic import TypeAdapter
 from pydantic_core import ErrorDetails
 
 from holisticbias.terms.entries import Date, Id, Key, Locale, Selector, SourceId
-from holisticbias.terms.file_kinds import Sha256
+from holisticbias.terms.file_kinds import Sha256, Source
 from holisticbias.terms.versions import Version
 
 
-def _pattern(annotated: object) -> str:
-    [field] = (part for part in get_args(annotated) if isinstance(part, FieldInfo))
-    return next(str(part.pattern) for part in field.metadata if getattr(part, "pattern", None))
-
-
-_FORMS: Mapping[str, str] = {
-    _pattern(Key): "it needs small letters, digits and _, and begins with a letter, as in 'after_the_noun'",
-    _pattern(Id): "it needs the axis or group, a dot, and small letters, digits and hyphens, as in 'ability.deaf'",
-    _pattern(SourceId): "it needs small letters, digits and hyphens, as in 'rv-0042'",
-    _pattern(Date): "it needs a date, as in 2026-03-31, 2026-03 or 2026",
-    _pattern(Selector): "it needs an id, as in 'ability.deaf', or an axis and a bucket, as in 'age/old'",
-    _pattern(Locale): "it needs a language, and a region if wanted, as in 'en-US'",
-    _pattern(Version): "it needs three numbers, as in 3.0.0",
-    _pattern(Sha256): "it needs 64 hexadecimal digits",
-}
-_TYPES = {
-    "missing": "the key is missing",
-    "extra_forbidden": "the key is not in the schema",
-    "string_type": "it needs a text",
-    "bool_type": "it needs true or false",
-    "bool_parsing": "it needs true or false",
-    "int_type": "it needs a whole number",
-    "int_parsing": "it needs a whole number",
-    "int_from_float": "it needs a whole number",
-    "float_type": "it needs a number",
-    "float_parsing": "it needs a number",
-    "finite_number": "it needs a finite number",
-    "tuple_type": "it needs a list",
-    "list_type": "it needs a list",
-    "dict_type": "it needs keys and values",
-    "model_type": "it needs keys and values",
-    "model_attributes_type": "it needs keys and values",
-    "string_too_short": "it is empty",
-}
-_BOUNDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "string_too_long": lambda given: f"it has more than {given['max_length']} characters",
-    "too_short": lambda given: f"it needs at least {given['min_length']}",
-    "too_long": lambda given: f"it has more than {given['max_length']} values",
-    "greater_than_equal": lambda given: f"it needs {given['ge']} or more",
-    "greater_than": lambda given: f"it needs more than {given['gt']}",
-    "less_than_equal": lambda given: f"it needs {given['le']} or less",
-    "less_than": lambda given: f"it needs less than {given['lt']}",
-    "json_invalid": lambda given: f"it is not JSON: {given['error']}",
-    "literal_error": lambda given: f"it needs {given['expected']}",
-    "value_error": lambda given: str(given["error"]),
-}
-
-
 def schema_message(error: ErrorDetails) -> str:
-    """What a value needs, without a full stop."""
-    given = error.get("ctx", {})
-    if error["type"] in _BOUNDS:
-        return _BOUNDS[error["type"]](given)
-    if error["type"] == "string_pattern_mismatch":
-        address = "it needs an address that begins with https://" if given["pattern"].startswith("^https://") else None
-        return address or _FORMS.get(given["pattern"], f"it needs the form {given['pattern']}")
-    return _TYPES.get(error["type"], f"{error['msg'][:1].lower()}{error['msg'][1:]}")
+    """Describe the value that the schema wants, without a full stop: "it must be a whole number"."""
+    context = error.get("ctx", {})
+    say = _MESSAGES.get(error["type"])
+    if say is not None:
+        return say(context)
+    return error["msg"].removeprefix("Value error, ")
+
+
+def _pattern(context: Mapping[str, object]) -> str:
+    known = _patterns().get(str(context.get("pattern")))
+    return f"it must be {known}" if known else f"it must have the form {context.get('pattern')}"
+
+
+def _counted(least: str) -> Callable[[Mapping[str, object]], str]:
+    return lambda context: f"it must have {least} {_items(context)}"
+
+
+def _items(context: Mapping[str, object]) -> str:
+    number = context.get("min_length", context.get("max_length", 1))
+    return f"{number} {'part' if number == 1 else 'parts'}"
+
+
+_MESSAGES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+    "missing": lambda _: "the key is missing",
+    "extra_forbidden": lambda _: "the key is not in the schema",
+    "string_type": lambda _: "it must be a text",
+    "string_pattern_mismatch": _pattern,
+    "json_invalid": lambda context: f"it is not JSON ({context['error']})",
+    "string_too_short": lambda _: "it must not be empty",
+    "string_too_long": lambda context: f"it must have at most {context['max_length']} characters",
+    "literal_error": lambda context: f"it must be {context['expected']}",
+    "bool_type": lambda _: "it must be true or false",
+    "bool_parsing": lambda _: "it must be true or false",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), lambda _: "it must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), lambda _: "it must be a number"),
+    "finite_number": lambda _: "it must be a finite number",
+    "greater_than": lambda context: f"it must be greater than {context['gt']}",
+    "greater_than_equal": lambda context: f"it must be at least {context['ge']}",
+    "less_than": lambda context: f"it must be less than {context['lt']}",
+    "less_than_equal": lambda context: f"it must be at most {context['le']}",
+    **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type", "set_type"), lambda _: "it must be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), lambda _: "it must have keys and values"),
+    "too_short": _counted("at least"),
+    "too_long": _counted("at most"),
+}
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> Mapping[str, str]:
+    """A description of each pattern of the terms' own types."""
+    described = {
+        Id: "an id, AXIS.NAME, in lower-case letters, digits and hyphens",
+        Key: "a name in lower-case letters, digits and underscores",
+        SourceId: "an id in lower-case letters, digits and hyphens",
+        Selector: "the id of an entry, or AXIS/BUCKET",
+        Date: "a date such as 2026-01-31, 2026-01 or 2026",
+        Version: "three numbers such as 3.1.0",
+        Locale: "a language and region such as en-US",
+        Sha256: "64 hexadecimal digits",
+    }
+    patterns = {TypeAdapter(form).json_schema()["pattern"]: words for form, words in described.items()}
+    return {**patterns, Source.model_json_schema()["properties"]["url"]["anyOf"][0]["pattern"]: "an https:// address"}
