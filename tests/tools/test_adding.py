@@ -15,6 +15,7 @@ from holisticbias.contribute.specification_lines import (
     propose_key,
     read_attributes,
     read_group,
+    read_opposite,
     read_slot,
     read_template,
 )
@@ -245,6 +246,34 @@ def test_line_without_attributes(line: str) -> None:
 def test_attributes_of_a_line() -> None:
     made = read_attributes(" Small things : pebble,  grain of sand, ")
     assert made == {"name": "small_things", "label": "Small things", "terms": ["pebble", "grain of sand"]}
+
+
+def test_valence_opposites_and_held_out_groups() -> None:
+    sets = [read_attributes("Slow things (negative): snail, mud"), read_attributes("Quick things (positive): hare")]
+    assert [(made["name"], made["label"], made["valence"]) for made in sets] == [
+        ("slow_things", "Slow things", "negative"),
+        ("quick_things", "Quick things", "positive"),
+    ]
+    held_out = {"name": "stads", "label": "Stads", "held_out": True}
+    assert read_group("Stads: slow things (held out)", sets) == held_out | {"stereotype": "slow_things"}
+    assert read_group("Stads (held out)", sets) == held_out
+    assert read_opposite("snail / hare", sets) == ["snail", "hare"]
+    for line in ("hare / snail", "snail", "snail / hare / mud", "snail / bird"):
+        with pytest.raises(SourceError, match="write a negative attribute"):
+            read_opposite(line, sets)
+
+
+def test_add_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> None:
+    lines = {
+        "attributes": ["Slow (negative): snail", "Quick (positive): hare"],
+        "group": ["Stads: slow", "Wugs: quick"],
+    }
+    lines |= {"opposite": ["snail / hare"], "slot": ["stad / wug"]}
+    given = [part for name, values in lines.items() for value in values for part in (f"--{name}", value)]
+    code, _, err = invoke("add", "specification", "--text", "Stads and wugs", *given, "--yes", "--source", terms_copy)
+    assert code == 0, err
+    made = specification(terms_copy, "Stads and wugs")
+    assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
 
 
 def test_stereotype_of_a_group() -> None:

@@ -55,6 +55,9 @@ _WRITE = click.Choice(["yes", "change", "no"])
 @click.option(
     "--attributes", multiple=True, help="Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated."
 )
+@click.option(
+    "--opposite", multiple=True, help="Opposite attributes of a specification, 'slow / quick'. Can be repeated."
+)
 @click.option("--slot", multiple=True, help="Terms of a specification, 'stad / blicket'. Can be repeated.")
 @click.option("--template", multiple=True, help="Template of a specification, with [T] and [A]. Can be repeated.")
 @click.option("--control/--no-control", default=None, help="Whether the words of a specification are invented.")

@@ -42,14 +42,19 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
         pronoun_gender,
         read_attributes,
         read_group,
+        read_opposite,
         read_slot,
         read_template,
     )
 
     descriptors = {d.id for axis in catalog.axes for d in axis.descriptors}
-    asked = "Sets of attributes, each as 'Small things: pebble, crumb'."
+    asked = "Sets of attributes, each as 'Small things: pebble, crumb'; (negative) or (positive) after the name if so."
     attributes = ask.lines("attributes", asked, read_attributes, 1)
-    asked = "Groups, each with the attributes of its stereotype, as 'Stads: small things'."
+    opposites: list[list[str]] = []
+    if {"negative", "positive"} <= {str(chosen.get("valence")) for chosen in attributes}:
+        asked = "Pairs of a negative and a positive attribute that replace each other, as 'slow / quick'."
+        opposites = ask.lines("opposite", asked, lambda line: read_opposite(line, attributes))
+    asked = "Groups, each with the attributes of its stereotype, as 'Stads: small things'; (held out) at the end if so."
     groups = ask.lines("group", asked, lambda line: read_group(line, attributes), 2)
     names = " / ".join(str(group["label"]) for group in groups)
     asked = (
@@ -61,7 +66,8 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
     templates = ask.lines("template", asked, lambda line: read_template(line, slots))
     genders = [pronoun_gender(slots, position) for position in range(len(groups))]
     known = [group | ({"gender": gender} if gender else {}) for group, gender in zip(groups, genders, strict=True)]
-    return {"groups": known, "slots": slots, "attributes": attributes, "templates": templates or None}
+    parts: dict[str, Field] = {"groups": known, "slots": slots, "attributes": attributes}
+    return parts | {"opposites": opposites or None, "templates": templates or None}
 
 
 def _show(catalog: Catalog, entry: Mapping[str, Field]) -> None:

@@ -12,6 +12,8 @@ from holisticbias.rules.specifications import wrong_places
 
 _FORM = re.compile(r"([a-z][a-z0-9_]*):\s*(.*)")
 _MISSING = ("", "-", "null")
+_VALENCE = re.compile(r"(.*?)\s*(?:\((negative|positive)\))?")
+_HELD_OUT = "(held out)"
 _PRONOUNS = (
     ("subject", {"he", "she", "they"}),
     ("object", {"him", "her", "them"}),
@@ -22,21 +24,29 @@ _GENDERS = {"female": {"she", "her", "hers"}, "male": {"he", "him", "his"}}
 
 
 def read_attributes(line: str) -> dict[str, Field]:
-    """A set of attributes from ``Small things: pebble, crumb``; raises ``SourceError``."""
-    label, _, listed = line.partition(":")
+    """A set of attributes from ``Small things: pebble, crumb``; raises ``SourceError``.
+
+    ``Slow things (negative): ...`` and ``(positive)`` give the valence.
+    """
+    named, _, listed = line.partition(":")
+    label, valence = _VALENCE.fullmatch(named.strip()).groups()  # type: ignore[union-attr]
     terms = [term.strip() for term in listed.split(",") if term.strip()]
-    if not label.strip() or not terms:
+    if not label or not terms:
         raise SourceError("write a name, a colon and the words: Small things: pebble, crumb")
-    return {"name": propose_key(label), "label": label.strip(), "terms": terms}
+    made: dict[str, Field] = {"name": propose_key(label), "label": label, "terms": terms}
+    return made | ({"valence": valence} if valence else {})
 
 
 def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str, Field]:
     """A group from ``Stads: small things``, or from ``Stads`` without a stereotype; raises ``SourceError``.
 
-    ``attributes`` are the sets of attributes; the stereotype is the label or the name of one of them.
+    ``attributes`` are the sets of attributes; the stereotype is the label or the name of one of them. A line that ends
+    in ``(held out)`` keeps the group for measuring whether mitigation of the others carries over.
     """
-    label, colon, wanted = (part.strip() for part in line.partition(":"))
+    kept = line.strip().removesuffix(_HELD_OUT)
+    label, colon, wanted = (part.strip() for part in kept.partition(":"))
     group: dict[str, Field] = {"name": propose_key(label), "label": label}
+    group |= {"held_out": True} if kept != line.strip() else {}
     if not colon:
         return group
     for chosen in attributes:
@@ -44,6 +54,20 @@ def read_group(line: str, attributes: Sequence[Mapping[str, Field]]) -> dict[str
             return group | {"stereotype": chosen["name"]}
     known = ", ".join(str(chosen["label"]) for chosen in attributes)
     raise SourceError(f"no attributes have the name {wanted!r}; write one of: {known}")
+
+
+def read_opposite(line: str, attributes: Sequence[Mapping[str, Field]]) -> list[str]:
+    """A pair of a negative and a positive attribute from ``slow / quick``; raises ``SourceError``."""
+    pair = [part.strip() for part in line.split("/")]
+    known = {v: [t for a in attributes if a.get("valence") == v for t in _listed(a)] for v in ("negative", "positive")}
+    if len(pair) != 2 or pair[0] not in known["negative"] or pair[1] not in known["positive"]:
+        raise SourceError("write a negative attribute, / and a positive attribute, both from the sets above")
+    return pair
+
+
+def _listed(attributes: Mapping[str, Field]) -> Sequence[Field]:
+    terms = attributes["terms"]
+    return terms if isinstance(terms, Sequence) and not isinstance(terms, str) else ()
 
 
 def read_slot(line: str, groups: int, descriptors: Collection[str]) -> dict[str, Field]:
