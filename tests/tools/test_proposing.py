@@ -306,6 +306,8 @@ FORM = """### Term
         (["Québécois", "nationality", "_No response_", "before the noun"], ["--bucket", "canada"], 0, "quebecois"),
         (["homo", "sexual_orientation", "gay", "before the noun"], [], 2, "--meets-criteria"),
         (["homo", "sexual_orientation", "gay", "before the noun"], ["--meets-criteria"], 0, "orientation.homo"),
+        (["with vertigo", "ability", "speech", "before the noun"], [], 2, "Invalid value for --position"),
+        (["with vertigo", "ability", "speech", "before the noun"], ["--position", "after"], 0, "people with vertigo"),
         (["Deaf", "ability", "auditory", "before the noun"], [], 2, "is in the data already, as ability.deaf at "),
     ],
 )

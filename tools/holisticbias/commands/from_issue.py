@@ -12,7 +12,13 @@ from holisticbias.commands import options
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.option("--text", help="The text, in place of the form's.")
+@click.option("--axis", help="The axis, gender or family, in place of the form's.")
 @click.option("--bucket", help="Group within the axis, if the form does not name it.")
+@click.option(
+    "--position", type=click.Choice(["before", "after", "standalone"]), help="The position, in place of the form's."
+)
+@click.option("--plural", help="The plural, in place of the form's.")
 @click.option("--article", type=click.Choice(["a", "an"]), help="Article of an abbreviation.")
 @click.option(
     "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
