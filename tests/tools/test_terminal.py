@@ -1,4 +1,4 @@
-"""What reaches the terminal."""
+"""Escapes of steering characters in terminal output."""
 
 from __future__ import annotations
 
