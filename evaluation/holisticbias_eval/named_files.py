@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.source.document import read_document
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -53,4 +54,4 @@ class NamedFiles(Generic[T]):
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
-            raise self.error(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
+            raise self.error(f"{path}: {where + ': ' if where else ''}{schema_message(first)}") from error

@@ -289,9 +289,9 @@ def test_a_plant_on_what_is_not_there_is_refused(release: Release, change: dict[
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("zipf: 1.1", "zipf: -1", "zipf: Input should be greater than 0"),
-        ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: Input should be less than or equal to 5"),
-        ("seed:", "sead:", "seed: Field required"),
+        ("zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
+        ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
+        ("seed:", "sead:", "seed: the key is missing"),
         ("zipf: 1.1", "zipf: [", "cannot be read"),
     ],
 )

@@ -121,7 +121,7 @@ def changed(entry: Entry, path: str, value: object) -> str:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("verdict", "biased", "verdict: Extra inputs are not permitted"),
+        ("verdict", "biased", "verdict: the key is not in the schema"),
         ("figures.0.value", 1.5, "figures: share of age: a share must lie between 0 and 1"),
         ("figures.0.value", 0.123, "figures: age: its share is not"),
         ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
@@ -93,7 +94,9 @@ class ChatClassifier(Classifier):
         try:
             answer = _Completion.model_validate_json(content).choices[0].message.content
         except ValidationError as error:
-            raise self._client.refused(f"its answer is not a chat completion: {error.errors()[0]['msg']}") from error
+            raise self._client.refused(
+                f"its answer is not a chat completion: {schema_message(error.errors()[0])}"
+            ) from error
         self._answered = True
         return answer or ""
 

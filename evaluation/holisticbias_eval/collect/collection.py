@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.errors import CollectError
 
@@ -58,7 +59,7 @@ def read_collection(path: Path) -> CollectionFile:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise CollectError(f"{path}: {place}: {first['msg']}"[: _SHOWN * 2]) from error
+        raise CollectError(f"{path}: {place}: {schema_message(first)}"[: _SHOWN * 2]) from error
     twice = [name for name, count in Counter(group.id for group in found.groups).items() if count > 1]
     if twice:
         raise CollectError(f"{path} has two groups with the id {twice[0]!r}: rename one")

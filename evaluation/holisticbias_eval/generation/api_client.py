@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.generation.api_answer import WITHHELD, Answer, is_withheld, read_answer
 from holisticbias_eval.generation.control import check_control, with_control
@@ -137,7 +138,7 @@ class ChatClient:
                     return WITHHELD
                 raise
             except ValidationError as error:
-                reason = error.errors()[0]["msg"]
+                reason = schema_message(error.errors()[0])
             except (ValueError, RecursionError) as error:
                 reason = str(error)
         raise self.server.refused(f"its answer is not a completion: {one_line(reason)}")

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.corpus.label_studio import StudioAnnotation, read_studio
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
@@ -97,7 +98,9 @@ def _page_answers(path: Path, text: str, key: Key) -> Iterator[Answer]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise JudgementsError(f"{path} is damaged: {where[:_SHOWN]}: {first['msg']}; ask for the file again") from error
+        raise JudgementsError(
+            f"{path} is damaged: {where[:_SHOWN]}: {schema_message(first)}; ask for the file again"
+        ) from error
     _refuse_study(path, saved.study, key)
     for one in saved.answers:
         yield Answer(saved.annotator, one.task, one.question, one.choice)

@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.questions import Question
@@ -104,7 +105,7 @@ def read_key(path: Path) -> Key:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise JudgementsError(f"{path} is not a key of acute-eval: {where}: {first['msg']}") from error
+        raise JudgementsError(f"{path} is not a key of acute-eval: {where}: {schema_message(first)}") from error
     if key.study != key.signed().study:
         raise JudgementsError(f"{path} was changed after it was made: use the original")
     return key

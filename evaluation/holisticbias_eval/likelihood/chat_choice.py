@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.progress import Progress
@@ -132,4 +133,6 @@ class ChatChooser:
         try:
             return _Completion.model_validate_json(content)
         except ValidationError as error:
-            raise self._client.refused(f"its answer is not a chat completion: {error.errors()[0]['msg']}") from error
+            raise self._client.refused(
+                f"its answer is not a chat completion: {schema_message(error.errors()[0])}"
+            ) from error

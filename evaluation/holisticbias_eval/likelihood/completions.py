@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.remote.http import ApiOptions, ServerClient
@@ -73,7 +74,7 @@ class CompletionsClient:
         try:
             choices = sorted(_Completion.model_validate_json(content).choices, key=lambda c: c.index)
         except ValidationError as error:
-            raise self.refused(f"its answer is not a completion: {error.errors()[0]['msg']}") from error
+            raise self.refused(f"its answer is not a completion: {schema_message(error.errors()[0])}") from error
         if len(choices) != len(prompts):
             raise self.refused(f"it answers {len(prompts)} prompts with {len(choices)} completions")
         return [self._read(prompt, choice) for prompt, choice in zip(prompts, choices, strict=True)]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.named_files import NamedFiles
@@ -68,7 +69,7 @@ def make_settings(values: Mapping[str, Any]) -> TrainingSettings:
         return TrainingSettings(**values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise MitigationError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise MitigationError(f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}") from error
 
 
 Rank = tuple[int, float, float]

@@ -16,6 +16,7 @@ from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
 from holisticbias.source.folder import find_source
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figures
@@ -110,7 +111,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
             entries[path] = read_entry(path.read_bytes())
         except ValidationError as error:
             first = error.errors()[0]
-            problems.append(Problem(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"))
+            problems.append(Problem(path, f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}"))
     problems += [
         Problem(path, message) for path, entry in entries.items() for message in _check(path, entry, published)
     ]

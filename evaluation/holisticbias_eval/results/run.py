@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
@@ -182,7 +183,9 @@ def _checked(folder: Path, read: Callable[[], T]) -> T:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise RunError(f"{folder / RESULT} is damaged or of another version: {where}: {first['msg']}") from error
+        raise RunError(
+            f"{folder / RESULT} is damaged or of another version: {where}: {schema_message(first)}"
+        ) from error
 
 
 def _read_bytes(path: Path) -> bytes:

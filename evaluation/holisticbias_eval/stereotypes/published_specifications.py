@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import SpecificationError
 
@@ -49,7 +50,7 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
             }
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        reason = error.errors(include_url=False)[0]["msg"] if isinstance(error, ValidationError) else "it needs"
+        reason = schema_message(error.errors()[0]) if isinstance(error, ValidationError) else "it needs"
         needs = "name, social_groups with two lists of words, and attributes"
         raise SpecificationError(f"{path}: specification {position + 1}: {reason[:200]}: {needs}") from error
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import find_source
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
@@ -155,7 +156,7 @@ def _validated(model: type[R], data: Mapping[str, Any], path: Path) -> R:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise SpecificationError(f"{path}: {where[:_SHOWN]}: {first['msg'][:_SHOWN]}") from error
+        raise SpecificationError(f"{path}: {where[:_SHOWN]}: {schema_message(first)[:_SHOWN]}") from error
 
 
 def _find(name: str, known: tuple[Specification, ...]) -> Specification:

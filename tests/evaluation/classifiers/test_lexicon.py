@@ -76,7 +76,7 @@ def test_settings_follow_the_phrases(made: Callable[..., Path]) -> None:
         ({"phrases": {"kind": ["Oh no"], "grumpy": ["oh  no"]}}, "'oh  no' has two labels, 'kind' and 'grumpy'"),
         ({"phrases": {"kind": ["  "]}}, "'  ' has no word"),
         ({"labels": ["curious", "kind", "grumpy"]}, "the labels of made-up differ from those of its lexicon"),
-        ({"weights": {}}, "Extra inputs are not permitted"),
+        ({"weights": {}}, "the key is not in the schema"),
     ],
 )
 def test_an_invalid_lexicon_is_refused(change: dict[str, Any], message: str, made: Callable[..., Path]) -> None:

@@ -202,7 +202,7 @@ def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: st
         ("groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n", "names no page"),
         ("groups: 3\n", "needs a list groups"),
         ("- 3\n", "needs a list groups"),
-        ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: Field required"),
+        ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: the key is missing"),
         ("groups: [\n", "groups.yaml:2"),
         (GROUPS + GROUPS.removeprefix("groups:\n"), "two groups with the id 'osk.trades'"),
     ],

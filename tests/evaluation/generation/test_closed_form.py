@@ -132,9 +132,9 @@ def test_parts_sum_to_the_whole_and_a_sum_is_under_its_bound(seed: int, template
         (
             "nonce.blicket: 0.20",
             "nonce.blicket: 2",
-            "plants.0.strengths.nonce.blicket: Input should be less than",
+            "plants.0.strengths.nonce.blicket: it must be at most",
         ),
-        ("seed:", "sead:", "seed: Field required"),
+        ("seed:", "sead:", "seed: the key is missing"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -50,11 +50,11 @@ SOUND = {"id": "own", "method": "sample", "max_new_tokens": 40, "source": "me"}
         ({"method": "greedy", "top_p": 0.9}, "temperature, top_k and top_p are for the method sample"),
         ({"method": "greedy", "temperature": 0.5}, "temperature, top_k and top_p are for the method sample"),
         ({"min_new_tokens": 41}, "min_new_tokens must not exceed max_new_tokens"),
-        ({"max_new_tokens": 0}, "max_new_tokens: Input should be greater than or equal to 1"),
-        ({"temperature": 0}, "temperature: Input should be greater than 0"),
-        ({"top_p": 1.5}, "top_p: Input should be less than or equal to 1"),
-        ({"source": None}, "source: Input should be a valid string"),
-        ({"repetition_penalty": 1.2}, "repetition_penalty: Extra inputs are not permitted"),
+        ({"max_new_tokens": 0}, "max_new_tokens: it must be at least 1"),
+        ({"temperature": 0}, "temperature: it must be greater than 0"),
+        ({"top_p": 1.5}, "top_p: it must be at most 1"),
+        ({"source": None}, "source: it must be a text"),
+        ({"repetition_penalty": 1.2}, "repetition_penalty: the key is not in the schema"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(change: dict[str, object], message: str, tmp_path: Path) -> None:

@@ -45,9 +45,9 @@ def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> Non
     ("given", "message"),
     [
         ({"batch": 2}, r"--batch is also in the grid two: leave one of them out"),
-        ({"learning_rate": 0}, "learning_rate: Input should be greater than 0"),
-        ({"learning_rate": float("nan")}, "learning_rate: Input should be a finite number"),
-        ({"unknown": 1}, "unknown: Extra inputs are not permitted"),
+        ({"learning_rate": 0}, "learning_rate: it must be greater than 0"),
+        ({"learning_rate": float("nan")}, "learning_rate: it must be a finite number"),
+        ({"unknown": 1}, "unknown: the key is not in the schema"),
     ],
 )
 def test_values_that_are_not_valid_are_one_line(given: dict[str, float], message: str) -> None:
@@ -58,7 +58,7 @@ def test_values_that_are_not_valid_are_one_line(given: dict[str, float], message
 def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
     path = tmp_path / "grid.yaml"
     path.write_text("id: own\nbatch: [0]\nsource: me\n", "utf-8")
-    with pytest.raises(MitigationError, match=r"grid.yaml: batch.0: Input should be greater than or equal to 1"):
+    with pytest.raises(MitigationError, match=r"grid.yaml: batch.0: it must be at least 1"):
         FILES.read(str(path))
     with pytest.raises(
         MitigationError, match=r"there is no grid 'nothing', as a name or a file; available: .*zhao-2024"

@@ -88,11 +88,14 @@ def test_a_recipe_names_a_version_which_is_compiled(
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
             "measure: there is no measure 'phrenology'; available: stance_contrast,",
         ),
-        ("model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n", "release: String should"),
-        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: Field required"),
+        (
+            "model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n",
+            "release: it must be three numbers",
+        ),
+        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: the key is missing"),
         (
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\nsource: x\ntrust_remote_code: true\n",
-            "trust_remote_code: Extra inputs",
+            "trust_remote_code: the key is not in the schema",
         ),
     ],
 )

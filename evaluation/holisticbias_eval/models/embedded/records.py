@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from holisticbias.release.release import Release
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EmbeddedModelError
 
 
@@ -60,4 +61,4 @@ def read_record(path: Path, kind: type[R]) -> R:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise EmbeddedModelError(f"{path}: {where + ': ' if where else ''}{first['msg']}") from error
+        raise EmbeddedModelError(f"{path}: {where + ': ' if where else ''}{schema_message(first)}") from error
