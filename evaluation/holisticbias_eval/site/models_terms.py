@@ -1,4 +1,4 @@
-"""What each measured model makes of a term."""
+"""The figures of single terms on each measured model."""
 
 from __future__ import annotations
 

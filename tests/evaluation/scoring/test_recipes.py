@@ -9,6 +9,8 @@ import pytest
 from tokenizers.processors import TemplateProcessing
 
 from holisticbias.cli import main
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.kinds import AUTO_CLASSES
@@ -69,10 +71,15 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
 
 
 def test_a_recipe_names_a_version_which_is_compiled(
-    tiny_gpt2: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tiny_gpt2: Path, mini_release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", lambda _, version: asked.append(version))
+
+    def build(_: Catalog, version: str) -> Release:
+        asked.append(version)
+        return mini_release
+
+    monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", build)
     monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_engine", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])

@@ -93,7 +93,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture
 def open_page(chromium: Browser, site: str) -> Iterator[Open]:
-    """Open a path of the site; in the end there must be no message in the console and no request to another place."""
+    """Open a path of the site; in the end, the console must be empty, and all requests must have gone to the site."""
     wrong: list[str] = []
     contexts: list[BrowserContext] = []
 

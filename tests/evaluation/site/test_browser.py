@@ -1,4 +1,4 @@
-"""What people do on the site, in a real browser: search, read, compare, with keys, without a connection."""
+"""The site in a real browser: search, read, compare, with keys, without a connection."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ OFFLINE = {
 
 
 def test_without_a_connection(chromium: Browser, site_folder: Path) -> None:
-    """When the server is gone after a page is open, the page says what could not be loaded, and what to do."""
+    """If the server is gone after a page is open, the page says what could not be loaded, and what to do."""
     context = chromium.new_context()
     pages = {path: context.new_page() for path in OFFLINE}
     with http_server(site_folder) as address:

@@ -16,6 +16,7 @@ from holisticbias_eval.site.docs_tree import docs_trees
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.writer import Writer
 
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="480" height="360.5"></svg>'
 KNOWN = {("docs/other.md", ""): "other.html", ("docs/page.md", "a-heading"): "page.html#a-heading"}
 
 
@@ -89,13 +90,13 @@ def test_links_to_other_files_lead_to_github_and_pictures_are_copied(tmp_path: P
     pages = {
         "docs/a.md": "# A\n\n[code](../tools/x.py) ![chart](../charts/x.svg)\n",
         "tools/x.py": "",
-        "charts/x.svg": "<svg/>",
+        "charts/x.svg": SVG,
     }
     docs = write(made(tmp_path / "root", pages), tmp_path / "out")
     html = (docs / "latest" / "a.html").read_text("utf-8")
     assert 'href="https://github.com/holisticbias/holisticbias/blob/main/tools/x.py"' in html
-    assert 'src="files/charts/x.svg"' in html
-    assert (docs / "latest" / "files" / "charts" / "x.svg").read_text("utf-8") == "<svg/>"
+    assert 'src="files/charts/x.svg" alt="chart" width="480" height="360"' in html
+    assert (docs / "latest" / "files" / "charts" / "x.svg").read_text("utf-8") == SVG
 
 
 def test_each_tagged_version_has_its_own_documentation(tmp_path: Path) -> None:
