@@ -22,7 +22,7 @@ def compile_tables(
 ) -> Mapping[str, LazyTable]:
     """The tables ``sentences``, ``descriptors``, ``nouns``, ``templates`` and ``noun_phrases`` of one version.
 
-    Sentences are made when they are asked for. ``beside`` are subsets whose sentences are tables of their own. Raises
+    Sentences are made when they are asked for. Each subset in ``beside`` gets a table with its sentences. Raises
     ``UnknownVersionError`` for an unknown version or subset, and ``ReleaseError`` if no sentences result.
     """
     release = catalog.release(version)
@@ -50,7 +50,7 @@ def _entries(held: Catalog, layout: int) -> Mapping[str, pa.Table]:
 
 
 def compile_sentences(held: Catalog, rule: ArticleRule, *, labels: bool = False) -> Sentences:
-    """The sentences of one version's catalog; ``ReleaseError`` if there would be none.
+    """The sentences of one version's catalog; ``ReleaseError`` if it would have no sentences.
 
     ``labels`` adds the column ``axis_label``, which sentences have from layout 3 on.
     """

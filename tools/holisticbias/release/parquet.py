@@ -49,7 +49,7 @@ def _write(
 
 
 def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Join small parts and cut large ones; every group has dictionaries of its own texts only."""
+    """Join small parts and cut large ones; the dictionaries of a group have only the texts of its phrases."""
     waiting: list[pa.Table] = []
     for part in parts:
         if waiting and sum(p.num_rows for p in waiting) + part.num_rows > ROWS:

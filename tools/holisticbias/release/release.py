@@ -58,8 +58,8 @@ class Release:
     def shards(self, name: str) -> Iterator[pa.Table]:
         """The parts of a table one by one, for a table that is too large to hold at once.
 
-        A part of ``intersections`` is one file. A part of another table has at most 131,072 rows; a
-        table that is in memory is one part.
+        A part of ``intersections`` is one file. A part of another table has at most 131,072 rows, unless the table is
+        in memory: then it is the only part.
         """
         if name in self.tables:
             yield from lazy_table(self.tables, name).parts()
