@@ -20,7 +20,7 @@ from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"
 NATS = "nats per sentence"
-COLUMNS = ("axis", "descriptor_id", "descriptor", "sentences", "missing", "median_perplexity", "stance_difference")
+COLUMNS = ("axis", "intersection_id", "descriptors", "sentences", "missing", "median_perplexity", "stance_difference")
 
 _figure = partial(make_figure, NAME)
 
@@ -86,7 +86,7 @@ def summarise(sentences: pa.Table) -> pa.Table:
     templates of opposite stance; both are null if there is nothing to compute them from. ``missing`` counts sentences
     without a scored token.
     """
-    medians = group_medians(sentences, DESCRIPTOR).rename_columns({"median": "median_perplexity"})
+    medians = group_medians(sentences, DESCRIPTOR)
     names, _, differences = stance_differences(sentences)
     known = (~np.isnan(differences)).sum(axis=(0, 2))
     with np.errstate(invalid="ignore"):
@@ -94,7 +94,10 @@ def summarise(sentences: pa.Table) -> pa.Table:
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)
-    found = medians.append_column("stance_difference", column).select(list(COLUMNS))
+    renamed = dict(
+        zip(("axis", "descriptor_id", "descriptor", "sentences", "missing", "median"), COLUMNS, strict=False)
+    )
+    found = medians.select(list(renamed)).rename_columns(renamed).append_column("stance_difference", column)
     texts = [(name, pa.string()) for name in COLUMNS[:3]]
     return found.cast(pa.schema([*texts, *((field.name, field.type) for field in list(found.schema)[3:])]))
 
