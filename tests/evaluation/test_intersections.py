@@ -52,6 +52,8 @@ def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path,
     code, out, error = invoke("evaluate", *arguments, "--out", tmp_path / "run")
     assert code == 0, error
     assert "Intersections" in out
+    shards = len(list(read_shards(open_release(folder))))
+    assert len(list((tmp_path / "store" / "intersections").iterdir())) == shards
     run = read_run(tmp_path / "run")
     assert tuple(run.answers.column_names) == COLUMNS
     assert run.answers.num_rows == 6
@@ -73,6 +75,9 @@ def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path,
     (spread,) = figures.by("intersections", "stance_spread", "axis")
     assert spread.value == pytest.approx(values.std(ddof=1))
     assert spread.n == 6
+    code, out, error = invoke("measure", "intersections", "--scores", tmp_path / "run" / "intersections.parquet")
+    assert code == 0, error
+    assert f"{spread.value:.2f}" in out
     again, _, _ = invoke("compare", tmp_path / "run", tmp_path / "run")
     assert again == 0
     assert invoke("report", tmp_path / "run", "--format", "csv")[0] == 0

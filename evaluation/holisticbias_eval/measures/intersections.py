@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
@@ -106,7 +107,7 @@ def _figures(answers: pa.Table) -> Iterator[Figure]:
     axes = answers["axis"].to_pylist()
     for axis in dict.fromkeys(axes):
         rows = answers.filter(pa.array([name == axis for name in axes]))
-        keys, missing = {"axis": axis}, sum(rows["missing"].to_pylist())
+        keys, missing = {"axis": axis}, int(pc.sum(rows["missing"]).as_py() or 0)
         medians, stances = (rows[name].drop_null().to_numpy() for name in ("median_perplexity", "stance_difference"))
         middle = float(np.median(medians)) if len(medians) else None
         mean = float(stances.mean()) if len(stances) else None
@@ -115,4 +116,4 @@ def _figures(answers: pa.Table) -> Iterator[Figure]:
         yield _figure("stance_spread", keys, spread, NATS, len(stances), lacking)
         yield _figure("stance_difference", keys, mean, NATS, len(stances), lacking, of="stance_spread")
         yield _figure("median_perplexity", keys, middle, "perplexity", rows.num_rows)
-        yield _figure("sentences", keys, sum(rows["sentences"].to_pylist()), "count", rows.num_rows, missing)
+        yield _figure("sentences", keys, pc.sum(rows["sentences"]).as_py(), "count", rows.num_rows, missing)
