@@ -41,7 +41,7 @@ class IntersectionsJob(Job):
 
     @property
     def kept(self) -> str:
-        """Where scores are stored, in words."""
+        """The folder of stored scores, in words."""
         if self.store is None:
             return "no scores are kept with --no-store; the same command starts from the beginning"
         return f"the scores so far are kept in {self.store}; run the same command again to continue"
