@@ -139,5 +139,6 @@ def joined(one: Spans, other: Spans) -> Spans:
 
 def unique_spans(spans: Spans) -> tuple[Spans, Ints]:
     """The distinct spans, in order of first occurrence, and for each row the position of its distinct span."""
-    first, rows = distinct_rows(spans.table())
+    plain = not any(spans.context) and not spans.start.any() and bool((spans.stop == spans.lengths()).all())
+    first, rows = distinct_rows(spans.table(), ["text"] if plain else None)
     return (spans if len(first) == len(spans) else spans.take(first)), rows

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
@@ -20,7 +21,7 @@ from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"
 NATS = "nats per sentence"
-COLUMNS = ("axis", "descriptor_id", "descriptor", "sentences", "missing", "median_perplexity", "stance_difference")
+COLUMNS = ("axis", "intersection_id", "descriptors", "sentences", "missing", "median_perplexity", "stance_difference")
 
 _figure = partial(make_figure, NAME)
 
@@ -86,7 +87,7 @@ def summarise(sentences: pa.Table) -> pa.Table:
     templates of opposite stance; both are null if there is nothing to compute them from. ``missing`` counts sentences
     without a scored token.
     """
-    medians = group_medians(sentences, DESCRIPTOR).rename_columns({"median": "median_perplexity"})
+    medians = group_medians(sentences, DESCRIPTOR)
     names, _, differences = stance_differences(sentences)
     known = (~np.isnan(differences)).sum(axis=(0, 2))
     with np.errstate(invalid="ignore"):
@@ -94,7 +95,10 @@ def summarise(sentences: pa.Table) -> pa.Table:
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)
-    found = medians.append_column("stance_difference", column).select(list(COLUMNS))
+    renamed = dict(
+        zip(("axis", "descriptor_id", "descriptor", "sentences", "missing", "median"), COLUMNS, strict=False)
+    )
+    found = medians.select(list(renamed)).rename_columns(renamed).append_column("stance_difference", column)
     texts = [(name, pa.string()) for name in COLUMNS[:3]]
     return found.cast(pa.schema([*texts, *((field.name, field.type) for field in list(found.schema)[3:])]))
 
@@ -103,7 +107,7 @@ def _figures(answers: pa.Table) -> Iterator[Figure]:
     axes = answers["axis"].to_pylist()
     for axis in dict.fromkeys(axes):
         rows = answers.filter(pa.array([name == axis for name in axes]))
-        keys, missing = {"axis": axis}, sum(rows["missing"].to_pylist())
+        keys, missing = {"axis": axis}, int(pc.sum(rows["missing"]).as_py() or 0)
         medians, stances = (rows[name].drop_null().to_numpy() for name in ("median_perplexity", "stance_difference"))
         middle = float(np.median(medians)) if len(medians) else None
         mean = float(stances.mean()) if len(stances) else None
@@ -112,4 +116,4 @@ def _figures(answers: pa.Table) -> Iterator[Figure]:
         yield _figure("stance_spread", keys, spread, NATS, len(stances), lacking)
         yield _figure("stance_difference", keys, mean, NATS, len(stances), lacking, of="stance_spread")
         yield _figure("median_perplexity", keys, middle, "perplexity", rows.num_rows)
-        yield _figure("sentences", keys, sum(rows["sentences"].to_pylist()), "count", rows.num_rows, missing)
+        yield _figure("sentences", keys, pc.sum(rows["sentences"]).as_py(), "count", rows.num_rows, missing)

@@ -20,7 +20,7 @@ from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.scoring import texts_to_try
-from holisticbias_eval.progress import Display, Progress
+from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.intersections import INTERSECTIONS, TABLE, IntersectionPrompts, read_shards
 from holisticbias_eval.results.run import Result, Run
@@ -29,27 +29,28 @@ from holisticbias_eval.results.signature import Settings, Signature, sign, with_
 
 @dataclass(frozen=True, slots=True)
 class IntersectionsJob(Job):
-    """A prepared run of intersections; ``stored`` is the engine with a store, if there is one."""
+    """A prepared run of intersections; ``store`` is the folder that keeps scores, if there is one."""
 
     release: Release
     engine: Scorer
-    stored: StoredScorer | None
+    store: Path | None
+    notice: Notice
     context: Context
     prompts: IntersectionPrompts
     signature: Signature
 
     @property
     def kept(self) -> str:
-        """The number of scores of the last shard in the store, in words."""
-        if self.stored is None:
+        """The folder of stored scores, in words."""
+        if self.store is None:
             return "no scores are kept with --no-store; the same command starts from the beginning"
-        return f"{self.stored.kept}; run the same command again to continue"
+        return f"the scores so far are kept in {self.store}; run the same command again to continue"
 
     def run(self, display: Display) -> Run:
         """Score and summarise each shard, and measure the summaries."""
         with display.step("Preparing to score"):
             first = whole(Texts(next(read_shards(self.release))["text"]))
-            probe = (self.stored or self.engine).probe(texts_to_try(first))
+            probe = self.engine.probe(texts_to_try(first))
         total = self.signature.sentences_scored
         with display.progress(f"Scoring with {self.engine.identity.name}", total) as scored:
             answers = pa.concat_tables(list(self._summaries(scored)))
@@ -58,13 +59,19 @@ class IntersectionsJob(Job):
 
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
         """The summary of each shard; neither its sentences nor its scores are kept."""
-        scorer = self.stored or self.engine
-        for shard in read_shards(self.release):
+        for number, shard in enumerate(read_shards(self.release)):
             texts = Texts(shard["text"])
-            spans = whole(texts, self.context.draw(texts, joined=scorer.context_in_text))
+            spans = whole(texts, self.context.draw(texts, joined=self.engine.context_in_text))
             distinct, rows = unique_spans(spans)
-            scores = score_spans(distinct, scorer, progress).take(rows)
+            scores = score_spans(distinct, self._scorer(number), progress).take(rows)
             yield summarise(with_scores(shard.drop_columns(["text"]), scores))
+
+    def _scorer(self, number: int) -> Scorer:
+        """The engine with a store for this shard: reading one store for every shard would take quadratic time."""
+        if self.store is None:
+            return self.engine
+        folder = self.store / TABLE / f"{self.release.digest[:16]}-{number:05}"
+        return StoredScorer(self.engine, score_store(folder, self.engine, self.release.digest, self.notice))
 
 
 def prepare_intersections(
@@ -84,7 +91,6 @@ def prepare_intersections(
         )
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         engine = start_engine(model, display.notice, options)
-    stored = None if store is None else StoredScorer(engine, score_store(store, engine, release.digest, display.notice))
     context = context or Context()
     jobs = []
     for names in measures:
@@ -96,5 +102,5 @@ def prepare_intersections(
             {name: MEASURES[name].signature(SETTINGS) for name in names},
             scored=release.manifest.tables[TABLE].rows,
         )
-        jobs.append(IntersectionsJob(release, engine, stored, context, INTERSECTIONS, signature))
+        jobs.append(IntersectionsJob(release, engine, store, display.notice, context, INTERSECTIONS, signature))
     return jobs

@@ -46,12 +46,26 @@ def read_scores(path: Path, answers: Answers = "likelihoods") -> pa.Table:
     - for responses: ``axis, template, descriptor, response``;
     - for pairs: see ``pair_files.read_pair_scores``;
     - for sentences about several groups: see ``group_files.read_group_scores``;
-    - for lines, candidates and results: see ``retained_files``.
+    - for lines, candidates and results: see ``retained_files``;
+    - for intersections: ``axis, intersection_id, median_perplexity, stance_difference, sentences, missing``.
 
     Tables of responses may have the columns of a run's responses. A number may be
     missing, a name may not. Raises ``ScoresError``.
     """
     return _READERS[answers](path)
+
+
+def _intersections(path: Path) -> pa.Table:
+    texts, numbers = ("axis", "intersection_id"), ("median_perplexity", "stance_difference", "sentences", "missing")
+
+    def choose(found: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        _require(path, found, (*texts, *numbers), "intersections")
+        return texts, numbers
+
+    table = read_columns(path, choose)
+    columns = {name: names_of(path, table[name], name) for name in texts}
+    columns |= {name: _without_nan(numbers_of(path, table[name], name)) for name in numbers}
+    return pa.table(columns)
 
 
 def _likelihoods(path: Path) -> pa.Table:
@@ -163,4 +177,5 @@ _READERS: Mapping[Answers, Callable[[Path], pa.Table]] = {
     "lines": read_line_scores,
     "candidates": read_candidate_scores,
     "results": read_result_scores,
+    "intersections": _intersections,
 }

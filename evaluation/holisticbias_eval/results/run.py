@@ -46,7 +46,7 @@ LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes")
 CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
 RESULTS = AnswerFile("results", ("task", "metric", "value"))
 RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
-INTERSECTIONS = AnswerFile("intersections", ("axis", "descriptor_id", "median_perplexity", "stance_difference"))
+INTERSECTIONS = AnswerFile("intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"))
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS)
 """All kinds of tables of answers."""
 TEXTS = ("response_id", "group", "prompt", "response", "text")

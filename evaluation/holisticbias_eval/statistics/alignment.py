@@ -17,7 +17,7 @@ from holisticbias_eval.figures import Part
 
 GROUPED = ("dimension", "group", "sentence")
 """Columns of a table of sentences about several groups."""
-What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"]
+What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results", "intersections"]
 """What two runs share."""
 
 
@@ -100,7 +100,8 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
     )
 
 
-_COUNTED: Mapping[str, What] = {"line_id": "lines", "candidate_id": "candidates", "result_id": "results"}
+_COUNTED: Mapping[str, What] = {"line_id": "lines", "candidate_id": "candidates", "result_id": "results",
+                                      "intersection_id": "intersections"}  # fmt: skip
 """Tables whose ids depend on the content of a row, by the name of the id."""
 
 

@@ -170,7 +170,7 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
 
 
 def _margin(n1: Ints, n2: Ints, ties: Floats | Ints) -> Floats:
-    """How far U may be from its mean without a significant difference, by the normal approximation."""
+    """The largest distance of U from its mean without a significant difference, by the normal approximation."""
     n = n1 + n2
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1.0)))

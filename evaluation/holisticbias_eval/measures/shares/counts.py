@@ -18,7 +18,7 @@ def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
 
 
 def share_of_cell(cell: Cell, counts: Ints) -> Share:
-    """The share of a cell whose pairs were counted: ``counts`` are those that differ and those that were tested."""
+    """The share of a cell whose pairs were counted: ``counts`` has the pairs that differ and the tested pairs."""
     significant, tested = counts.tolist()
     descriptors = len(cell.descriptors)
     compared, every = len(compared_pairs(descriptors)[0]), descriptors * (descriptors - 1) // 2
