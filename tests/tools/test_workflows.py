@@ -122,4 +122,8 @@ def test_comment_without_a_report_links_to_the_run(tmp_path: Path) -> None:
 
 def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
     updates = read(GITHUB / "dependabot.yml")["updates"]
-    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {("github-actions", "/"), ("pip", "/")}
+    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {
+        ("github-actions", "/"),
+        ("pip", "/"),
+        ("npm", "/evaluation/hyparquet"),
+    }
