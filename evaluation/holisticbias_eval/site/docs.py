@@ -61,7 +61,7 @@ def read_manual(tree: DocsTree) -> Manual:
     """Parse all pages of a version: those outside of ``docs``, then the others as the start page links to them."""
     parsed = [parse_markdown(path, tree.read(path).decode("utf-8", "replace")) for path in tree.pages()]
     linked = {path: i for i, path in enumerate(parsed[0].linked)} if parsed else {}
-    ordered = sorted(parsed, key=lambda page: linked.get(page.path, -1 if page.path in FRONT else len(linked)))
+    ordered = sorted(parsed, key=lambda page: -1 if page.path in FRONT else linked.get(page.path, len(linked)))
     return Manual(tree, {page.path: page for page in ordered})
 
 
