@@ -14,6 +14,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 from holisticbias.source.records import MODELS
 from holisticbias.source.schema import GROUP
 from holisticbias.terms.catalog import Catalog
@@ -63,6 +64,10 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
         ("descriptors/age.yaml", {"validate", "fmt", "sync"}),
         ("nouns/neutral.yaml", {"validate", "fmt", "sync"}),
         ("templates/dialogue.yaml", {"validate", "fmt"}),
+        ("collections/bold.yaml", {"validate", "fmt", "sync"}),
+        ("prompts/gender.yaml", {"validate", "fmt"}),
+        ("specifications/groups.yaml", {"validate", "fmt"}),
+        ("subsets/small.yaml", {"validate", "fmt"}),
         ("releases/1.0.0.yaml", {"validate", "fmt"}),
         ("releases/1.0.0.lock.json", {"validate"}),
         ("waivers.yaml", {"validate", "fmt"}),
@@ -81,6 +86,15 @@ def test_a_changed_file_runs_what_depends_on_it(
 ) -> None:
     assert (root / path).is_file()
     assert {name for name, hook in hooks.items() if "files" in hook and re.search(hook["files"], path)} == run
+
+
+@pytest.mark.parametrize("hook_id", ["holisticbias-validate", "holisticbias-fmt"])
+def test_hooks_of_other_repositories_match_every_file_of_terms(root: Path, hook_id: str) -> None:
+    hooks = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    (pattern,) = (hook["files"] for hook in hooks if hook["id"] == hook_id)
+    paths = [*(f"{folder}/x.yaml" for folder in FOLDERS), *(f"{kind}.yaml" for kind in SINGLE_FILES)]
+    assert [path for path in paths if not re.search(pattern, path)] == []
+    assert not re.search(pattern, "docs/x.yaml")
 
 
 def test_zizmor_is_given_the_folder(hooks: dict[str, dict[str, Any]]) -> None:
