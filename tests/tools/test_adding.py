@@ -185,7 +185,7 @@ def without(arguments: list[str], option: str) -> list[str]:
         (["prompt", *without(PROMPT, "--group"), "--group", "American actrs"], "choose one of: American actors"),
         (["prompt", *without(PROMPT, "--group"), "--group", "xyzzy"], "no group has the name 'xyzzy'"),
         (["prompt", *without(PROMPT, "--subject"), "--subject", "Nobody"], "subject-in-text"),
-        (["prompt", *without(PROMPT, "--text"), "--text", "It rained."], "error"),
+        (["prompt", *without(PROMPT, "--text"), "--text", "It rained."], "nothing is left to continue"),
         (["specification", *without(SPECIFICATION, "--group")], "--group is needed at least 2 times"),
         (["specification", "--text", "Stads"], "--attributes is needed at least once"),
         (["specification", *SPECIFICATION, "--slot", "a / b / c"], "write 2 terms"),

@@ -60,7 +60,7 @@ HOSTILE = {
     "nothing": (b"", [("yaml-syntax", 1, 1)]),
     "only comments": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
     "alias to nothing": (b"a: *b\n", [("yaml-syntax", 1, 4)]),
-    "unclosed quote": (b'a: "b\n', [("yaml-syntax", 2, 1)]),
+    "unclosed quote": (b'a: "b\nc: d\n', [("yaml-syntax", 1, 4)]),
 }
 
 READ = {

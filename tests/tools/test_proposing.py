@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from holisticbias.cli import main
-from holisticbias.commands.texts import as_written
+from holisticbias.commands.questions import Questions
+from holisticbias.commands.texts import as_written, ask_text
 from holisticbias.contribute.buckets import find_bucket, likely_buckets, only_bucket
 from holisticbias.contribute.criteria import CRITERIA, objections
 from holisticbias.contribute.existing import find_place, same_entries, same_phrase
@@ -130,10 +131,23 @@ def test_buckets(catalog: Catalog) -> None:
     for name, said in (
         ("ca", "several buckets"),
         ("canda", "near it: canada"),
-        ("zz", "has no bucket 'zz'; a new one"),
+        ("zz", "has no bucket 'zz'; a new one is first added to descriptors/nationality.yaml$"),
     ):
         with pytest.raises(SourceError, match=said):
             find_bucket("nationality", nations.buckets, name)
+
+
+def test_a_refused_text_is_proposed_again_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    proposed: list[str | None] = []
+    answers = iter(["stupid!!!", "the deaf", "a hourly worker", ""])
+
+    def prompt(question: str, default: str | None = None) -> str:
+        proposed.append(default)
+        return next(answers) or str(default)
+
+    monkeypatch.setattr("click.prompt", prompt)
+    assert ask_text(Questions({}, yes=False), "The term") == ("hourly worker", "an")
+    assert proposed == [None, "stupid", None, "an hourly worker"]
 
 
 @pytest.mark.parametrize("text", ["Deaf", "dea f", "non binary", "PERSON", "with a stoma"])
@@ -153,6 +167,8 @@ def test_every_entry_has_a_place(root: Path, catalog: Catalog) -> None:
 
 def test_phrase_that_a_term_and_a_noun_make(catalog: Catalog) -> None:
     assert same_phrase(catalog, "person with a stoma") == "ability.with-a-stoma with the noun 'person'"
+    assert same_phrase(catalog, "deaf Woman") == "ability.deaf with the noun 'woman'"
+    assert same_phrase(catalog, "hard-of-hearing kid") == "ability.hard-of-hearing with the noun 'kid'"
     assert same_phrase(catalog, "blind kid") == "ability.blind with the noun 'kid'"
     assert same_phrase(catalog, "wheelchair user") is None
 

@@ -87,7 +87,7 @@ def test_the_next_version_is_renamed_if_its_number_is_too_low(repository: Path, 
     stale = {path for path, _ in stale_files(term_files(repository))}
     invoke("releases", "--freeze", "0.1.0", "--source", repository)
     code, _, err = invoke("releases", "--freeze", "0.2.0", "--source", repository)
-    assert (code, "need a major version: run holisticbias releases --next" in err) == (2, True)
+    assert (code, "need a major version: run holisticbias releases --next 1.0.0" in err) == (2, True)
     assert invoke("releases", "--next", "1.0.0", "--source", repository)[0] == 0
     assert validate_paths([repository]) == ()
     assert {path for path, _ in stale_files(term_files(repository))} <= stale

@@ -81,8 +81,9 @@ class Questions:
 
         ``find`` raises ``SourceError``; for an option this is a ``click.BadParameter``.
         """
+        offered = proposal
         while True:
-            answer = self.text(name, question, proposal)
+            answer = self.text(name, question, offered)
             try:
                 return find(answer)
             except SourceError as error:
@@ -90,7 +91,7 @@ class Questions:
                     raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
                 print_lines(f"{error}.", err=True)
                 self.forget(name)
-                proposal = (near(answer) if near else None) or proposal
+                offered = (near(answer) if near else None) or proposal
 
     def forget(self, name: str) -> None:
         """Forget the last answer to a question, and the answers after it."""

@@ -41,7 +41,7 @@ def term_draft(root: Path, catalog: Catalog, ask: Questions, version: str) -> Dr
     entry: dict[str, Field] = {"id": f"{axis}.x", "text": text, "bucket": bucket, "position": position}
     entry |= {"sources": ["contributors"], "since": version}
     if not ask.yes:
-        _show(catalog, entry, sentences=False)
+        _show(catalog, entry | {"plural": _plural(text, position)}, sentences=False)
     grammar = _grammar(ask, text, position, article)
     _show(catalog, entry | grammar)
     proposed = propose_id(axis, text, position, grammar.get("article"))  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def _ask_bucket(ask: Questions, axis: DescriptorFile, text: str, position: Posit
 
 def _grammar(ask: Questions, text: str, position: Position, article: str | None) -> dict[str, Field]:
     """Grammar keys of a term; the user is asked only if a key cannot be derived from the text."""
-    from holisticbias.contribute.proposals import propose_article, propose_plural
+    from holisticbias.contribute.proposals import propose_article
     from holisticbias.terms.grammar import article as by_sound
     from holisticbias.terms.grammar import is_abbreviation
 
@@ -122,7 +122,7 @@ def _grammar(ask: Questions, text: str, position: Position, article: str | None)
     elif position != "after" and article not in (None, by_sound(text, "sound", None)):
         keys["article"] = article
     if position != "before":
-        plural = ask.text("plural", "The plural", propose_plural(text, position) or text)
+        plural = ask.text("plural", "The plural", _plural(text, position) or text)
         keys["plural"] = plural if plural != text or position == "standalone" else None
     if position != "standalone":
         genders = ["any", "female", "male", "neutral", "nonbinary"]
@@ -131,6 +131,12 @@ def _grammar(ask: Questions, text: str, position: Position, article: str | None)
     if position == "before" and not ask.confirm("without-noun", f'Is "I\'m {text}." natural English?', True):
         keys["without_noun"] = False
     return keys
+
+
+def _plural(text: str, position: Position) -> str | None:
+    from holisticbias.contribute.proposals import propose_plural
+
+    return propose_plural(text, position)
 
 
 def _show(catalog: Catalog, entry: Mapping[str, Field], *, sentences: bool = True) -> None:

@@ -37,7 +37,7 @@ def as_written(text: str) -> str:
 
 def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
     """Ask for a text until it follows the rules on wording; returns it without its article, and the article."""
-    from holisticbias.rules.wording import corrected
+    from holisticbias.rules.wording import article_by_sound, corrected
 
     def check(answer: str) -> tuple[str, str | None]:
         text, article = split_article(as_written(answer))
@@ -49,6 +49,8 @@ def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
     def near(answer: str) -> str | None:
         written = as_written(answer)
         better = corrected(written)
+        text, article = split_article(better)
+        better = f"{article_by_sound(text) or article} {text}" if article else better
         return better if better != written and not _wrong_text(*split_article(better)) else None
 
     return ask.find("text", question, check, near)

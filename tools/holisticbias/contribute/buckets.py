@@ -66,9 +66,9 @@ def find_bucket(axis: str, buckets: Sequence[str], name: str) -> str:
     near = [bucket for bucket in buckets if fold(bucket) in close]
     if near:
         raise SourceError(f"the axis {axis} has no bucket {name!r}; near it: {', '.join(near)}")
-    known = f"there are: {', '.join(buckets)}; " if len(buckets) <= _MOST_LISTED else ""
+    known = f"; there are: {', '.join(buckets)}" if len(buckets) <= _MOST_LISTED else ""
     raise SourceError(
-        f"the axis {axis} has no bucket {name!r}; {known}a new one is first added to descriptors/{axis}.yaml"
+        f"the axis {axis} has no bucket {name!r}; a new one is first added to descriptors/{axis}.yaml{known}"
     )
 
 

@@ -40,16 +40,16 @@ def same_entries(root: Path, catalog: Catalog, text: str) -> tuple[Existing, ...
 
 
 def same_phrase(catalog: Catalog, text: str) -> str | None:
-    """The term and the noun that make this phrase, as in "person with a stoma", or None."""
+    """The term and the noun that make this phrase, as in "person with a stoma", apart from case; or None."""
     nouns = {noun.text for gender in catalog.genders for noun in gender.nouns}
+    first, _, after = text.partition(" ")
+    before, _, last = text.rpartition(" ")
+    wanted = {"after": (fold(after), first.lower()), "before": (fold(before), last.lower())}
     for axis in catalog.axes:
         for term in axis.descriptors:
-            first, _, rest = text.partition(" ")
-            if term.position == "after" and rest == term.text and first in nouns:
-                return f"{term.id} with the noun {first!r}"
-            rest, _, last = text.rpartition(" ")
-            if term.position == "before" and rest == term.text and last in nouns:
-                return f"{term.id} with the noun {last!r}"
+            phrase, noun = wanted.get(term.position, ("", ""))
+            if noun in nouns and phrase == fold(term.text):
+                return f"{term.id} with the noun {noun!r}"
     return None
 
 

@@ -16,7 +16,7 @@ def number_problem(old: str, new: str, changes: Difference) -> str | None:
         return None
     return (
         f"{new} is a {step} version after {old}, but its changes need a {changes.bump} version: "
-        "run holisticbias releases --next VERSION"
+        f"run holisticbias releases --next {_following(old, changes.bump)}"
     )
 
 
@@ -31,6 +31,12 @@ def preparation_problem(new: Revision, changes: Difference) -> str | None:
         return None
     whole = compare(Revision(published[-1], new.catalog, published[-1]), new, samples=0)
     return number_problem(published[-1], new.version, whole)
+
+
+def _following(old: str, bump: Bump) -> str:
+    """The next version number after ``old`` for a kind of change."""
+    major, minor, patch = version_key(old)
+    return {"major": f"{major + 1}.0.0", "minor": f"{major}.{minor + 1}.0"}.get(bump, f"{major}.{minor}.{patch + 1}")
 
 
 def _step(old: str, new: str) -> Bump:

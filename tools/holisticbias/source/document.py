@@ -32,6 +32,7 @@ from holisticbias.source.reading_rules import (
     UNREADABLE,
     UNSEEN,
     YAML_SYNTAX,
+    syntax_error,
 )
 from holisticbias.source.rule import Place, Problem, Rule
 
@@ -114,9 +115,7 @@ def parse_document(content: bytes, shown_as: str) -> Document:
         unbounded = _unbounded(text)
         root = None if unbounded else yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {error.problem or error}.", place, findings)
+        return _unread(shown_as, YAML_SYNTAX, *syntax_error(error), findings)
     except yaml.reader.ReaderError as error:
         place = _offset_place(text, _characters(text, error))
         return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {error.reason}.", place, findings)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from holisticbias.source.rule import Rule
+import yaml
+
+from holisticbias.source.rule import Place, Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000
@@ -99,3 +101,11 @@ MISSING_KEY = Rule(
     asks="Every required key is present.",
     fix="add the key",
 )
+
+
+def syntax_error(error: yaml.MarkedYAMLError) -> tuple[str, Place]:
+    """The message and the place of a syntax error; for a quote that is left open, where it opens."""
+    left_open = error.context_mark is not None and "end of stream" in str(error.problem)
+    mark = error.context_mark if left_open else error.problem_mark or error.context_mark
+    problem = f"{error.context}: {error.problem}" if left_open else str(error.problem or error)
+    return f"Not YAML: {problem}.", (mark.line + 1, mark.column + 1) if mark else (1, 1)
