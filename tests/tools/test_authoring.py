@@ -504,14 +504,12 @@ def test_a_new_issue_offers_private_reports_questions_and_a_blank_issue() -> Non
     ]
 
 
-def test_stale_page_is_found(root: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("descriptors", "nouns", "templates", "releases", "subsets", "docs/rules", ".github", "tests/data"):
-        shutil.copytree(root / name, tmp_path / name)
-    for name in ("sources.yaml", "waivers.yaml", "intersections.yaml"):
-        shutil.copy(root / name, tmp_path)
-    (tmp_path / "docs" / "rules" / "slot.md").unlink()
-    (tmp_path / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
-    monkeypatch.chdir(tmp_path)
+def test_stale_page_is_found(root: Path, terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("docs/rules", ".github", "tests/data"):
+        shutil.copytree(root / name, terms_copy / name)
+    (terms_copy / "docs" / "rules" / "slot.md").unlink()
+    (terms_copy / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
+    monkeypatch.chdir(terms_copy)
     assert main(["sync", "--check"]) == 1
     assert main(["sync"]) == 0
     assert main(["sync", "--check"]) == 0
