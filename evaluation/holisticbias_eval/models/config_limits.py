@@ -1,4 +1,4 @@
-"""What a configuration of a model repository may ask for before anything is made from it."""
+"""Limits of the configuration of a model repository, checked before anything is made from it."""
 
 from __future__ import annotations
 
