@@ -29,11 +29,6 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Run the tests of a file in one worker, so that its fixtures are made once; those of the site share theirs."""
-    item.add_marker(pytest.mark.xdist_group("site" if item.path.parent.name == "site" else item.path.name))
-
-
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository: its folder of terms, schemas and tests."""

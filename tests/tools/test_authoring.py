@@ -132,6 +132,7 @@ def test_formatting_keeps_comments_and_sorts_keys() -> None:
     assert format_text(formatted, "descriptors") == formatted
 
 
+LONGEST_LINE = 200  # of .yamllint
 words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30)
 entries = st.lists(
     st.fixed_dictionaries(
@@ -139,7 +140,13 @@ entries = st.lists(
         optional={
             "not_with": st.lists(st.just("noun.kid"), max_size=30),
             "since": st.just("1.0.0"),
-            "history": st.lists(st.fixed_dictionaries({"until": st.just("2.0.0"), "reason": words}), max_size=2),
+            "history": st.lists(
+                st.fixed_dictionaries(
+                    {"until": st.just("2.0.0"), "reason": words},
+                    optional={"not_with": st.lists(st.just("noun.kid"), max_size=30)},
+                ),
+                max_size=2,
+            ),
             "summary": st.text("ab \n", max_size=40),
         },
     ),
@@ -157,6 +164,18 @@ def test_formatting_changes_no_value_and_is_idempotent(
     formatted = format_text(text, "descriptors")
     assert yaml.safe_load(formatted) == data
     assert format_text(formatted, "descriptors") == formatted
+
+
+@pytest.mark.parametrize(("nouns", "one_line"), [(3, True), (10, True), (14, False)])
+def test_an_earlier_wording_that_is_too_long_is_folded(nouns: int, one_line: bool) -> None:
+    listed = ", ".join(["noun.kid"] * nouns)
+    wording = f"      - {{until: 2.0.0, not_with: [{listed}], reason: some nouns contradict it}}"
+    entry = "  - id: a.b\n    text: b\n    sources: [x]\n    since: 1.0.0\n    history:\n"
+    text = f"axis: a\nlabel: A\ndescriptors:\n{entry}{wording}\n"
+    formatted = format_text(text, "descriptors")
+    assert (wording in formatted) == one_line
+    assert max(map(len, formatted.split("\n"))) <= LONGEST_LINE
+    assert yaml.safe_load(formatted) == yaml.safe_load(text)
 
 
 def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:

@@ -1,4 +1,4 @@
-"""Limits on the configuration of a model repository, checked before anything is made from it."""
+"""Limits of the configuration of a model repository, checked before anything is made from it."""
 
 from __future__ import annotations
 

@@ -30,8 +30,10 @@ ENTRIES: dict[str, type[Entry]] = {
     "specifications": Specification,
 }
 MAX_FLOW = 120
+MAX_FOLDED = 190
+"""Longest list, and longest mapping, on one line."""
 _SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
-_LISTS = ("sources", "not_with", "terms", "descriptors")
+_LISTS = ("sources", "not_with", "terms", "descriptors", "these", "those")
 
 
 def format_file(path: Path) -> str:
@@ -66,6 +68,9 @@ def canonical_text(root: CommentedMap, kind: Kind) -> str:
         for entry in entries:
             if isinstance(entry, CommentedMap):
                 _lay_out(entry, key_order(ENTRIES[kind]))
+    for exclusion in root.get("exclusions", ()) if kind == "intersections" else ():
+        if isinstance(exclusion, CommentedMap):
+            _set_flow(exclusion, 4)
     stream = io.StringIO()
     _yaml().dump(root, stream)
     return _blank_lines(stream.getvalue())
@@ -97,8 +102,19 @@ def _lay_out(entry: CommentedMap, order: list[str]) -> None:
     _set_flow(entry, 4)
     for value in entry.values():
         for part in value if isinstance(value, CommentedSeq) else ():
-            if isinstance(part, CommentedMap) and not part.fa.flow_style():
-                _set_flow(part, 8)
+            if isinstance(part, CommentedMap):
+                if part.fa.flow_style() and len(_one_line(part)) > MAX_FOLDED:
+                    part.fa.set_block_style()
+                if not part.fa.flow_style():
+                    _set_flow(part, 8)
+
+
+def _one_line(mapping: CommentedMap) -> str:
+    """About what a mapping looks like on one line of an entry."""
+    parts = (
+        f"{key}: [{', '.join(map(str, v))}]" if isinstance(v, list) else f"{key}: {v}" for key, v in mapping.items()
+    )
+    return f"      - {{{', '.join(parts)}}}"
 
 
 def _set_flow(mapping: CommentedMap, indent: int) -> None:
