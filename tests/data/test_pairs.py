@@ -46,6 +46,8 @@ def pairs(catalog: Catalog) -> frozenset[frozenset[str]]:
         ("age.retired", "characteristics.with-a-union-job", False),
         ("age.elderly", "characteristics.who-is-preggers", False),
         ("cultural.incel", "characteristics.with-child", False),
+        ("cultural.boomer", "characteristics.postpartum", False),
+        ("cultural.millennial", "characteristics.postpartum", True),
         ("gender_and_sex.queer", "sexual_orientation.straight", True),
         ("sexual_orientation.a-lesbian", "gender_and_sex.effeminate", True),
         ("sexual_orientation.a-lesbian", "gender_and_sex.ftm", True),
