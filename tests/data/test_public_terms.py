@@ -166,7 +166,8 @@ def test_term_that_needs_a_noun(by_id: Mapping[str, Descriptor], descriptor: str
         ("gender_and_sex.feminine", "characteristics.a-girlfriend", True),
         ("gender_and_sex.female", "characteristics.a-girlfriend", False),
         ("gender_and_sex.male", "characteristics.a-girlfriend", False),
-        ("gender_and_sex.trans-masc", "characteristics.a-widow", False),
+        ("gender_and_sex.ftm", "characteristics.a-widow", False),
+        ("gender_and_sex.trans-masc", "characteristics.a-widow", True),
         ("gender_and_sex.male", "characteristics.a-citizen", True),
     ],
 )
