@@ -38,7 +38,7 @@ def test_every_line_is_drawn_about_as_often_and_another_seed_draws_others() -> N
     [("Hi!", True, "Hi! "), ("Hi! ", True, "Hi! "), ("Hi!\n", True, "Hi!\n"), ("", True, ""), ("Hi!", False, "Hi!")],
 )
 def test_a_space_stands_between_context_and_sentence(line: str, joined: bool, expected: str) -> None:
-    assert Context((line,)).draw(["I'm tall."], joined=joined) == [expected]
+    assert list(Context((line,)).draw(["I'm tall."], joined=joined)) == [expected]
 
 
 def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:

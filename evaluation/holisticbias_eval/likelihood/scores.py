@@ -41,6 +41,16 @@ class Scores:
         """Select rows by position, in the given order."""
         return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
 
+    def put(self, rows: Ints, scores: Scores) -> None:
+        """Replace the scores of these rows; of a row that occurs several times the last counts."""
+        for name in ("nll", "tokens", "bytes"):
+            getattr(self, name)[rows] = getattr(scores, name)
+
+
+def no_scores(rows: int) -> Scores:
+    """Scores of spans without a scored token, to be replaced with ``put``."""
+    return Scores(np.zeros(rows), np.zeros(rows, np.int32), np.zeros(rows, np.int32))
+
 
 def _exp(values: Floats) -> Floats:
     with np.errstate(over="ignore"):

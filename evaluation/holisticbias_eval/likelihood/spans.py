@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import overload
 
 import numpy as np
@@ -27,8 +28,8 @@ class Texts(Sequence[str]):
     """Texts in an Arrow array: about their UTF-8 bytes each, where a Python string takes 50 bytes more."""
 
     def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
-        chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-        self.array: pa.LargeStringArray = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in chunks])
+        chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        self.array = chunked.cast(pa.large_string())
 
     def __len__(self) -> int:
         return len(self.array)
@@ -48,7 +49,31 @@ class Texts(Sequence[str]):
             yield from self.array.slice(start, _AT_ONCE).to_pylist()
 
 
+class Repeated(Sequence[str]):
+    """One text, ``size`` times."""
+
+    def __init__(self, text: str, size: int) -> None:
+        self.text = text
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        places = range(self._size)[place]
+        return Repeated(self.text, len(places)) if isinstance(places, range) else self.text
+
+    def __iter__(self) -> Iterator[str]:
+        return repeat(self.text, self._size)
+
+
 def _taken(texts: Sequence[str], rows: Ints) -> Sequence[str]:
+    if isinstance(texts, Repeated):
+        return Repeated(texts.text, len(rows))
     return Texts(texts.array.take(pa.array(rows))) if isinstance(texts, Texts) else [texts[i] for i in rows]
 
 
@@ -93,19 +118,23 @@ class Spans:
         return pa.Table.from_arrays(arrays, schema=pa.schema(SPAN_FIELDS))
 
 
-def _as_arrow(texts: Sequence[str]) -> pa.Array:
+def _as_arrow(texts: Sequence[str]) -> pa.Array | pa.ChunkedArray:
+    if isinstance(texts, Repeated):
+        return pa.repeat(pa.scalar(texts.text, pa.large_string()), len(texts))
     return texts.array if isinstance(texts, Texts) else pa.array(list(texts), pa.large_string())
 
 
 def _joined(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
     if isinstance(one, Texts) and isinstance(other, Texts):
-        return Texts(pa.chunked_array([one.array, other.array]))
+        return Texts(pa.chunked_array([*one.array.chunks, *other.array.chunks], pa.large_string()))
+    if isinstance(one, Repeated) and isinstance(other, Repeated) and one.text == other.text:
+        return Repeated(one.text, len(one) + len(other))
     return [*one, *other]
 
 
 def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:
     """One span per text, from its first character to its last."""
-    return Spans(texts, np.zeros(len(texts), np.int32), _lengths(texts), context or [""] * len(texts))
+    return Spans(texts, np.zeros(len(texts), np.int32), _lengths(texts), context or Repeated("", len(texts)))
 
 
 def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] | None = None) -> Spans:
@@ -116,7 +145,7 @@ def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] |
     found = [_find(text, phrase) for text, phrase in zip(texts, phrases, strict=True)]
     start = np.array(found, np.int32).reshape(-1)
     lengths = np.fromiter(map(len, phrases), np.int32, len(texts))
-    return Spans(texts, start, start + lengths, context or [""] * len(texts))
+    return Spans(texts, start, start + lengths, context or Repeated("", len(texts)))
 
 
 def _find(text: str, phrase: str) -> int:
@@ -139,6 +168,15 @@ def joined(one: Spans, other: Spans) -> Spans:
 
 def unique_spans(spans: Spans) -> tuple[Spans, Ints]:
     """The distinct spans, in order of first occurrence, and for each row the position of its distinct span."""
-    plain = not any(spans.context) and not spans.start.any() and bool((spans.stop == spans.lengths()).all())
+    plain = _is_plain(spans)
+    if isinstance(spans.text, Texts) and plain:
+        encoded = pc.dictionary_encode(spans.text.array).combine_chunks()
+        rows: Ints = encoded.indices.to_numpy().astype(np.int64)
+        return whole(Texts(encoded.dictionary)), rows
     first, rows = distinct_rows(spans.table(), ["text"] if plain else None)
     return (spans if len(first) == len(spans) else spans.take(first)), rows
+
+
+def _is_plain(spans: Spans) -> bool:
+    """Whether all spans are whole texts without a context."""
+    return not any(spans.context) and not spans.start.any() and bool((spans.stop == spans.lengths()).all())

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work
-from holisticbias_eval.likelihood.scores import Scores, refuse_non_numbers
+from holisticbias_eval.likelihood.scores import Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.likelihood.spans import SPAN_FIELDS, Spans
 from holisticbias_eval.likelihood.windows import Window
 from holisticbias_eval.progress import Notice, Progress
@@ -47,6 +49,26 @@ def score_store(folder: Path, scorer: Scorer, release_digest: str, notice: Notic
     return ShardStore(folder / score_fingerprint(scorer), _SCHEMA, _KEYS, about, notice)
 
 
+@dataclass(frozen=True, slots=True)
+class _Blocks(Sequence[Spans]):
+    """Blocks of spans, each made when it is asked for; ``rows`` are the positions of each block's spans."""
+
+    spans: Spans
+    rows: tuple[Ints, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Spans: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Spans]: ...
+    def __getitem__(self, place: int | slice) -> Spans | Sequence[Spans]:
+        if isinstance(place, slice):
+            return _Blocks(self.spans, self.rows[place])
+        return self.spans.take(self.rows[place])
+
+
 class StoredScorer(Scorer):
     """Scores only the spans that a store does not hold, block by block, and stores each block as it is done.
 
@@ -75,33 +97,44 @@ class StoredScorer(Scorer):
         """The scorer's masked inputs so far."""
         return self._scorer.input_counts()
 
-    def blocks(self, distinct: Spans) -> list[Spans]:
+    def blocks(self, distinct: Spans) -> Sequence[Spans]:
         """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
-        return self._missing_blocks(distinct, self._store.read(distinct.table()))
+        return self._missing_blocks(distinct, self._held(distinct)[1])
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Read the scores of distinct spans, and score the missing ones."""
-        held = [self._store.read(spans.table())]
-        blocks = self._missing_blocks(spans, held[0])
-        kept = len(spans) - sum(map(len, blocks))
+        found, known = self._held(spans)
+        blocks = self._missing_blocks(spans, known)
+        kept = int(known.sum())
         self._count(kept, len(spans))
         progress(kept)
         for i, scores in self._scorer.score_blocks(blocks, progress):
-            refuse_non_numbers(blocks[i].text, scores)
-            rows = _table(blocks[i], scores)
-            self._store.write(rows)
-            held.append(rows)
-            kept += len(blocks[i])
+            block = blocks[i]
+            refuse_non_numbers(block.text, scores)
+            self._store.write(_table(block, scores))
+            found.put(blocks.rows[i], scores)
+            kept += len(block)
             self._count(kept, len(spans))
-        found = self._store.look_up(spans.table(), pa.concat_tables(held))
-        return Scores(*(found[name].to_numpy() for name, _ in _VALUES))
+        return found
 
-    def _missing_blocks(self, distinct: Spans, held: pa.Table) -> list[Spans]:
-        missing = distinct.take(self._store.missing(distinct.table(), held))
-        columns = (missing.table()[name].combine_chunks() for name in ("context", "text"))
-        texts = pc.binary_join_element_wise(*columns, pa.scalar("", pa.large_string()))
-        order, size = pc.sort_indices(texts).to_numpy().astype(np.int64), self._scorer.block_size
-        return [missing.take(order[start : start + size]) for start in range(0, len(order), size)]
+    def _held(self, spans: Spans) -> tuple[Scores, Bools]:
+        """The scores of distinct spans, of which those that the store holds are known, and which these are."""
+        found, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
+        for places, rows in self._store.find(spans.table()):
+            first = places[~known[places]]
+            unseen = rows.filter(pa.array(~known[places]))
+            found.put(first[::-1], Scores(*(unseen[name].to_numpy()[::-1] for name, _ in _VALUES)))
+            known[places] = True
+        return found, known
+
+    def _missing_blocks(self, distinct: Spans, known: Bools) -> _Blocks:
+        rows = np.flatnonzero(~known)
+        table = (distinct if len(rows) == len(distinct) else distinct.take(rows)).table()
+        texts = pc.binary_join_element_wise(
+            *(table[name].combine_chunks() for name in ("context", "text")), pa.scalar("", pa.large_string())
+        )
+        ordered, size = rows[pc.sort_indices(texts).to_numpy().astype(np.int64)], self._scorer.block_size
+        return _Blocks(distinct, tuple(ordered[start : start + size] for start in range(0, len(ordered), size)))
 
     def _count(self, kept: int, asked: int) -> None:
         self.kept = f"{kept:,} of {asked:,} scores are kept in {self._store.folder}"

@@ -96,7 +96,7 @@ class ScoringJob(Job):
     def _probe(self, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""
         with display.step("Preparing to score"):
-            return self.scorer.probe(texts_to_try(self.asked.together))
+            return self.scorer.probe(texts_to_try(self.distinct, self.rows))
 
     def scored(self, display: Display) -> pa.Table:
         """Score, and add the scores to what was asked."""
@@ -104,15 +104,17 @@ class ScoringJob(Job):
             return self.asked.answer(score_spans(self.distinct, self.scorer, scored).take(self.rows))
 
 
-def texts_to_try(spans: Spans) -> Spans:
+def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
     """The texts on which the error of the scores is measured, of all lengths.
 
     They include the longest in characters, which are most likely the longest in
-    tokens, because a block with longer texts would be tested again.
+    tokens, because a block with longer texts would be tested again. ``rows`` repeats the spans: a text counts as often.
     """
-    order = np.argsort(spans.lengths(), kind="stable")
+    lengths = spans.lengths() if rows is None else spans.lengths()[rows]
+    order = np.argsort(lengths, kind="stable")
     spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
-    return spans.take(np.unique(np.concatenate((spread, order[-_TRIED:]))))
+    chosen = np.unique(np.concatenate((spread, order[-_TRIED:])))
+    return spans.take(chosen if rows is None else rows[chosen])
 
 
 def prepare_scoring(
@@ -160,10 +162,10 @@ def _job(
         Settings(scoring={**engine.settings, **context.settings}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
         scored=len(asked.spans),
-        skipped=prompts.skipped(release.sentences),
+        skipped=prompts.skipped(release),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
-    return ScoringJob(named, engine, stored, asked, distinct, rows, prompts, signature)
+    return ScoringJob(named, engine, stored, asked.without_phrases(), distinct, rows, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:

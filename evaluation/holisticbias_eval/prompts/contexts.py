@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.likelihood.spans import Repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Context:
     seed: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def draw(self, sentences: Sequence[str], *, joined: bool) -> list[str]:
+    def draw(self, sentences: Sequence[str], *, joined: bool) -> Sequence[str]:
         """Draw a context for each sentence.
 
         The draw depends only on the seed and the sentence's text, not on the
@@ -27,7 +28,7 @@ class Context:
         """
         lines = [_apart(line) for line in self.lines] if joined else self.lines
         if len(lines) == 1:
-            return [lines[0]] * len(sentences)
+            return Repeated(lines[0], len(sentences))
         return [lines[_number(f"{self.seed} {text}") % len(lines)] for text in sentences]
 
 

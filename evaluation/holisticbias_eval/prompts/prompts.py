@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias.release.release import Release
 from holisticbias_eval.figures import Part
 from holisticbias_eval.likelihood.scores import Scores, with_scores
-from holisticbias_eval.likelihood.spans import Spans, joined
+from holisticbias_eval.likelihood.spans import Spans, joined, whole
 
 Draw = Callable[[Sequence[str]], Sequence[str]]
 
@@ -31,6 +31,10 @@ class Asked:
     def together(self) -> Spans:
         """All spans to score, those of sentences first."""
         return self.spans if self.alone is None else joined(self.spans, self.alone)
+
+    def without_phrases(self) -> Asked:
+        """The same without the texts of phrases, which ``answer`` does not use."""
+        return self if self.alone is None else replace(self, alone=whole([], []))
 
     def answer(self, scores: Scores) -> pa.Table:
         """Add the scores to the sentences.
@@ -76,7 +80,7 @@ class ScoredPrompts(Prompts):
     """
 
     ask: Callable[[Release, Draw], Asked]
-    skipped: Callable[[pa.Table], tuple[Skipped, ...]]
+    skipped: Callable[[Release], tuple[Skipped, ...]]
 
 
 @dataclass(frozen=True, slots=True)

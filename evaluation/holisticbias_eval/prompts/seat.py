@@ -109,8 +109,8 @@ def _ask(release: Release, draw: Draw) -> Asked:
     return Asked(selected.select([*SENTENCE_COLUMNS, "axis_label"]), spans)
 
 
-def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
-    count = gendered_sentences(sentences)
+def _skipped(release: Release) -> tuple[Skipped, ...]:
+    count = gendered_sentences(release.sentences)
     return (Skipped(reason=GENDERED, sentences=count),) if count else ()
 
 

@@ -14,16 +14,32 @@ from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_se
 
 
 def _ask(release: Release, draw: Draw) -> Asked:
-    """Select the sentences; each phrase is read under the context of its sentence."""
-    selected = with_stances(select_sentences(release.sentences), release.tables["templates"])
+    """Select the sentences, part by part; each phrase is read under the context of its sentence."""
+    chosen = [_chosen(part, release) for part in release.shards("sentences")]
+    sentences = pa.concat_tables([table for table, _ in chosen])
+    texts, phrases = Texts(sentences["text"]), Texts(pa.chunked_array([part for _, part in chosen]))
+    contexts = draw(texts)
+    return Asked(sentences, whole(texts, contexts), whole(phrases, contexts))
+
+
+def _chosen(part: pa.Table, release: Release) -> tuple[pa.Table, pa.Array]:
+    """The sentences of a part with the columns that a run keeps, and the phrase of each."""
+    selected = with_stances(select_sentences(part), release.tables["templates"])
     selected = with_axis_labels(selected, release.tables["descriptors"])
     columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
-    texts = Texts(selected["text"])
-    contexts = draw(texts)
-    return Asked(selected.select(columns), whole(texts, contexts), whole(Texts(_phrases(selected)), contexts))
+    return selected.select(columns), pa.concat_arrays(_phrases(selected).chunks or [pa.array([], pa.string())])
 
 
-def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
+def _skipped(release: Release) -> tuple[Skipped, ...]:
+    counts: dict[str, int] = {}
+    for part in release.shards("sentences"):
+        for reason, count in _counts(part).items():
+            counts[reason] = counts.get(reason, 0) + count
+    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
+
+
+def _counts(sentences: pa.Table) -> dict[str, int]:
+    """The sentences of a part that are left out, by reason."""
     kinds = sentences["noun_phrase_type"].cast(pa.string())
     reasons = {
         "no noun: a descriptor alone gives one sentence a template": pc.is_in(
@@ -32,8 +48,7 @@ def _skipped(sentences: pa.Table) -> tuple[Skipped, ...]:
         "no descriptor: control sentences": pc.equal(kinds, "noun"),
         GENDERED: pc.and_(with_noun(sentences), is_gendered(sentences)),
     }
-    counts = {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
-    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
+    return {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
 
 
 def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
@@ -41,7 +56,9 @@ def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:
     places = pc.index_in(sentences["template_id"].cast(pa.string()), templates["template_id"].combine_chunks())
     for name in ("paraphrase_of", "opposite_of"):
         if name in templates.column_names:
-            sentences = sentences.append_column(name, templates[name].combine_chunks().take(places))
+            known = templates[name].combine_chunks().dictionary_encode()
+            found = [pa.DictionaryArray.from_arrays(known.indices.take(p), known.dictionary) for p in places.chunks]
+            sentences = sentences.append_column(name, pa.chunked_array(found, known.type))
     return sentences
 
 

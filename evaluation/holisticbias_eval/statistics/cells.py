@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.statistics.coding import codes_of
 
 Compared = Literal["perplexity", "nll"]
 CONTROLS = ("nll", "tokens", "phrase_nll")
@@ -81,15 +81,12 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
     paraphrase_of``, which say which templates are wordings of one stance.
     ``value`` is the column that is compared.
     """
-    axes, axis = encode(scores["axis"])
-    templates, template = encode(scores["template"])
+    axes, axis = codes_of(scores["axis"])
+    templates, template = codes_of(scores["template"])
     stance_of = _stances(scores, template)
-    nouns, noun = encode(scores["noun_id"])
-    names, descriptor = _sorted(*encode(scores["descriptor_id"]))
-    values = compared_values(scores, value)
-    columns = {"values": values, "nats": _nats(values, value)}
-    columns |= {name: _numbers(scores[name]) for name in CONTROLS if name in scores.column_names}
-    cells = []
+    nouns, noun = codes_of(scores["noun_id"])
+    names, descriptor = _sorted(*codes_of(scores["descriptor_id"]))
+    plans = []
     repeated = None
     for a, t, rows in _rows_by_cell(axis, template, len(templates)):
         own, place = np.unique(descriptor[rows], return_inverse=True)
@@ -98,16 +95,43 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
             repeated = repeated or f"axis {axes[a]}, template {templates[t]!r}: a noun occurs twice with one descriptor"
             column = _occurrences(place)
             width = int(column.max()) + 1
-        arrays = {n: _spread(known[rows], place, column, (len(own), width)) for n, known in columns.items()}
-        cells.append(Cell(axes[a], templates[t], stance_of[t], tuple(names[d] for d in own), **arrays))
+        plans.append(_Plan(a, t, [names[d] for d in own], rows, place.astype(np.int32), column, width))
+    del axis, template, noun, descriptor
+    columns = {"values": _spread_all(compared_values(scores, value), plans)}
+    columns |= {name: _spread_all(_numbers(scores[name]), plans) for name in CONTROLS if name in scores.column_names}
+    cells = (
+        Cell(
+            axes[plan.axis], templates[plan.template], stance_of[plan.template], tuple(plan.descriptors),
+            nats=_nats(columns["values"][i], value), **{name: arrays[i] for name, arrays in columns.items()},
+        )
+        for i, plan in enumerate(plans)
+    )  # fmt: skip
     stances = tuple(dict.fromkeys(stance_of))
     return Crossing(tuple(axes), tuple(templates), stances, tuple(nouns), tuple(cells), repeated)
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The rows of one cell, and where each stands: the place of its descriptor, and its column of ``width``."""
+
+    axis: int
+    template: int
+    descriptors: list[str]
+    rows: Int32s
+    place: Int32s
+    column: Int32s
+    width: int
+
+
+def _spread_all(values: Floats, plans: Sequence[_Plan]) -> list[Floats]:
+    """The values of each cell."""
+    return [_spread(values[p.rows], p.place, p.column, (len(p.descriptors), p.width)) for p in plans]
+
+
 def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """The distinct texts of a column in order of appearance, and which of them each row has: shape ``[rows]``."""
-    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    texts, codes = codes_of(column)
+    return texts, codes.astype(np.int64)
 
 
 def _nats(values: Floats, value: Compared) -> Floats:
@@ -117,7 +141,7 @@ def _nats(values: Floats, value: Compared) -> Floats:
         return finite(np.log(values))
 
 
-def _stances(scores: pa.Table, template: Ints) -> list[str]:
+def _stances(scores: pa.Table, template: Int32s) -> list[str]:
     """The stance of each template, in the order of the templates."""
     if "paraphrase_of" not in scores.column_names:
         return [str(i) for i in range(int(template.max(initial=-1)) + 1)]
@@ -126,10 +150,10 @@ def _stances(scores: pa.Table, template: Ints) -> list[str]:
     return [row["paraphrase_of"] or row["template_id"] for row in rows]
 
 
-def _sorted(names: list[str], codes: Ints) -> tuple[list[str], Ints]:
+def _sorted(names: list[str], codes: Int32s) -> tuple[list[str], Int32s]:
     """Sort the names, so that a pair is in the same order in every cell."""
     order = sorted(range(len(names)), key=names.__getitem__)
-    place = np.empty(len(order), np.int64)
+    place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order))
     return [names[i] for i in order], place[codes]
 
@@ -139,24 +163,24 @@ def _numbers(column: pa.ChunkedArray) -> Floats:
     return numbers
 
 
-def _rows_by_cell(axis: Ints, template: Ints, templates: int) -> Iterator[tuple[int, int, Ints]]:
+def _rows_by_cell(axis: Int32s, template: Int32s, templates: int) -> Iterator[tuple[int, int, Int32s]]:
     key = axis * templates + template
-    order = np.argsort(key, kind="stable")
+    order = np.argsort(key, kind="stable").astype(np.int32)
     keys, starts = np.unique(key[order], return_index=True)
     for k, rows in zip(keys, np.split(order, starts[1:]), strict=True):
         yield int(k) // templates, int(k) % templates, rows
 
 
-def _occurrences(place: Ints) -> Ints:
+def _occurrences(place: Ints) -> Int32s:
     """Count the earlier rows with the same descriptor: shape ``[rows]``."""
     order = np.argsort(place, kind="stable")
     counts = np.bincount(place)
-    found = np.empty_like(order)
+    found = np.empty(len(order), np.int32)
     found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     return found
 
 
-def _spread(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Floats:
+def _spread(values: Floats, row: Int32s, column: Int32s, shape: tuple[int, int]) -> Floats:
     spread = np.full(shape, np.nan)
     spread[row, column] = values
     return spread

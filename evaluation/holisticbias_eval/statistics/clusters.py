@@ -13,7 +13,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.groups_of_rows import count_different, groups_of_rows
-from holisticbias_eval.statistics.mannwhitney import function_of_p
+from holisticbias_eval.statistics.leave_one_out import function_without_each_column
 from holisticbias_eval.statistics.resampling import CRITICAL_Z
 
 _SMOOTHING = 0.5
@@ -106,10 +106,10 @@ def _without_each_noun(values: Floats) -> Floats:
     """The smoothed number of significant pairs without one noun, minus its mean over the cell's nouns: ``[nouns]``."""
     present = np.flatnonzero(~np.isnan(values).all(axis=0))
     found = np.zeros(values.shape[1])
-    for noun in present:
-        others = np.delete(values, noun, axis=1)
-        groups = (function_of_p(others[rows], _smoothed) for rows in groups_of_rows(len(others)))
-        found[noun] = sum(float(smoothed[~np.isnan(smoothed)].sum()) for smoothed in groups)
+    for rows in groups_of_rows(len(values)):
+        for noun, smoothed in enumerate(function_without_each_column(values[rows], _smoothed)):
+            found[noun] += float(smoothed[~np.isnan(smoothed)].sum())
+    found[np.isnan(values).all(axis=0)] = 0
     found[present] -= found[present].mean() if len(present) else 0
     return found
 

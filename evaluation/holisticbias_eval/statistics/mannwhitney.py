@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
 
 EXACT_UP_TO = 8
@@ -82,12 +82,17 @@ def count_different_rows(values: Floats) -> Ints:
 
     The same as counting in ``pairs_of_rows(values).stacked``, without a p-value of each pair.
     """
-    found = function_of_p(values, _differs)
+    return count_known(function_of_p(values, differs))
+
+
+def count_known(found: Floats) -> Ints:
+    """The sum of the known values of ``differs``, and their number: shape ``[2]``."""
     known = ~np.isnan(found)
     return np.array([int(found[known].sum()), int(known.sum())])
 
 
-def _differs(p: Floats) -> Floats:
+def differs(p: Floats) -> Floats:
+    """Whether each p-value is below 0.05: 1, 0, or NaN if it is NaN."""
     return np.where(np.isnan(p), np.nan, p < SIGNIFICANCE)
 
 
@@ -99,18 +104,34 @@ def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Float
     present = ~np.isnan(values)
     ranked = _rank(values[present], np.nonzero(present)[0], len(values))
     first, second = pairs_of(len(values))
-    u, asymptotic = ranked.wins[first, second].astype(np.float64), _is_stacked(ranked)
-    sizes, kind = np.unique(ranked.counts, return_inverse=True)
-    if len(sizes) > _MANY_SIZES or not len(first):
-        return function(pairs_of_rows(values).stacked)
-    by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
-    starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
-    found: Floats = np.concatenate(by_size)[starts[kind[first], kind[second]] + u.astype(np.int64)]
+    u = ranked.wins[first, second].astype(np.float64)
+    found = function_of_u(function, u, ranked.counts, asymptotic=_is_stacked(ranked))
     if len(ranked.tied):
         ties = _tie_terms(ranked.tied)[first, second]
         tied = np.flatnonzero(ties)
         sizes_of_pairs = ranked.counts[first[tied]], ranked.counts[second[tied]]
         found[tied] = function(p_values(u[tied], *sizes_of_pairs, ties[tied]))
+    return found
+
+
+def function_of_u(
+    function: Callable[[Floats], Floats], u: Floats | Int32s, counts: Ints, *, asymptotic: bool = False
+) -> Floats:
+    """A function of the p-value of every pair of samples without ties.
+
+    ``u`` has shape ``[pairs]``, ``counts`` is the number of values of each sample. ``asymptotic``: the normal
+    approximation also for few values.
+    """
+    first, second = pairs_of(len(counts))
+    place = u.astype(np.int64)
+    if len(first) and (counts == counts[0]).all():
+        return _by_u(function, int(counts[0]), int(counts[0]), asymptotic=asymptotic)[place]
+    sizes, kind = np.unique(counts, return_inverse=True)
+    if len(sizes) > _MANY_SIZES or not len(first):
+        return function(p_values(u.astype(np.float64), counts[first], counts[second], np.zeros(len(first))))
+    by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
+    starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
+    found: Floats = np.concatenate(by_size)[starts[kind[first], kind[second]] + place]
     return found
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.statistics.cells import Compared, compared_values, encode
+from holisticbias_eval.statistics.cells import Compared, compared_values
+from holisticbias_eval.statistics.coding import codes_of
 
 DESCRIPTOR = ("axis", "descriptor_id")
 IN_TEMPLATE = (*DESCRIPTOR, "template")
@@ -37,7 +38,7 @@ def group_rows(scores: pa.Table, by: Sequence[str]) -> tuple[Ints, Ints]:
     """The group of each row, numbered by first appearance, and the first row of each group."""
     key = np.zeros(scores.num_rows, np.int64)
     for name in by:
-        _, codes = encode(scores[name])
+        _, codes = codes_of(scores[name])
         key = key * (int(codes.max(initial=0)) + 1) + codes
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first)

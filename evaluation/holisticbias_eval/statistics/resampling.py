@@ -11,9 +11,12 @@ from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.statistics.leave_one_out import function_without_each_column
 from holisticbias_eval.statistics.mannwhitney import (
     EXACT_UP_TO,
     count_different_rows,
+    count_known,
+    differs,
     p_values,
     pairs_of,
     tied_pairs,
@@ -192,6 +195,6 @@ def significant_when_permuted(values: Floats, permutations: int, rng: np.random.
 
 def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
     """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[nouns]`` each."""
-    nouns = values.shape[1]
-    significant, tested = np.stack([count_different_rows(np.delete(values, n, axis=1)) for n in range(nouns)], axis=1)
+    found = function_without_each_column(values, differs)
+    significant, tested = np.stack([count_known(pairs) for pairs in found], axis=1)
     return significant, tested

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
+from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows, places_in
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
@@ -72,8 +72,15 @@ class ShardStore:
 
         A shard that differs from its checksum is removed, with a notice.
         """
+        found = [
+            rows if asked is None else rows.take(pa.array(held_rows(rows, asked, self.keys))) for rows in self.parts()
+        ]
+        return pa.concat_tables(found) if found else self.schema.empty_table()
+
+    def parts(self) -> Iterator[pa.Table]:
+        """All intact rows, in parts of about a million rows; see ``read``."""
         self._remove_stale()
-        found, seen, gone = [], set[Path](), True
+        seen, gone = set[Path](), True
         while gone:  # another process merged shards meanwhile: their rows are in a new one
             paths = [path for path in self.folder.glob("*.parquet") if path not in seen]
             seen.update(paths)
@@ -82,11 +89,16 @@ class ShardStore:
                 gone = gone or batch.gone
                 if batch.merge:
                     seen.update(self._merge(batch))
-                found.append(batch.rows if asked is None else batch.rows.take(self._held(batch.rows, asked)))
-        return pa.concat_tables(found) if found else self.schema.empty_table()
+                yield batch.rows
 
-    def _held(self, rows: pa.Table, asked: pa.Table) -> pa.Array:
-        return pa.array(held_rows(rows, asked, self.keys))
+    def find(self, asked: pa.Table) -> Iterator[tuple[Ints, pa.Table]]:
+        """The held rows with an asked key, part by part, each with the places of their keys in ``asked``.
+
+        The asked keys differ from each other. A key that is held several times may be found several times.
+        """
+        for rows in self.parts():
+            places = places_in(asked, rows, self.keys)
+            yield places[places >= 0], rows.filter(pa.array(places >= 0))
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
         """Read shards in batches of about a million rows, small ones first if there are many."""
