@@ -156,7 +156,6 @@ def _job(
     if not len(asked.spans):
         raise SelectionError("no sentence is left to score: widen the selection")
     distinct, rows = unique_spans(asked.together)
-    pa.default_memory_pool().release_unused()  # finding distinct texts needs as much memory as the texts
     signature = sign(
         sign_release(release),
         engine.identity,

@@ -222,8 +222,9 @@ def _read_answers(
     chosen = names if columns is None else [name for name in names if name in columns]
     if like is None:
         return _read_table(path, chosen)
-    return pa.table({name: _shared(_read_table(path, [name])[name], name, like) for name in chosen})
+    return pa.table({name: shared_column(_read_table(path, [name])[name], name, like) for name in chosen})
 
 
-def _shared(column: pa.ChunkedArray, name: str, like: pa.Table) -> pa.ChunkedArray:
+def shared_column(column: pa.ChunkedArray, name: str, like: pa.Table) -> pa.ChunkedArray:
+    """The column of ``like`` with this name if it is equal, so that both tables share its memory; else the column."""
     return like[name] if name in like.column_names and column.equals(like[name]) else column
