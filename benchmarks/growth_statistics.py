@@ -27,6 +27,7 @@ from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
 from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.results.run import shared_column
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -60,14 +61,21 @@ def statistics(folder: Path, _: int) -> None:
 
 def compare(folder: Path, _: int) -> None:
     """Compare the scores of both models."""
+    first = _compared(scores_path(folder, FIRST))
+    second = _compared(scores_path(folder, SECOND), first)
+    assert MEASURES["likelihood_bias"].compare(View(Figures(()), first), View(Figures(()), second))
+
+
+def _compared(path: Path, like: pa.Table | None = None) -> pa.Table:
+    """The columns that a comparison reads; those equal to columns of ``like`` are shared with it."""
     names = compared_columns(MEASURED) or ()
-    views = []
-    for model in (FIRST, SECOND):
-        path = scores_path(folder, model)
-        columns = [name for name in pq.read_schema(path).names if name in names]
-        repeated = [name for name in columns if name in SENTENCE_COLUMNS[2:]]
-        views.append(View(Figures(()), pq.read_table(path, columns=columns, read_dictionary=repeated)))
-    assert MEASURES["likelihood_bias"].compare(*views)
+    columns = {}
+    for name in pq.read_schema(path).names:
+        if name in names:
+            repeated = [name] if name in SENTENCE_COLUMNS[2:] else []
+            column = pq.read_table(path, columns=[name], read_dictionary=repeated)[name]
+            columns[name] = column if like is None else shared_column(column, name, like)
+    return pa.table(columns)
 
 
 def scores_path(folder: Path, model: int) -> Path:

@@ -90,7 +90,8 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
 
     sets = find_sets(folders)
     if len(sets) == 2 and all(found.is_single for found in sets):
-        one, other = (read_run(found.runs[""], compared_columns) for found in sets)
+        one = read_run(sets[0].runs[""], compared_columns)
+        other = read_run(sets[1].runs[""], compared_columns, one)
         compared = compare_runs(one, other)
         return compared, comparison_report(compared, other, aims or sets[1].aims)
     display = Display(Console(stderr=True))

@@ -118,12 +118,13 @@ class StoredScorer(Scorer):
         return found
 
     def _held(self, spans: Spans) -> tuple[Scores, Bools]:
-        """The scores of distinct spans, of which those that the store holds are known, and which these are."""
+        """The scores of distinct spans, and which of them the store holds; of a span held twice the first counts."""
         found, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
         for places, rows in self._store.find(spans.table()):
-            first = places[~known[places]]
-            unseen = rows.filter(pa.array(~known[places]))
-            found.put(first[::-1], Scores(*(unseen[name].to_numpy()[::-1] for name, _ in _VALUES)))
+            new = ~known[places]
+            unseen = rows if new.all() else rows.filter(pa.array(new))
+            values = (unseen[name].to_numpy()[::-1] for name, _ in _VALUES)
+            found.put(places[new][::-1], Scores(*values))
             known[places] = True
         return found, known
 

@@ -84,9 +84,10 @@ def _compare(
     failed: list[str] = []
     for pair in matched:
         step(f"{other.name}: {pair.name}" if pair.name else other.name)
-        second = read_run(pair.second, compared_columns)
+        before = read_run(pair.first, compared_columns)
+        second = read_run(pair.second, compared_columns, before)
         try:
-            compared = compare_runs(read_run(pair.first, compared_columns), second)
+            compared = compare_runs(before, second)
         except SelectionError as error:
             if len(matched) == 1:
                 raise

@@ -146,8 +146,11 @@ Columns = Callable[[Sequence[str]], Sequence[str] | None]
 """The columns of the answers that are needed of a run of these measures; None means all."""
 
 
-def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
-    """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
+def read_run(folder: Path, columns: Columns = lambda _: None, like: Run | None = None) -> Run:
+    """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged.
+
+    Columns of the answers that are equal to those of ``like`` are shared with it, not held twice.
+    """
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         what = (
@@ -162,7 +165,8 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     tables = _Tables(folder, answers)
     if not is_first_form(content):
         result = _checked(folder, lambda: Result.model_validate_json(content))
-        return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), tables)
+        known = None if like is None else like.answers
+        return Run(result, _read_answers(folder, answers, columns(result.signature.measures), known), tables)
     scores = perplexity_per_token(_read_answers(folder, answers))
     earlier = _checked(folder, lambda: read_earlier_result(content, scores))
     return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
@@ -202,8 +206,10 @@ def _read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
         raise RunError(f"{path} cannot be read: {error}") from error
 
 
-def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read the table of answers, or these of its columns."""
+def _read_answers(
+    folder: Path, answers: AnswerFile, columns: Sequence[str] | None = None, like: pa.Table | None = None
+) -> pa.Table:
+    """Read the table of answers, or these of its columns; columns equal to those of ``like`` are shared with it."""
     path = folder / answers.file
     try:
         names = pq.read_schema(path).names
@@ -213,4 +219,12 @@ def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | No
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
-    return _read_table(path, None if columns is None else [name for name in names if name in columns])
+    chosen = names if columns is None else [name for name in names if name in columns]
+    if like is None:
+        return _read_table(path, chosen)
+    return pa.table({name: shared_column(_read_table(path, [name])[name], name, like) for name in chosen})
+
+
+def shared_column(column: pa.ChunkedArray, name: str, like: pa.Table) -> pa.ChunkedArray:
+    """The column of ``like`` with this name if it is equal, so that both tables share its memory; else the column."""
+    return like[name] if name in like.column_names and column.equals(like[name]) else column

@@ -98,7 +98,8 @@ class ShardStore:
         """
         for rows in self.parts():
             places = places_in(asked, rows, self.keys)
-            yield places[places >= 0], rows.filter(pa.array(places >= 0))
+            asked_for = places >= 0
+            yield (places, rows) if asked_for.all() else (places[asked_for], rows.filter(pa.array(asked_for)))
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
         """Read shards in batches of about a million rows, small ones first if there are many."""

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.shares.counts import pool, share_of_cell
 from holisticbias_eval.statistics.alignment import align_rows
@@ -53,7 +55,7 @@ def share_changes(
     aligned = align_rows(first, second)
     scored = dict.fromkeys(("perplexity", value))
     first, second = (_only(table, (*CROSSED, *scored)) for table in (first, second))
-    one, other = first.take(pa.array(aligned.first)), second.take(pa.array(aligned.second))
+    one, other = _taken(first, aligned.first), _taken(second, aligned.second)
     same = pa.array(aligned.same)
     common = (one, other) if aligned.same.all() else (one.filter(same), other.filter(same))
     # a table with all rows of the one beside it has its counts too
@@ -69,6 +71,12 @@ def share_changes(
 
 def _only(table: pa.Table, names: Iterable[str]) -> pa.Table:
     return table.select([name for name in names if name in table.column_names])
+
+
+def _taken(table: pa.Table, rows: Ints) -> pa.Table:
+    """These rows of a table; the table itself if they are all of its rows in order."""
+    whole = len(rows) == table.num_rows and (rows == np.arange(len(rows))).all()
+    return table if whole else table.take(pa.array(rows))
 
 
 def _either(table: pa.Table, counted: Iterable[tuple[pa.Table, Step]], value: Compared) -> Step:
