@@ -275,7 +275,7 @@ def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, cod
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - nohup has it ignored
     )
     while not contents(tmp_path) and process.poll() is None:  # until it begins to write
         time.sleep(0.001)
