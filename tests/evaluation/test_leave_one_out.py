@@ -30,6 +30,7 @@ CASES = {
     "missing values": drawn(12, 30, 0.2),
     "many sizes": drawn(40, 40, 0.5),
     "ties": drawn(12, 30, 0.1, 1),
+    "ties of infinite values": np.array([[1.0, np.inf, 3.0], [np.inf, 2.0, 5.0], [0.5, 7.0, -np.inf]]),
 }
 
 

@@ -21,7 +21,8 @@ def function_without_each_column(values: Floats, function: Callable[[Floats], Fl
     present = ~np.isnan(values)
     rows, known = np.nonzero(present)[0], values[present]
     order = np.argsort(known)
-    ties = (np.diff(known[order]) == 0).any()
+    ordered = known[order]
+    ties = (ordered[1:] == ordered[:-1]).any()  # also of infinite values
     if ties or len(known) * len(values) > _MOST_COUNTS:
         yield from (function_of_p(np.delete(values, i, axis=1), function) for i in range(values.shape[1]))
         return

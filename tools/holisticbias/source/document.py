@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from os.path import realpath
 from pathlib import Path
 from typing import TypeAlias
 
@@ -86,7 +87,7 @@ def read_json(path: Path, shown_as: str, within: Path | None = None) -> Document
 
 
 def _read_bytes(path: Path, shown_as: str, within: Path | None) -> bytes | Document:
-    if within is not None and not path.resolve().is_relative_to(within.resolve()):
+    if within is not None and not Path(realpath(path)).is_relative_to(realpath(within)):  # resolve() refuses loops
         return _unread(shown_as, UNREADABLE, "It is a link to a place outside the folder of terms.")
     if path.exists() and not path.is_file():
         return _unread(shown_as, UNREADABLE, "It is not a file.")  # reading a pipe or a device may never end
