@@ -51,7 +51,7 @@ def write_docs(explored: Explored, site: Writer) -> None:
     manuals = [read_manual(tree) for tree in trees]
     site.page(
         "docs/index.html", "docs_index.html.jinja", area="docs", title="Docs", manuals=manuals,
-        front=FRONT, repository=f"{REPOSITORY}/tree/main/docs",
+        repository=f"{REPOSITORY}/tree/main/docs",
     )  # fmt: skip
     for manual in manuals:
         _write_manual(manual, manuals, site)
