@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits
+from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, next_version
 from holisticbias.errors import SourceError
 from holisticbias.rules.phrases import _ALSO_ADJECTIVES
 from holisticbias.rules.validate import load_catalog
@@ -15,7 +15,8 @@ YOUNG = ("noun.girl", "noun.boy", "noun.kid", "noun.child")
 
 
 def add(root: Path, axis: str, bucket: str | None, text: str, **more: object) -> None:
-    entry = {"id": f"{axis}.new", "text": text, "bucket": bucket, **more, "sources": ["contributors"], "since": "3.0.0"}
+    since = next_version(load_catalog(root))
+    entry = {"id": f"{axis}.new", "text": text, "bucket": bucket, **more, "sources": ["contributors"], "since": since}
     apply_edits(root, [add_entry(root, Draft("descriptors", axis, entry))])  # type: ignore[arg-type]
 
 
