@@ -15,7 +15,9 @@ from holisticbias.cli import main
 
 HERE = Path(__file__).parent
 MODELS = sorted((HERE / "models").glob("*.yaml"))
-RUNS = sorted((HERE / "runs").glob("*.yaml"))
+RESULTS = sorted((HERE / "results").glob("*.yaml"))
+assert MODELS
+assert RESULTS
 READERS = [("report",), ("compare",), ("leaderboard", "--contributor", "Ada", "--add")]
 
 
@@ -64,7 +66,7 @@ def test_a_run_is_never_written_into_a_release(
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader[0])
-@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_a_run(
     path: Path, reader: tuple[str, ...], tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
