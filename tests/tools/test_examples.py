@@ -6,6 +6,7 @@ import json
 import pkgutil
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -21,7 +22,7 @@ from holisticbias.rules.pages import rule_example
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import Finding
-from holisticbias.source.folder import SINGLE_FILES, kind_of
+from holisticbias.source.folder import SINGLE_FILES, kind_of, read_source
 from holisticbias.source.records import MODELS
 from holisticbias.source.rule import Rule
 from holisticbias.source.schema import json_schemas, stale_schemas
@@ -66,10 +67,12 @@ def says(path: Path) -> list[tuple[str, int, int]]:
 
 @pytest.fixture(scope="module")
 def findings() -> dict[str, list[Finding]]:
-    """The findings of all examples, by folder and name of the file."""
+    """The findings of all examples, by folder and name of the file; the project's own files are read once."""
     found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
-    for finding in (f for path in (*VALID, *INVALID) for f in validate_paths([path])):
-        found[folder_and_name(Path(finding.path))].append(finding)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holisticbias.rules.validate.read_source", cache(read_source))
+        for finding in (f for path in (*VALID, *INVALID) for f in validate_paths([path])):
+            found[folder_and_name(Path(finding.path))].append(finding)
     return found
 
 
