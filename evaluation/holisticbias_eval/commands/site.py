@@ -12,13 +12,29 @@ from holisticbias.terminal import write
 DEFAULT_FOLDER = "holisticbias-site"
 
 
-@click.command(short_help="Build the explorer: terms, releases and models as a static site.")
+class _Lists(click.Command):
+    """A command whose ``--release`` and ``--runs`` take one or more values: ``--release 1.0.0 2.0.0``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        repeated: list[str] = []
+        option, values = "", 0
+        for argument in args:
+            if argument.startswith("-"):
+                option, values = argument, 0
+            elif option in ("--release", "--run", "--runs"):
+                repeated += [option] * (values > 0)
+                values += 1
+            repeated.append(argument)
+        return super().parse_args(ctx, repeated)
+
+
+@click.command(cls=_Lists, short_help="Build the explorer: terms, releases and models as a static site.")
 @click.option(
     "--release",
     "releases",
     metavar="VERSION|FOLDER|ID@VERSION",
     multiple=True,
-    help="Release to show; repeat it for several. Default: all published versions.",
+    help="One or more releases to show. Default: all published versions.",
 )
 @click.option(
     "--run",
@@ -26,7 +42,7 @@ DEFAULT_FOLDER = "holisticbias-site"
     "runs",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     multiple=True,
-    help="Folder of a run to show; repeat it for several.",
+    help="One or more folders of runs to show.",
 )
 @click.option(
     "--results",

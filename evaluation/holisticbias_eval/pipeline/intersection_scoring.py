@@ -18,7 +18,7 @@ from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.scoring import texts_to_try
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context
@@ -43,7 +43,7 @@ class IntersectionsJob(Job):
     def kept(self) -> str:
         """The folder of stored scores, in words."""
         if self.store is None:
-            return "no scores are kept with --no-store; the same command starts from the beginning"
+            return NOTHING_KEPT
         return f"the scores so far are kept in {self.store}; run the same command again to continue"
 
     def run(self, display: Display) -> Run:

@@ -23,6 +23,7 @@ from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
 
 SETTINGS = Settings()
+NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 

@@ -20,7 +20,7 @@ from holisticbias_eval.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
@@ -60,7 +60,7 @@ class ScoringJob(Job):
     def kept(self) -> str:
         """The number of scores in the store, in words."""
         if self.stored is None:
-            return "no scores are kept with --no-store; the same command starts from the beginning"
+            return NOTHING_KEPT
         return f"{self.stored.kept}; run the same command again to continue"
 
     def run(self, display: Display) -> Run:

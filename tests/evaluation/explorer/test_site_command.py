@@ -41,7 +41,7 @@ def test_it_writes_the_site_and_replaces_it(
     invoke: Invoke, options: list[str | Path], parts: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "site"
-    releases = ["--release", parts / "1.0.0", "--release", parts / "3.0.0"]
+    releases = ["--release", parts / "1.0.0", parts / "3.0.0"]  # one option, two values
     code, said, steps = invoke("site", *options, *releases, "--out", out)
     assert (code, said) == (0, f"Site: {out / 'index.html'}\n"), steps
     assert (out / "releases" / "1.0.0-to-3.0.0.html").is_file()
