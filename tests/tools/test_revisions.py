@@ -11,9 +11,14 @@ import pytest
 from holisticbias.contribute.authoring import next_version
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.revisions import folder_files, named_files, open_revision, open_sides
+from holisticbias.contribute.revisions import Revision, folder_files, named_files, open_sides
 from holisticbias.errors import SourceError
 from holisticbias.rules.validate import load_catalog
+
+
+def open_revision(name: str, root: Path) -> Revision:
+    files = named_files(name, root)
+    return open_sides(files, files).new
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from holisticbias_eval.errors import RunError, SelectionError
@@ -102,9 +102,3 @@ def _compare(
     return ComparedModel(
         name=other.name, gains=sort_gains(gains), runs=tuple(runs), unmatched=unmatched, failed=tuple(failed)
     )
-
-
-def all_gains(compared: ComparedSets) -> Iterator[tuple[str, Gain]]:
-    """The name of each model with each of its gains and costs."""
-    for model in compared.models:
-        yield from ((model.name, gain) for gain in model.gains)

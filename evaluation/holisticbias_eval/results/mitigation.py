@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
+from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.results.signature import ModelSignature
 
@@ -122,11 +122,6 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
 def sign_model(identity: ModelIdentity) -> ModelSignature:
     """A model in a record."""
     return ModelSignature(**asdict(identity))
-
-
-def record_validation(found: Validation) -> ValidationRecord:
-    """A validation in a record."""
-    return ValidationRecord(**asdict(found))
 
 
 def is_mitigation(folder: Path) -> bool:

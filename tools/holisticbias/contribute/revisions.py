@@ -83,12 +83,6 @@ def given_files(old: str | None, new: str | None, source: Path | None) -> tuple[
     return base_files(root) if old is None else named_files(old, root), newer
 
 
-def open_revision(name: str, root: Path | None = None) -> Revision:
-    """Open one revision by name; see ``named_files`` and ``open_sides``."""
-    files = named_files(name, root)
-    return open_sides(files, files).new
-
-
 def open_sides(old: Files, new: Files) -> Sides:
     """Open two revisions, each at its version.
 
