@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.cli import main
@@ -14,8 +17,12 @@ from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
+from holisticbias_eval.likelihood.spans import unique_spans, whole
+from holisticbias_eval.likelihood.texts import Texts, joined_texts
+from holisticbias_eval.prompts.columns import with_sentence_ids, without_sentence_ids
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import read_run
 
@@ -53,11 +60,40 @@ def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts)
     assert opened.sentences.num_rows
     assert decoded(opened.sentences).equals(decoded(compiled.sentences))
     assert list(opened.together.text) == list(compiled.together.text)
+    assert list(opened.together.text)[: len(opened.spans)] == opened.sentences["text"].to_pylist()
     entries = both[0].tables
     assert pairs(opened.sentences, "axis", "axis_label") == pairs(entries["descriptors"], "axis", "axis_label")
     if "paraphrase_of" in opened.sentences.column_names:
         wordings = ("template_id", "paraphrase_of")
         assert pairs(opened.sentences, *wordings) == pairs(entries["templates"], *wordings)
+
+
+def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: list[Release]) -> None:
+    sentences = select_sentences(both[0].sentences)
+    asked = RELEASE_SENTENCES.ask(both[0], no_context).sentences
+    assert "sentence_id" not in asked.column_names
+    assert with_sentence_ids(asked)["sentence_id"].equals(sentences["sentence_id"])
+    assert with_sentence_ids(asked).column_names[0] == "sentence_id"
+    ids = pa.array([*sentences["sentence_id"].to_pylist()[:-1], "another"])
+    other = sentences.set_column(sentences.column_names.index("sentence_id"), "sentence_id", ids)
+    assert without_sentence_ids(other)["sentence_id"].to_pylist() == ids.to_pylist()
+
+
+@given(st.lists(st.text("aé🙂", max_size=4), max_size=30), st.data())
+def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=40)) if texts else []
+    chunks = pa.chunked_array([pa.array(texts[:3], pa.string()), pa.array(texts[3:], pa.string())])
+    for held, expected in (
+        (Texts(chunks), texts),
+        (Texts(chunks).take(np.array(rows, np.int64)), [texts[i] for i in rows]),
+    ):
+        assert list(held) == expected == held.column().to_pylist() == held.strings(len(held)).to_pylist()
+        assert held.lengths().tolist() == [len(text) for text in expected]
+        assert [held[i] for i in range(len(held))] == expected
+        assert list(joined_texts(held, Texts(chunks))) == [*expected, *texts]
+        distinct, which = unique_spans(whole(held))
+        assert list(distinct.text) == list(dict.fromkeys(expected))
+        assert [distinct.text[i] for i in which] == expected
 
 
 def test_a_folder_of_the_newest_version_is_evaluated(tiny_gpt2: Path, tmp_path: Path) -> None:

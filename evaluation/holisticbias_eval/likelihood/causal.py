@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import Opening, find_opening
 from holisticbias_eval.likelihood.packed import HEADS, PackSize, node_likelihoods
@@ -23,7 +23,7 @@ from holisticbias_eval.likelihood.probe import (
     spread,
 )
 from holisticbias_eval.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
-from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.likelihood.scores import Scores, no_scores
 from holisticbias_eval.likelihood.span_sums import refuse_long, span_scores
 from holisticbias_eval.likelihood.spans import Spans, whole
 from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder, pick
@@ -36,6 +36,7 @@ from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"
 _PROBED = 16
+_TEXTS_AT_ONCE = 1 << 17
 _GPU_BATCH = 16_384
 _CPU_WIDTHS = 800_000  # slots times width: fits the caches of a few cores, and little memory
 
@@ -82,16 +83,23 @@ class CausalScorer(Scorer):
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
-        encoded = self._encode(spans)
-        self._say_why_slow(encoded)
-        return span_scores(encoded, self._likelihoods(encoded, self.method, progress))
+        scores = no_scores(len(spans))
+        for rows, part in _parts(spans):
+            encoded = self._encode(part)
+            self._say_why_slow(encoded)
+            scores.put(rows, span_scores(encoded, self._likelihoods(encoded, self.method, progress)))
+        return scores
 
     def work(self, spans: Spans) -> Work:
-        """Count the tokens of the texts, and the inner nodes of their tree."""
-        encoded = self._encode(spans)
-        self._say_why_slow(encoded)
-        tokens = len(encoded.ids)
-        return Work(tokens, tokens if self.method == PLAIN else build_tree(encoded.ids, encoded.starts).inner)
+        """Count the tokens of the texts, and the inner nodes of their trees."""
+        tokens = forward = 0
+        for _, part in _parts(spans):
+            encoded = self._encode(part)
+            self._say_why_slow(encoded)
+            tokens += len(encoded.ids)
+            plain = self.method == PLAIN
+            forward += len(encoded.ids) if plain else build_tree(encoded.ids, encoded.starts).inner
+        return Work(tokens, forward)
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
         """Windows as long as the model can read after the opening."""
@@ -182,6 +190,20 @@ class CausalScorer(Scorer):
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
         self._rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
         self._notice(str(self._rounding))
+
+
+def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:
+    """The rows of each part and its spans: all at once, or, of very many texts, those with shared beginnings together.
+
+    A tree of very many texts would take much more memory than the texts.
+    """
+    if len(spans) <= _TEXTS_AT_ONCE:
+        yield np.arange(len(spans)), spans
+        return
+    order = spans.order()
+    for start in range(0, len(order), _TEXTS_AT_ONCE):
+        rows = order[start : start + _TEXTS_AT_ONCE]
+        yield rows, spans.take(rows)
 
 
 def _refusal(error: float, allowed: float) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
-from typing import overload
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +11,14 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.likelihood.texts import (
+    Repeated,
+    Texts,
+    joined_texts,
+    taken_texts,
+    text_column,
+    text_lengths,
+)
 from holisticbias_eval.store.keys import distinct_rows
 
 SPAN_FIELDS = (
@@ -21,68 +27,7 @@ SPAN_FIELDS = (
     ("stop", pa.int32()),
     ("context", pa.large_string()),
 )
-_AT_ONCE = 16_384
-
-
-class Texts(Sequence[str]):
-    """Texts in an Arrow array: about their UTF-8 bytes each, where a Python string takes 50 bytes more."""
-
-    def __init__(self, array: pa.Array | pa.ChunkedArray) -> None:
-        chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-        self.array = chunked.cast(pa.large_string())
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
-        found: str = self.array[int(place)].as_py()
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _AT_ONCE):
-            yield from self.array.slice(start, _AT_ONCE).to_pylist()
-
-
-class Repeated(Sequence[str]):
-    """One text, ``size`` times."""
-
-    def __init__(self, text: str, size: int) -> None:
-        self.text = text
-        self._size = size
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
-        places = range(self._size)[place]
-        return Repeated(self.text, len(places)) if isinstance(places, range) else self.text
-
-    def __iter__(self) -> Iterator[str]:
-        return repeat(self.text, self._size)
-
-
-def _taken(texts: Sequence[str], rows: Ints) -> Sequence[str]:
-    if isinstance(texts, Repeated):
-        return Repeated(texts.text, len(rows))
-    return Texts(texts.array.take(pa.array(rows))) if isinstance(texts, Texts) else [texts[i] for i in rows]
-
-
-def _lengths(texts: Sequence[str]) -> Int32s:
-    """The number of characters of each text."""
-    if isinstance(texts, Texts):
-        counted: Int32s = pc.utf8_length(texts.array).to_numpy().astype(np.int32)
-        return counted
-    return np.fromiter(map(len, texts), np.int32, len(texts))
+_COMPARED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,36 +50,30 @@ class Spans:
 
     def take(self, rows: Ints) -> Spans:
         """Select rows by position, in the given order."""
-        return Spans(_taken(self.text, rows), self.start[rows], self.stop[rows], _taken(self.context, rows))
+        return Spans(taken_texts(self.text, rows), self.start[rows], self.stop[rows], taken_texts(self.context, rows))
 
     def lengths(self) -> Int32s:
         """The number of characters of each text."""
-        return _lengths(self.text)
+        return text_lengths(self.text)
+
+    def order(self) -> Ints:
+        """The rows in the order of what the model reads, so that shared beginnings are next to each other."""
+        texts = text_column(self.text)
+        if not isinstance(self.context, Repeated):
+            texts = pc.binary_join_element_wise(text_column(self.context), texts, pa.scalar("", pa.large_string()))
+        ordered: Ints = pc.sort_indices(texts).to_numpy().astype(np.int64)
+        return ordered
 
     def table(self) -> pa.Table:
         """The spans as an Arrow table with the columns ``SPAN_FIELDS``."""
-        columns = (_as_arrow(self.text), pa.array(self.start), pa.array(self.stop), _as_arrow(self.context))
+        columns = (text_column(self.text), pa.array(self.start), pa.array(self.stop), text_column(self.context))
         arrays = [values.cast(kind) for values, (_, kind) in zip(columns, SPAN_FIELDS, strict=True)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(SPAN_FIELDS))
 
 
-def _as_arrow(texts: Sequence[str]) -> pa.Array | pa.ChunkedArray:
-    if isinstance(texts, Repeated):
-        return pa.repeat(pa.scalar(texts.text, pa.large_string()), len(texts))
-    return texts.array if isinstance(texts, Texts) else pa.array(list(texts), pa.large_string())
-
-
-def _joined(one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
-    if isinstance(one, Texts) and isinstance(other, Texts):
-        return Texts(pa.chunked_array([*one.array.chunks, *other.array.chunks], pa.large_string()))
-    if isinstance(one, Repeated) and isinstance(other, Repeated) and one.text == other.text:
-        return Repeated(one.text, len(one) + len(other))
-    return [*one, *other]
-
-
 def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:
     """One span per text, from its first character to its last."""
-    return Spans(texts, np.zeros(len(texts), np.int32), _lengths(texts), context or Repeated("", len(texts)))
+    return Spans(texts, np.zeros(len(texts), np.int32), text_lengths(texts), context or Repeated("", len(texts)))
 
 
 def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] | None = None) -> Spans:
@@ -159,10 +98,10 @@ def _find(text: str, phrase: str) -> int:
 def joined(one: Spans, other: Spans) -> Spans:
     """The rows of both, one after the other."""
     return Spans(
-        _joined(one.text, other.text),
+        joined_texts(one.text, other.text),
         np.concatenate((one.start, other.start)),
         np.concatenate((one.stop, other.stop)),
-        _joined(one.context, other.context),
+        joined_texts(one.context, other.context),
     )
 
 
@@ -170,11 +109,35 @@ def unique_spans(spans: Spans) -> tuple[Spans, Ints]:
     """The distinct spans, in order of first occurrence, and for each row the position of its distinct span."""
     plain = _is_plain(spans)
     if isinstance(spans.text, Texts) and plain:
-        encoded = pc.dictionary_encode(spans.text.array).combine_chunks()
-        rows: Ints = encoded.indices.to_numpy().astype(np.int64)
-        return whole(Texts(encoded.dictionary)), rows
-    first, rows = distinct_rows(spans.table(), ["text"] if plain else None)
+        first, rows = _distinct_texts(spans.text.column())
+    else:
+        first, rows = distinct_rows(spans.table(), ["text"] if plain else None)
     return (spans if len(first) == len(spans) else spans.take(first)), rows
+
+
+def _distinct_texts(texts: pa.ChunkedArray) -> tuple[Ints, Ints]:
+    """The first row of each distinct text, and for each row the position of its text among the distinct ones.
+
+    Only texts of the same length can be equal: they are compared length by length, so that few are copied at once.
+    """
+    first = np.empty(len(texts), np.int64)
+    for rows in _rows_by_size(pc.binary_length(texts).to_numpy()):
+        which = pc.dictionary_encode(texts.take(pa.array(rows)).combine_chunks()).indices.to_numpy()
+        first[rows] = rows[np.unique(which, return_index=True)[1]][which]
+    is_first = first == np.arange(len(first))
+    return np.flatnonzero(is_first), (np.cumsum(is_first) - 1)[first]
+
+
+def _rows_by_size(sizes: Ints) -> Iterator[Ints]:
+    """The rows in groups of about the same number, in order within a size; all rows of a size are in one group."""
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
+    start = 0
+    while start < len(order):
+        last = ordered[min(start + _COMPARED, len(order)) - 1]
+        stop = int(np.searchsorted(ordered, last, "right"))
+        yield order[start:stop]
+        start = stop
 
 
 def _is_plain(spans: Spans) -> bool:

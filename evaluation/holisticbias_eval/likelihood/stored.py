@@ -10,7 +10,6 @@ from typing import overload
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work
@@ -130,11 +129,8 @@ class StoredScorer(Scorer):
 
     def _missing_blocks(self, distinct: Spans, known: Bools) -> _Blocks:
         rows = np.flatnonzero(~known)
-        table = (distinct if len(rows) == len(distinct) else distinct.take(rows)).table()
-        texts = pc.binary_join_element_wise(
-            *(table[name].combine_chunks() for name in ("context", "text")), pa.scalar("", pa.large_string())
-        )
-        ordered, size = rows[pc.sort_indices(texts).to_numpy().astype(np.int64)], self._scorer.block_size
+        ordered = rows[(distinct if len(rows) == len(distinct) else distinct.take(rows)).order()]
+        size = self._scorer.block_size
         return _Blocks(distinct, tuple(ordered[start : start + size] for start in range(0, len(ordered), size)))
 
     def _count(self, kept: int, asked: int) -> None:

@@ -13,8 +13,9 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.likelihood.scores import with_scores
-from holisticbias_eval.likelihood.spans import Texts, unique_spans, whole
+from holisticbias_eval.likelihood.spans import unique_spans, whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.likelihood.texts import Texts
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL

@@ -23,6 +23,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
+from holisticbias_eval.prompts.columns import with_sentence_ids
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
@@ -74,7 +75,11 @@ class ScoringJob(Job):
             figures=tuple(figure for found in measured for figure in found.figures),
             masked_inputs=_masked_inputs(before, self.scorer.input_counts(), display),
         )
-        return Run(result, scores, {name: table for found in measured for name, table in found.tables.items()})
+        return Run(
+            result,
+            with_sentence_ids(scores),
+            {name: table for found in measured for name, table in found.tables.items()},
+        )
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written.
@@ -101,7 +106,9 @@ class ScoringJob(Job):
     def scored(self, display: Display) -> pa.Table:
         """Score, and add the scores to what was asked."""
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
-            return self.asked.answer(score_spans(self.distinct, self.scorer, scored).take(self.rows))
+            scores = score_spans(self.distinct, self.scorer, scored)
+        pa.default_memory_pool().release_unused()
+        return self.asked.answer(scores.take(self.rows))
 
 
 def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
@@ -156,6 +163,7 @@ def _job(
     if not len(asked.spans):
         raise SelectionError("no sentence is left to score: widen the selection")
     distinct, rows = unique_spans(asked.together)
+    pa.default_memory_pool().release_unused()  # selecting took hundreds of megabytes more than is kept
     signature = sign(
         sign_release(release),
         engine.identity,
@@ -165,7 +173,7 @@ def _job(
         skipped=prompts.skipped(release),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
-    return ScoringJob(named, engine, stored, asked.without_phrases(), distinct, rows, prompts, signature)
+    return ScoringJob(named, engine, stored, asked, distinct, rows, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:

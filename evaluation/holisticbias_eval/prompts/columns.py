@@ -14,6 +14,25 @@ SENTENCE_COLUMNS = (
 OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", "context")
 
 
+_ID_PARTS = ("template_id", "descriptor_id", "noun_id")
+
+
+def with_sentence_ids(table: pa.Table) -> pa.Table:
+    """Add the first column ``sentence_id`` again, if ``without_sentence_ids`` left it out."""
+    if "sentence_id" in table.column_names or not set(_ID_PARTS) <= set(table.column_names):
+        return table
+    return table.add_column(0, "sentence_id", _sentence_ids(table))
+
+
+def without_sentence_ids(table: pa.Table) -> pa.Table:
+    """Leave out the ids of sentences, which take more memory than their texts, if they follow from other columns."""
+    return table.drop_columns(["sentence_id"]) if table["sentence_id"].equals(_sentence_ids(table)) else table
+
+
+def _sentence_ids(table: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(*(table[name].cast(pa.string()) for name in _ID_PARTS), pa.scalar("/"))
+
+
 def with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
     """Add the axis in words, unless the sentences have it (from layout 3 on)."""
     if "axis_label" in sentences.column_names:

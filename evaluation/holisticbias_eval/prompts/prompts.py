@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Int32s
 from holisticbias_eval.figures import Part
 from holisticbias_eval.likelihood.scores import Scores, with_scores
-from holisticbias_eval.likelihood.spans import Spans, joined, whole
+from holisticbias_eval.likelihood.spans import Spans
 
 Draw = Callable[[Sequence[str]], Sequence[str]]
 
@@ -20,21 +21,19 @@ Draw = Callable[[Sequence[str]], Sequence[str]]
 class Asked:
     """Sentences with a span of each, and optionally a phrase of each sentence, which is scored alone.
 
-    All are scored in one call, so that shared beginnings run through the model once.
+    ``together`` are all spans to score: first one for each sentence, then the distinct phrases.
+    They are scored in one call, so that shared beginnings run through the model once.
+    ``phrase`` is the position of each sentence's phrase among the phrases.
     """
 
     sentences: pa.Table
-    spans: Spans
-    alone: Spans | None = None
+    together: Spans
+    phrase: Int32s | None = None
 
     @property
-    def together(self) -> Spans:
-        """All spans to score, those of sentences first."""
-        return self.spans if self.alone is None else joined(self.spans, self.alone)
-
-    def without_phrases(self) -> Asked:
-        """The same without the texts of phrases, which ``answer`` does not use."""
-        return self if self.alone is None else replace(self, alone=whole([], []))
+    def spans(self) -> Spans:
+        """The span of each sentence."""
+        return self.together.take(np.arange(self.sentences.num_rows))
 
     def answer(self, scores: Scores) -> pa.Table:
         """Add the scores to the sentences.
@@ -42,13 +41,14 @@ class Asked:
         ``phrase_nll``, the nats of the phrase alone, is null if none of its tokens
         was scored. The column ``context`` is added if any context was given.
         """
-        rows = np.arange(len(self.spans))
+        rows = np.arange(self.sentences.num_rows)
         table = with_scores(self.sentences, scores.take(rows))
-        if any(self.spans.context):
-            table = table.append_column("context", pa.array(list(self.spans.context), pa.string()))
-        if self.alone is None:
+        context = self.together.context[: len(rows)]
+        if any(context):
+            table = table.append_column("context", pa.array(list(context), pa.string()))
+        if self.phrase is None:
             return table
-        alone = scores.take(rows + len(rows))
+        alone = scores.take(len(rows) + self.phrase.astype(np.int64))
         nll = pa.array(np.where(alone.tokens > 0, alone.nll, np.nan), from_pandas=True)
         return table.append_column("phrase_nll", nll)
 

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
-from holisticbias_eval.likelihood.spans import Texts, whole
-from holisticbias_eval.prompts.columns import OPTIONAL_COLUMNS, SENTENCE_COLUMNS, with_axis_labels
+from holisticbias_eval.arrays import Int32s
+from holisticbias_eval.likelihood.spans import Spans, joined, unique_spans, whole
+from holisticbias_eval.likelihood.texts import Repeated, Texts
+from holisticbias_eval.prompts.columns import (
+    OPTIONAL_COLUMNS,
+    SENTENCE_COLUMNS,
+    with_axis_labels,
+    with_sentence_ids,
+    without_sentence_ids,
+)
 from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
 
 
 def _ask(release: Release, draw: Draw) -> Asked:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
-    chosen = [_chosen(part, release) for part in release.shards("sentences")]
-    sentences = pa.concat_tables([table for table, _ in chosen])
-    texts, phrases = Texts(sentences["text"]), Texts(pa.chunked_array([part for _, part in chosen]))
+    tables, codes, known = list[pa.Table](), list[Int32s](), pa.array([], pa.string())
+    for part in release.shards("sentences"):
+        table, phrases = _chosen(part, release)
+        known = pa.concat_arrays([known, phrases.dictionary.filter(pc.invert(pc.is_in(phrases.dictionary, known)))])
+        codes.append(pc.index_in(phrases.dictionary, known).take(phrases.indices).to_numpy())
+        tables.append(without_sentence_ids(table))
+    if any("sentence_id" in table.column_names for table in tables):
+        tables = [with_sentence_ids(table) for table in tables]
+    sentences = pa.concat_tables(tables)
+    del tables
+    texts = Texts(sentences["text"])
     contexts = draw(texts)
-    return Asked(sentences, whole(texts, contexts), whole(phrases, contexts))
+    alone, phrase = _alone(known, np.concatenate(codes), contexts)
+    together = joined(whole(texts, contexts), alone)
+    if isinstance(together.text, Texts):
+        place = sentences.column_names.index("text")
+        sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
+    return Asked(sentences, together, phrase)
 
 
-def _chosen(part: pa.Table, release: Release) -> tuple[pa.Table, pa.Array]:
+def _alone(known: pa.StringArray, codes: Int32s, contexts: Sequence[str]) -> tuple[Spans, Int32s]:
+    """The distinct phrases under their contexts, and for each row the position of its phrase among them."""
+    if isinstance(contexts, Repeated):
+        return whole(Texts(known), Repeated(contexts.text, len(known))), codes
+    alone, phrase = unique_spans(whole(Texts(known).take(codes.astype(np.int64)), contexts))
+    return alone, phrase.astype(np.int32)
+
+
+def _chosen(part: pa.Table, release: Release) -> tuple[pa.Table, pa.DictionaryArray]:
     """The sentences of a part with the columns that a run keeps, and the phrase of each."""
     selected = with_stances(select_sentences(part), release.tables["templates"])
     selected = with_axis_labels(selected, release.tables["descriptors"])
     columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
-    return selected.select(columns), pa.concat_arrays(_phrases(selected).chunks or [pa.array([], pa.string())])
+    phrases = pa.concat_arrays(_phrases(selected).chunks or [pa.array([], pa.string())])
+    return selected.select(columns), phrases.dictionary_encode()
 
 
 def _skipped(release: Release) -> tuple[Skipped, ...]:

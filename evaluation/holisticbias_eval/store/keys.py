@@ -10,8 +10,6 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Ints
 
-_KEYS_AT_ONCE = 1 << 19
-
 
 def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[Ints, Ints]:
     """The first row of each distinct key, and for each row the position of its key among the distinct ones.
@@ -43,19 +41,6 @@ def matching_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
     if places.null_count:
         raise KeyError(f"{places.null_count:,} of {len(places):,} keys are not held")
     found: Ints = places.to_numpy().astype(np.int64)
-    return found
-
-
-def places_in(asked: pa.Table, rows: pa.Table, keys: Sequence[str]) -> Ints:
-    """For each row the place of its key among those asked for, which differ from each other; -1 if it is not asked for.
-
-    The asked keys are searched in parts, so that few of them are in memory as strings.
-    """
-    found, sought = np.full(rows.num_rows, -1, np.int64), _encoded(rows, keys)
-    for start in range(0, asked.num_rows, _KEYS_AT_ONCE):
-        places = pc.index_in(sought, _encoded(asked.slice(start, _KEYS_AT_ONCE), keys))
-        known = places.is_valid().to_numpy(zero_copy_only=False)
-        found[known] = start + places.drop_null().to_numpy()
     return found
 
 

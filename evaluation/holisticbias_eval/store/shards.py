@@ -19,12 +19,13 @@ import pyarrow.parquet as pq
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows, places_in
+from holisticbias_eval.store.key_places import KeyPlaces
+from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
 _SMALL_BYTES = 1 << 22
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 18
 
 
 def default_folder(stage: str) -> Path:
@@ -68,7 +69,7 @@ class ShardStore:
     notice: Notice
 
     def read(self, asked: pa.Table | None = None) -> pa.Table:
-        """All intact rows, or those with an asked key; at most a million others are in memory at once.
+        """All intact rows, or those with an asked key; at most about 260,000 others are in memory at once.
 
         A shard that differs from its checksum is removed, with a notice.
         """
@@ -78,7 +79,7 @@ class ShardStore:
         return pa.concat_tables(found) if found else self.schema.empty_table()
 
     def parts(self) -> Iterator[pa.Table]:
-        """All intact rows, in parts of about a million rows; see ``read``."""
+        """All intact rows, in parts of about 260,000 rows; see ``read``."""
         self._remove_stale()
         seen, gone = set[Path](), True
         while gone:  # another process merged shards meanwhile: their rows are in a new one
@@ -96,13 +97,15 @@ class ShardStore:
 
         The asked keys differ from each other. A key that is held several times may be found several times.
         """
+        known = KeyPlaces(asked, self.keys)
         for rows in self.parts():
-            places = places_in(asked, rows, self.keys)
+            places = known.find(rows)
             asked_for = places >= 0
+            pa.default_memory_pool().release_unused()
             yield (places, rows) if asked_for.all() else (places[asked_for], rows.filter(pa.array(asked_for)))
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
-        """Read shards in batches of about a million rows, small ones first if there are many."""
+        """Read shards in batches of about 260,000 rows, small ones first if there are many."""
         sizes = {path: _size(path) for path in sorted(paths)}
         small = [path for path, size in sizes.items() if size < _SMALL_BYTES]
         merge = len(small) > _MANY_SHARDS

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.likelihood import causal
 from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.likelihood.packed import PackSize
 from holisticbias_eval.likelihood.spans import whole
@@ -188,3 +189,18 @@ def test_any_texts_in_packs_of_any_size(
     values = [v.sum() for v in expected(gpt2, tokenizer, rows, plainly)]
     np.testing.assert_allclose(scores.nll, values, atol=1e-4, rtol=0)
     assert scorer.method == TILED
+
+
+def test_very_many_texts_are_scored_in_parts(
+    gpt2: Any, tokenizer: Any, loaded: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spans = whole([f"{start} {end}" for start in ("a b", "é", "ab a") for end in ("b", "a é", "b b a")])
+    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    at_once, work, done = scorer.score(spans, ignore), scorer.work(spans), list[int]()
+    monkeypatch.setattr(causal, "_TEXTS_AT_ONCE", 2)
+    in_parts = scorer.score(spans, done.append)
+    np.testing.assert_allclose(in_parts.nll, at_once.nll, atol=1e-4, rtol=0)
+    assert (in_parts.tokens.tolist(), in_parts.bytes.tolist()) == (at_once.tokens.tolist(), at_once.bytes.tolist())
+    assert sum(done) == len(spans)
+    assert scorer.work(spans).tokens == work.tokens
+    assert work.forward < scorer.work(spans).forward < work.tokens
