@@ -93,7 +93,12 @@ def _count(values: Floats | None) -> Ints:
 def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     if tokens is None:
         return np.zeros(len(first), bool)
-    medians = np.array([np.median(row[~np.isnan(row)]) if (~np.isnan(row)).any() else np.nan for row in tokens])
+    medians = np.full(len(tokens), np.nan)
+    known = ~np.isnan(tokens)
+    whole = known.all(axis=1)
+    medians[whole] = np.median(tokens[whole], axis=1)
+    for row in np.flatnonzero(known.any(axis=1) & ~whole):
+        medians[row] = np.median(tokens[row, known[row]])
     equal: Bools = medians[first] == medians[second]
     return equal
 
