@@ -188,7 +188,7 @@ T = TypeVar("T")
 
 
 def read_result(folder: Path, read: Callable[[], T]) -> T:
-    """What ``read`` gives for the result in a folder; ``RunError`` if that raises ``ValidationError``."""
+    """Call ``read``, which reads the result in a folder; a ``ValidationError`` becomes a ``RunError``."""
     try:
         return read()
     except ValidationError as error:

@@ -22,7 +22,6 @@ from holisticbias_eval.results.run import (
     Tables,
     answer_columns,
     open_run,
-    read_columns,
     read_result,
     read_run,
 )
@@ -85,9 +84,9 @@ def _compared(parts: Iterable[bytes]) -> Iterator[Figure]:
 def read_two_tables(
     first: Path, second: Path, names: Sequence[str], others: Sequence[str], numbered: Sequence[str] = ()
 ) -> tuple[pa.Table, pa.Table]:
-    """Read columns of two tables: ``names`` of the first and ``others`` of the second, equal ones into one memory.
+    """Read the columns ``names`` of the first table and ``others`` of the second; equal columns share their memory.
 
-    Of the ``numbered`` columns those that are equal become the numbers of the rows. Raises ``RunError`` if a table
+    A column in ``numbered`` becomes the numbers of the rows if it is equal in both. Raises ``RunError`` if a table
     cannot be read.
     """
     same = {name for name in numbered if name in names and name in others and _is_equal(first, second, name)}
@@ -106,7 +105,11 @@ def _row_numbers(path: Path) -> pa.ChunkedArray:
 
 def _read_column(path: Path, name: str) -> pa.ChunkedArray:
     """A column; numbers are in one piece, so that they become arrays without a copy."""
-    column = read_columns(path, [name])[name]
+    try:
+        with pq.ParquetFile(path) as file:
+            column = file.read(columns=[name])[name]
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
     return pa.chunked_array([column.combine_chunks()]) if pa.types.is_floating(column.type) else column
 
 

@@ -80,8 +80,8 @@ def _rank(values: Floats) -> _Ranked:
 def _doubled_u(ranked: _Ranked) -> Int32s:
     """Twice U of every pair without each column: shape ``[columns, pairs]``.
 
-    U without a column is U, less the wins of the first sample's value in that column and those over the second's, plus
-    the comparison of the two, which both have.
+    U without a column is U minus the wins of the first sample's value in that column, minus the wins over the second
+    sample's value, plus the comparison of the two values, which was subtracted twice.
     """
     rows, columns = ranked.lower.shape
     first, second = pairs_of(rows)
@@ -105,7 +105,7 @@ def _below(rows: Ints, samples: int, columns: int) -> _Counts:
 
 
 def _members_by_column(ranked: _Ranked, tied: Floats) -> Floats:
-    """What each column has of ``tied``, the number of values of each row in each run: ``[columns, runs, rows]``."""
+    """The part of each column in ``tied``, which counts the values of each row in each run: ``[columns, runs, rows]``."""
     found = np.zeros((ranked.lower.shape[1], *tied.shape))
     starts = np.cumsum(ranked.sizes) - ranked.sizes
     run = np.full(len(ranked.rows) + 1, -1)
