@@ -105,7 +105,7 @@ def _below(rows: Ints, samples: int, columns: int) -> _Counts:
 
 
 def _members_by_column(ranked: _Ranked, tied: Floats) -> Floats:
-    """The part of each column in ``tied``, which counts the values of each row in each run: ``[columns, runs, rows]``."""
+    """The part of each column in ``tied``, the counts of values of each row in each run: ``[columns, runs, rows]``."""
     found = np.zeros((ranked.lower.shape[1], *tied.shape))
     starts = np.cumsum(ranked.sizes) - ranked.sizes
     run = np.full(len(ranked.rows) + 1, -1)
