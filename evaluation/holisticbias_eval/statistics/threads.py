@@ -11,6 +11,6 @@ T = TypeVar("T")
 
 
 def map_in_threads(function: Callable[..., T], *arguments: Iterable[Any]) -> Iterator[T]:
-    """The results in order, computed by one thread per core: more threads take time from each other."""
-    with ThreadPoolExecutor(os.cpu_count()) as workers:
+    """The results in order, computed by one thread per core, 32 at most: more take time from each other."""
+    with ThreadPoolExecutor(min(32, os.cpu_count() or 1)) as workers:
         yield from workers.map(function, *arguments)
