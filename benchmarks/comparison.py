@@ -12,12 +12,13 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from scipy.special import ndtri
 from scipy.stats import kstest
 
-from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.clusters import estimate, moved_by_axis
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.statistics.cells import Crossing, cross
+from holisticbias_eval.statistics.clusters import estimate, moved_by_axis, moved_cells
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,8 @@ def compare_pairs(world: World, pairs: int, seed: int) -> Compared:
     """Draw pairs of models and compare the two models of each pair."""
     rng = np.random.default_rng(seed)
     drawn = [world.draw(rng) for _ in range(pairs)]
-    moved = moved_by_axis(*(_crossing([pair[i] for pair in drawn]) for i in (0, 1)))
+    first, second = (_crossing([pair[i] for pair in drawn]) for i in (0, 1))
+    moved = moved_by_axis(first, moved_cells(first, second))
     found = [(moved[str(i)], estimate(moved[str(i)])) for i in range(pairs)]
     rows = [(m.significant.sum() / m.tested.sum(), e.interval.low, e.interval.high, e.p_value) for m, e in found if e]
     return Compared(*np.array(rows).T)
@@ -93,13 +95,15 @@ def compare_pairs(world: World, pairs: int, seed: int) -> Compared:
 
 def _crossing(models: list[Floats]) -> Crossing:
     """All models as axes of one crossing."""
-    templates, descriptors, nouns = models[0].shape
-    names = [tuple(map(str, range(n))) for n in (len(models), templates, descriptors, nouns)]
-    cells = []
-    for axis, model in zip(names[0], models, strict=True):
-        for template, values in zip(names[1], model, strict=True):
-            cells.append(Cell(axis, template, template, names[2], values, np.log(values)))
-    return Crossing(names[0], names[1], names[1], names[3], tuple(cells))
+    values = np.stack(models)
+    columns = dict(zip(("axis", "template", "descriptor_id", "noun_id"), np.indices(values.shape), strict=True))
+    table = {name: _names(codes.ravel(), values.shape[i]) for i, (name, codes) in enumerate(columns.items())}
+    return cross(pa.table({**table, "perplexity": values.ravel()}))
+
+
+def _names(codes: Ints, size: int) -> pa.DictionaryArray:
+    """Whole numbers as names."""
+    return pa.DictionaryArray.from_arrays(codes.astype(np.int32), [str(i) for i in range(size)])
 
 
 def summarise(found: Compared) -> dict[str, float]:

@@ -22,12 +22,13 @@ import pyarrow.parquet as pq
 from scipy.special import ndtri
 
 from holisticbias.release.manifest import read_manifest
+from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
 from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.results.run import shared_column
+from holisticbias_eval.results.two_runs import UNIQUE, read_two_tables
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -37,16 +38,15 @@ VARYING = (("descriptor_id",), ("noun_id",), ("template_id",), ("descriptor_id",
 
 
 def write_scores(folder: Path, _: int) -> None:
-    """Write the scores of two models, a row group of the release at a time."""
+    """Write the scores of two models, a part of the release at a time."""
     files = read_manifest(folder / "release").tables["sentences"].files
     for model in (FIRST, SECOND):
         with ExitStack() as stack:
             writer = None
             for number, file in enumerate(files):
-                held = stack.enter_context(pq.ParquetFile(folder / "release" / file))
-                for group in range(held.num_row_groups):
-                    sentences = select_sentences(held.read_row_group(group))
-                    table = with_synthetic_scores(sentences, model, np.random.default_rng([model, number, group]))
+                for part, rows in enumerate(read_parts(folder / "release" / file)):
+                    rng = np.random.default_rng([model, number, part])
+                    table = with_synthetic_scores(select_sentences(rows), model, rng)
                     if writer is None:
                         writer = stack.enter_context(pq.ParquetWriter(scores_path(folder, model), table.schema))
                     writer.write_table(table)
@@ -54,28 +54,18 @@ def write_scores(folder: Path, _: int) -> None:
 
 def statistics(folder: Path, _: int) -> None:
     """Compute the figures of the first model's scores."""
-    table = pq.read_table(scores_path(folder, FIRST), columns=list(READ), read_dictionary=list(READ[:5]))
+    table = pq.read_table(scores_path(folder, FIRST), columns=list(READ))
     for name in MEASURED:
         assert MEASURES[name].figures(table, Settings()).figures
 
 
 def compare(folder: Path, _: int) -> None:
     """Compare the scores of both models."""
-    first = _compared(scores_path(folder, FIRST))
-    second = _compared(scores_path(folder, SECOND), first)
-    assert MEASURES["likelihood_bias"].compare(View(Figures(()), first), View(Figures(()), second))
-
-
-def _compared(path: Path, like: pa.Table | None = None) -> pa.Table:
-    """The columns that a comparison reads; those equal to columns of ``like`` are shared with it."""
-    names = compared_columns(MEASURED) or ()
-    columns = {}
-    for name in pq.read_schema(path).names:
-        if name in names:
-            repeated = [name] if name in SENTENCE_COLUMNS[2:] else []
-            column = pq.read_table(path, columns=[name], read_dictionary=repeated)[name]
-            columns[name] = column if like is None else shared_column(column, name, like)
-    return pa.table(columns)
+    paths = scores_path(folder, FIRST), scores_path(folder, SECOND)
+    wanted = compared_columns(MEASURED) or ()
+    names = [name for name in pq.read_schema(paths[0]).names if name in wanted]
+    first, second = (View(Figures(()), table) for table in read_two_tables(*paths, names, names, UNIQUE))
+    assert MEASURES["likelihood_bias"].compare(first, second)
 
 
 def scores_path(folder: Path, model: int) -> Path:
@@ -85,17 +75,12 @@ def scores_path(folder: Path, model: int) -> Path:
 
 def with_synthetic_scores(sentences: pa.Table, model: int, rng: np.random.Generator) -> pa.Table:
     """The columns of a run's scores, with scores of this model."""
-    columns = {name: _plain(sentences[name]) for name in SENTENCE_COLUMNS}
+    columns = {name: sentences[name].combine_chunks() for name in SENTENCE_COLUMNS}
     nll = 30 + rng.normal(0, 1.5, sentences.num_rows)
     for i, names in enumerate(VARYING):
         nll += _effects([columns[name] for name in names], 10 * model + i)
     tokens, perplexity = np.full(len(nll), TOKENS, np.int32), np.exp(nll / TOKENS)
     return pa.table({**columns, "nll": nll, "tokens": tokens, "perplexity": perplexity})
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    plain = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-    return plain.combine_chunks()
 
 
 def _effects(columns: Sequence[pa.Array], seed: int) -> npt.NDArray[np.float64]:

@@ -9,3 +9,4 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
+Numbers = Floats | Int32s | Ints

@@ -1,12 +1,12 @@
-"""Columns of text as whole numbers, and tables that share columns."""
+"""Columns of text as whole numbers."""
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.results.run import shared_column
-from holisticbias_eval.statistics.coding import codes_of
+from holisticbias_eval.statistics.coding import codes_of, first_rows
 
 PLAIN = pa.chunked_array([["b", "a"], ["b", "c"]], pa.string())
 DICTIONARIES = pa.chunked_array(
@@ -23,9 +23,5 @@ def test_codes_are_numbered_by_first_use(column: pa.ChunkedArray) -> None:
     assert (texts, codes.tolist()) == (["b", "a", "c"], [0, 1, 0, 2])
 
 
-@pytest.mark.parametrize(("values", "is_shared"), [(["x", "y"], True), (["x", "z"], False)])
-def test_an_equal_column_is_shared(values: list[str], is_shared: bool) -> None:
-    like, column = pa.table({"text": ["x", "y"]}), pa.chunked_array([values])
-    found = shared_column(column, "text", like)
-    assert found.equals(column)
-    assert (found.chunk(0).buffers()[2].address == like["text"].chunk(0).buffers()[2].address) == is_shared
+def test_first_rows_of_codes() -> None:
+    assert first_rows(np.array([0, 0, 1, 0, 2, 1], np.int32)).tolist() == [0, 2, 4]

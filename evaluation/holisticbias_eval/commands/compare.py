@@ -80,18 +80,16 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
     """Compare two runs, or sets of runs."""
     from rich.console import Console
 
-    from holisticbias_eval.measures import compared_columns
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.compared_sets import sets_report
     from holisticbias_eval.report.runs import comparison_report
     from holisticbias_eval.results.compare import compare_runs
-    from holisticbias_eval.results.run import read_run
     from holisticbias_eval.results.run_sets import find_sets
+    from holisticbias_eval.results.two_runs import read_two_runs
 
     sets = find_sets(folders)
     if len(sets) == 2 and all(found.is_single for found in sets):
-        one = read_run(sets[0].runs[""], compared_columns)
-        other = read_run(sets[1].runs[""], compared_columns, one)
+        one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
         compared = compare_runs(one, other)
         return compared, comparison_report(compared, other, aims or sets[1].aims)
     display = Display(Console(stderr=True))

@@ -174,6 +174,7 @@ class Measure(ABC):
     commands, results, reports and the registry then include it. ``resamples`` says
     whether figures are left out without settings; otherwise settings are always given.
     ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
+    Comparing runs reads them too, except equal texts, and the figures of ``is_compared``: see ``read_two_runs``.
     """
 
     info: ClassVar[Info]

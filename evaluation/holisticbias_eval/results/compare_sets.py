@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
-from holisticbias_eval.measures import compared_columns
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.run_sets import RunSet, match_runs
+from holisticbias_eval.results.two_runs import read_two_runs
 
 
 class NamedComparison(Part):
@@ -84,8 +84,7 @@ def _compare(
     failed: list[str] = []
     for pair in matched:
         step(f"{other.name}: {pair.name}" if pair.name else other.name)
-        before = read_run(pair.first, compared_columns)
-        second = read_run(pair.second, compared_columns, before)
+        before, second = read_two_runs(pair.first, pair.second)
         try:
             compared = compare_runs(before, second)
         except SelectionError as error:

@@ -109,12 +109,17 @@ def _kind_of(columns: Sequence[str]) -> AnswerFile:
     return next((kind for column, kind in known.items() if column in columns), SCORES)
 
 
+BEFORE_FIGURES = ',\n  "figures": [\n'
+AFTER_FIGURES = "\n  ]\n}\n"
+"""What stands before and after the lines of figures in a result."""
+
+
 def _as_json(result: Result) -> str:
     """The result as indented JSON with one figure per line, without the fields that have their default."""
     figures = [figure.model_dump_json(exclude_defaults=True) for figure in result.figures]
     rest = json.dumps(json.loads(result.model_dump_json(exclude={"figures"})), indent=2, ensure_ascii=False)
     lines = ",\n    ".join(figures)
-    return f'{rest[:-2]},\n  "figures": [\n    {lines}\n  ]\n}}\n'
+    return f"{rest[:-2]}{BEFORE_FIGURES}    {lines}{AFTER_FIGURES}"
 
 
 def is_run(folder: Path) -> bool:
@@ -126,14 +131,14 @@ def _answer_file(folder: Path) -> AnswerFile | None:
     return next((kind for kind in KINDS if (folder / kind.file).is_file()), None)
 
 
-class _Tables(Mapping[str, pa.Table]):
+class Tables(Mapping[str, pa.Table]):
     """The tables of details of a run's folder; each is read when it is asked for."""
 
     def __init__(self, folder: Path, answers: AnswerFile) -> None:
         self._paths = {path.stem: path for path in sorted(folder.glob("*.parquet")) if path.name != answers.file}
 
     def __getitem__(self, name: str) -> pa.Table:
-        return _read_table(self._paths[name])
+        return read_columns(self._paths[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -146,11 +151,20 @@ Columns = Callable[[Sequence[str]], Sequence[str] | None]
 """The columns of the answers that are needed of a run of these measures; None means all."""
 
 
-def read_run(folder: Path, columns: Columns = lambda _: None, like: Run | None = None) -> Run:
-    """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged.
+def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
+    """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
+    answers, content = open_run(folder)
+    tables = Tables(folder, answers)
+    if not is_first_form(content):
+        result = read_result(folder, lambda: Result.model_validate_json(content))
+        return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), tables)
+    scores = perplexity_per_token(_read_answers(folder, answers, None))
+    earlier = read_result(folder, lambda: read_earlier_result(content, scores))
+    return Run(read_result(folder, lambda: Result.model_validate(earlier)), scores, tables)
 
-    Columns of the answers that are equal to those of ``like`` are shared with it, not held twice.
-    """
+
+def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
+    """The kind of a run's answers, and the content of its result; ``RunError`` if the folder is not a run."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         what = (
@@ -161,27 +175,20 @@ def read_run(folder: Path, columns: Columns = lambda _: None, like: Run | None =
             else "does not exist"
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
-    content = _read_bytes(folder / RESULT)
-    tables = _Tables(folder, answers)
-    if not is_first_form(content):
-        result = _checked(folder, lambda: Result.model_validate_json(content))
-        known = None if like is None else like.answers
-        return Run(result, _read_answers(folder, answers, columns(result.signature.measures), known), tables)
-    scores = perplexity_per_token(_read_answers(folder, answers))
-    earlier = _checked(folder, lambda: read_earlier_result(content, scores))
-    return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
+    return answers, _read_bytes(folder / RESULT)
 
 
 def read_signature(folder: Path) -> Signature:
     """Read the signature of the run in a folder; ``RunError`` if it is damaged."""
     content = _read_bytes(folder / RESULT)
-    return _checked(folder, lambda: _Signed.model_validate_json(content)).signature
+    return read_result(folder, lambda: _Signed.model_validate_json(content)).signature
 
 
 T = TypeVar("T")
 
 
-def _checked(folder: Path, read: Callable[[], T]) -> T:
+def read_result(folder: Path, read: Callable[[], T]) -> T:
+    """Call ``read``, which reads the result in a folder; a ``ValidationError`` becomes a ``RunError``."""
     try:
         return read()
     except ValidationError as error:
@@ -199,32 +206,28 @@ def _read_bytes(path: Path) -> bytes:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    try:
-        return pq.read_table(path, columns=columns)
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
+    names = answer_columns(folder, answers, columns)
+    return read_columns(folder / answers.file, names)
 
 
-def _read_answers(
-    folder: Path, answers: AnswerFile, columns: Sequence[str] | None = None, like: pa.Table | None = None
-) -> pa.Table:
-    """Read the table of answers, or these of its columns; columns equal to those of ``like`` are shared with it."""
+def answer_columns(folder: Path, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
+    """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path = folder / answers.file
     try:
-        names = pq.read_schema(path).names
+        names: list[str] = pq.read_schema(path).names
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
     of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
-    chosen = names if columns is None else [name for name in names if name in columns]
-    if like is None:
-        return _read_table(path, chosen)
-    return pa.table({name: shared_column(_read_table(path, [name])[name], name, like) for name in chosen})
+    return names if wanted is None else [name for name in names if name in wanted]
 
 
-def shared_column(column: pa.ChunkedArray, name: str, like: pa.Table) -> pa.ChunkedArray:
-    """The column of ``like`` with this name if it is equal, so that both tables share its memory; else the column."""
-    return like[name] if name in like.column_names and column.equals(like[name]) else column
+def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read a table, or some of its columns; ``RunError`` if it cannot be read."""
+    try:
+        return pq.read_table(path, columns=columns)
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error

@@ -25,11 +25,12 @@ What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"
 class Aligned:
     """The sentences that are in both tables: their rows in the first and in the second, shape ``[sentences]``.
 
-    ``same`` says for which the text is the same and has a perplexity in both.
+    Rows are ``None`` if they are all rows of the table in order. ``same`` says for which sentences the text is the
+    same and has a perplexity in both.
     """
 
-    first: Ints
-    second: Ints
+    first: Ints | None
+    second: Ints | None
     same: Bools
 
 
@@ -53,23 +54,34 @@ def align_rows(first: pa.Table, second: pa.Table) -> Aligned:
     Raises ``SelectionError`` if they have no sentence in common.
     """
     rows = _same_rows(first["sentence_id"], second["sentence_id"])
-    sides = ((first, rows[0]), (second, rows[1]))
-    known = [~np.isnan(table["perplexity"].to_numpy()[own]) for table, own in sides]
-    whole = all(len(own) == table.num_rows and (np.diff(own) > 0).all() for table, own in sides)
-    equal = pc.equal(*(table["text"] if whole else table["text"].take(pa.array(own)) for table, own in sides))
-    same: Bools = equal.to_numpy() & known[0] & known[1]
+    one, other = (
+        take_rows(table.select(["text", "perplexity"]), own) for table, own in zip((first, second), rows, strict=True)
+    )
+    same: Bools = pc.equal(one["text"], other["text"]).to_numpy()
+    for table in (one, other):
+        same &= ~np.isnan(table["perplexity"].to_numpy())
     if not same.any():
         raise SelectionError("the two runs have no sentence in common: there is nothing to compare")
     return Aligned(*rows, same)
 
 
-def _same_rows(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints, Ints]:
+def take_rows(table: pa.Table, rows: Ints | None) -> pa.Table:
+    """These rows of a table; ``None`` means all."""
+    return table if rows is None else table.take(pa.array(rows))
+
+
+def _same_rows(first: pa.ChunkedArray, second: pa.ChunkedArray) -> tuple[Ints | None, Ints | None]:
     """The rows with equal ids, in the order of the first column."""
     if first.equals(second):  # runs of one release
-        return np.arange(len(first)), np.arange(len(first))
+        return None, None
     place = pc.index_in(first, second.combine_chunks())
     rows = np.flatnonzero(place.is_valid().to_numpy())
-    return rows, place.drop_null().to_numpy().astype(np.int64)
+    return _or_all(rows, len(first)), _or_all(place.drop_null().to_numpy().astype(np.int64), len(second))
+
+
+def _or_all(rows: Ints, size: int) -> Ints | None:
+    """The rows, or ``None`` if they are all of so many rows in order."""
+    return None if len(rows) == size and (np.diff(rows) > 0).all() else rows
 
 
 def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
@@ -87,17 +99,25 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
     if all(name in table.column_names for table in (first, second) for name in GROUPED):
         return _count_grouped(first, second)
     aligned = align_rows(first, second)
+    every, common = len(aligned.same), int(aligned.same.sum())
     one, other = (
-        table["nll"].take(pa.array(rows[aligned.same]))
+        _in_one_piece(table["nll"], rows, aligned.same)
         for table, rows in ((first, aligned.first), (second, aligned.second))
     )
     return SharedSentences(
-        common=len(one),
-        changed=int((~aligned.same).sum()),
-        gone=first.num_rows - len(aligned.first),
-        added=second.num_rows - len(aligned.second),
+        common=common,
+        changed=every - common,
+        gone=first.num_rows - every,
+        added=second.num_rows - every,
         nats=pc.mean(pc.subtract(other, one)).as_py(),
     )
+
+
+def _in_one_piece(column: pa.ChunkedArray, rows: Ints | None, same: Bools) -> pa.Array | pa.ChunkedArray:
+    """The values of the sentences that are the same; in one piece, because the rounding of a sum depends on pieces."""
+    if rows is None and same.all():
+        return column.combine_chunks()
+    return column.take(pa.array(np.flatnonzero(same) if rows is None else rows[same]))
 
 
 _COUNTED: Mapping[str, What] = {"line_id": "lines", "candidate_id": "candidates", "result_id": "results",

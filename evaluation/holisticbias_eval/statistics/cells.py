@@ -2,42 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, Numbers
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.statistics.coding import codes_of
+from holisticbias_eval.statistics.coding import codes_of, first_rows
 
 Compared = Literal["perplexity", "nll"]
 CONTROLS = ("nll", "tokens", "phrase_nll")
 
 
 @dataclass(frozen=True, slots=True)
+class Scores:
+    """The columns of the scores that cells use: ``values``, which are compared, and ``CONTROLS``, if there are any.
+
+    ``value`` says which column ``values`` is. All have the shape ``[rows]``.
+    """
+
+    value: Compared
+    columns: Mapping[str, Numbers]
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """The sentences of one axis in one template: arrays of shape ``[descriptors, nouns]``, NaN if there is no value.
 
-    ``values`` are compared by rank. ``nats`` are the same values as nats, whose
-    differences have a size: the logarithm of a perplexity (nats per token), a
-    negative log-likelihood unchanged; NaN if infinite. ``stance`` is the
-    template that this one paraphrases, or itself. ``nll`` (nats per sentence),
-    ``tokens`` and ``phrase_nll`` (nats of the noun phrase alone) are ``None`` if
-    the scores do not have them.
+    An array is made when it is asked for: those of all cells at once take as much memory as the scores.
+
+    ``stance`` is the template that this one paraphrases, or itself. ``rows`` are the rows of ``scores``, and ``slots``
+    the place of each in an array of ``columns`` columns: the row times ``columns``, plus the column.
     """
 
     axis: str
     template: str
     stance: str
     descriptors: tuple[str, ...]
-    values: Floats
-    nats: Floats
-    nll: Floats | None = None
-    tokens: Floats | None = None
-    phrase_nll: Floats | None = None
+    columns: int
+    rows: Int32s | slice
+    slots: Int32s
+    scores: Scores
+
+    @property
+    def values(self) -> Floats:
+        """The values that are compared by rank."""
+        return self._spread(self.scores.columns["values"])
+
+    @property
+    def nats(self) -> Floats:
+        """The values as nats, whose differences have a size; NaN if infinite.
+
+        That is the logarithm of a perplexity (nats per token), and a negative log-likelihood unchanged.
+        """
+        if self.scores.value == "nll":
+            return finite(self.values)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return finite(np.log(self.values))
+
+    @property
+    def nll(self) -> Floats | None:
+        """Nats per sentence; ``None`` if the scores do not have them."""
+        return self._control("nll")
+
+    @property
+    def tokens(self) -> Floats | None:
+        """Scored tokens per sentence; ``None`` if the scores do not have them."""
+        return self._control("tokens")
+
+    @property
+    def phrase_nll(self) -> Floats | None:
+        """Nats of the noun phrase alone; ``None`` if the scores do not have them."""
+        return self._control("phrase_nll")
+
+    def _control(self, name: str) -> Floats | None:
+        column = self.scores.columns.get(name)
+        return None if column is None else self._spread(column)
+
+    def _spread(self, column: Numbers) -> Floats:
+        spread = np.full(len(self.descriptors) * self.columns, np.nan)
+        spread[self.slots] = column[self.rows]
+        return spread.reshape(-1, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +104,11 @@ class Crossing:
     cells: tuple[Cell, ...]
     repeated: str | None = None
 
+    def with_scores(self, scores: pa.Table, value: Compared = "perplexity") -> Crossing:
+        """The same sentences in the same rows, with other scores."""
+        other = _scores(scores, value)
+        return replace(self, cells=tuple(replace(cell, scores=other) for cell in self.cells))
+
 
 def finite(values: Floats) -> Floats:
     """Replace infinite values by NaN."""
@@ -69,8 +122,8 @@ def compared_values(scores: pa.Table, value: Compared) -> Floats:
     """
     if value not in scores.column_names:
         raise SelectionError(f"the scores have no column {value}")
-    perplexity = _numbers(scores["perplexity"])
-    return perplexity if value == "perplexity" else np.where(np.isnan(perplexity), np.nan, _numbers(scores[value]))
+    perplexity = _floats(scores["perplexity"])
+    return perplexity if value == "perplexity" else np.where(np.isnan(perplexity), np.nan, _floats(scores[value]))
 
 
 def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
@@ -84,48 +137,33 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
     axes, axis = codes_of(scores["axis"])
     templates, template = codes_of(scores["template"])
     stance_of = _stances(scores, template)
+    axis *= np.int32(len(templates))
+    axis += template
+    groups = _rows_by_key(axis)
+    del axis, template
     nouns, noun = codes_of(scores["noun_id"])
     names, descriptor = _sorted(*codes_of(scores["descriptor_id"]))
-    plans = []
+    columns = _scores(scores, value)
+    cells = []
     repeated = None
-    for a, t, rows in _rows_by_cell(axis, template, len(templates)):
-        own, place = np.unique(descriptor[rows], return_inverse=True)
+    for key, rows in groups:
+        a, t = divmod(key, len(templates))
+        own, place = _numbered(descriptor[rows], len(names))
         column, width = noun[rows], len(nouns)
-        if len(np.unique(place * len(nouns) + column)) < len(rows):
+        if _repeats(place * np.int32(width) + column, len(own) * width):
             repeated = repeated or f"axis {axes[a]}, template {templates[t]!r}: a noun occurs twice with one descriptor"
             column = _occurrences(place)
             width = int(column.max()) + 1
-        plans.append(_Plan(a, t, [names[d] for d in own], rows, place.astype(np.int32), column, width))
-    del axis, template, noun, descriptor
-    columns = {"values": _spread_all(compared_values(scores, value), plans)}
-    columns |= {name: _spread_all(_numbers(scores[name]), plans) for name in CONTROLS if name in scores.column_names}
-    cells = (
-        Cell(
-            axes[plan.axis], templates[plan.template], stance_of[plan.template], tuple(plan.descriptors),
-            nats=_nats(columns["values"][i], value), **{name: arrays[i] for name, arrays in columns.items()},
-        )
-        for i, plan in enumerate(plans)
-    )  # fmt: skip
+        descriptors = tuple(names[d] for d in own)
+        slots = place * np.int32(width) + column
+        cells.append(Cell(axes[a], templates[t], stance_of[t], descriptors, width, rows, slots, columns))
     stances = tuple(dict.fromkeys(stance_of))
     return Crossing(tuple(axes), tuple(templates), stances, tuple(nouns), tuple(cells), repeated)
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """The rows of one cell, and where each stands: the place of its descriptor, and its column of ``width``."""
-
-    axis: int
-    template: int
-    descriptors: list[str]
-    rows: Int32s
-    place: Int32s
-    column: Int32s
-    width: int
-
-
-def _spread_all(values: Floats, plans: Sequence[_Plan]) -> list[Floats]:
-    """The values of each cell."""
-    return [_spread(values[p.rows], p.place, p.column, (len(p.descriptors), p.width)) for p in plans]
+def _scores(scores: pa.Table, value: Compared) -> Scores:
+    controls = {name: _numbers(scores[name]) for name in CONTROLS if name in scores.column_names}
+    return Scores(value, {"values": compared_values(scores, value), **controls})
 
 
 def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
@@ -134,19 +172,11 @@ def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     return texts, codes.astype(np.int64)
 
 
-def _nats(values: Floats, value: Compared) -> Floats:
-    if value == "nll":
-        return finite(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return finite(np.log(values))
-
-
 def _stances(scores: pa.Table, template: Int32s) -> list[str]:
     """The stance of each template, in the order of the templates."""
     if "paraphrase_of" not in scores.column_names:
         return [str(i) for i in range(int(template.max(initial=-1)) + 1)]
-    _, first = np.unique(template, return_index=True)
-    rows = scores.select(["template_id", "paraphrase_of"]).take(pa.array(first)).to_pylist()
+    rows = scores.select(["template_id", "paraphrase_of"]).take(pa.array(first_rows(template))).to_pylist()
     return [row["paraphrase_of"] or row["template_id"] for row in rows]
 
 
@@ -158,29 +188,52 @@ def _sorted(names: list[str], codes: Int32s) -> tuple[list[str], Int32s]:
     return [names[i] for i in order], place[codes]
 
 
-def _numbers(column: pa.ChunkedArray) -> Floats:
-    numbers: Floats = column.cast(pa.float64()).to_numpy()
+def _floats(column: pa.ChunkedArray) -> Floats:
+    floats: Floats = column.cast(pa.float64()).to_numpy()
+    return floats
+
+
+def _numbers(column: pa.ChunkedArray) -> Numbers:
+    """The numbers of a column, NaN if missing; whole numbers without a missing one stay so, which takes less memory."""
+    numbers: Numbers = column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
     return numbers
 
 
-def _rows_by_cell(axis: Int32s, template: Int32s, templates: int) -> Iterator[tuple[int, int, Int32s]]:
-    key = axis * templates + template
+def _rows_by_key(key: Int32s) -> list[tuple[int, Int32s | slice]]:
+    """The rows with each key, in the order of the keys; a slice if they are consecutive."""
     order = np.argsort(key, kind="stable").astype(np.int32)
-    keys, starts = np.unique(key[order], return_index=True)
-    for k, rows in zip(keys, np.split(order, starts[1:]), strict=True):
-        yield int(k) // templates, int(k) % templates, rows
+    ordered = key[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    ends = np.append(starts[1:], len(order))
+    bounds = zip(ordered[starts].tolist(), starts.tolist(), ends.tolist(), strict=True)
+    return [(k, _consecutive(order[start:end])) for k, start, end in bounds]
 
 
-def _occurrences(place: Ints) -> Int32s:
+def _consecutive(rows: Int32s) -> Int32s | slice:
+    """Rows in ascending order, as a slice if none is left out."""
+    first, last = int(rows[0]), int(rows[-1])
+    return slice(first, last + 1) if last - first + 1 == len(rows) else rows
+
+
+def _numbered(codes: Int32s, size: int) -> tuple[list[int], Int32s]:
+    """The codes that occur, in order, and the place of each row's code among them; codes are below ``size``."""
+    occurs = np.zeros(size, np.bool_)
+    occurs[codes] = True
+    places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(occurs).tolist(), places[codes]
+
+
+def _repeats(slots: Int32s, size: int) -> bool:
+    """Whether any slot occurs twice."""
+    taken = np.zeros(size, np.bool_)
+    taken[slots] = True
+    return int(taken.sum()) < len(slots)
+
+
+def _occurrences(place: Int32s) -> Int32s:
     """Count the earlier rows with the same descriptor: shape ``[rows]``."""
     order = np.argsort(place, kind="stable")
     counts = np.bincount(place)
     found = np.empty(len(order), np.int32)
     found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     return found
-
-
-def _spread(values: Floats, row: Int32s, column: Int32s, shape: tuple[int, int]) -> Floats:
-    spread = np.full(shape, np.nan)
-    spread[row, column] = values
-    return spread

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.groups_of_rows import count_different, groups_of_rows
 from holisticbias_eval.statistics.leave_one_out import function_without_each_column
 from holisticbias_eval.statistics.resampling import CRITICAL_Z
+from holisticbias_eval.statistics.threads import map_in_threads
 
 _SMOOTHING = 0.5
 
@@ -35,6 +36,21 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class MovedCell:
+    """The two runs' counts of one cell, and what one noun less changes.
+
+    ``first`` and ``second`` have the numbers of pairs with p < 0.05 and of tested pairs, shape ``[2]``; ``without`` is
+    that of ``Moved`` for this cell, shape ``[nouns]``.
+    """
+
+    axis: str
+    stance: str
+    first: Ints
+    second: Ints
+    without: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """95% interval and two-sided p-value of a change; the interval excludes 0 exactly if p < 0.05."""
 
@@ -42,26 +58,29 @@ class Estimate:
     p_value: float
 
 
-def moved_by_axis(first: Crossing, second: Crossing) -> dict[str | None, Moved]:
-    """The changes of each axis, and of all under ``None``; both crossings are of the same sentences.
+def moved_cells(first: Crossing, second: Crossing) -> list[MovedCell]:
+    """Compare the cells of two crossings of the same sentences.
 
     Raises ``SelectionError`` if a noun occurs twice with one descriptor.
     """
     repeated = first.repeated or second.repeated
     if repeated:
         raise SelectionError(repeated)
-    places = {s: i for i, s in enumerate(first.stances)}
-    stances, nouns = len(first.stances), len(first.nouns)
+    return list(map_in_threads(_moved_cell, first.cells, second.cells))
+
+
+def moved_by_axis(crossing: Crossing, cells: Iterable[MovedCell]) -> dict[str | None, Moved]:
+    """The changes of each axis of a crossing, and of all under ``None``, from those of its cells."""
+    places = {s: i for i, s in enumerate(crossing.stances)}
+    stances, nouns = len(crossing.stances), len(crossing.nouns)
     moved = {
-        axis: Moved(np.zeros(stances), np.zeros(stances), np.zeros((stances, nouns))) for axis in (None, *first.axes)
+        axis: Moved(np.zeros(stances), np.zeros(stances), np.zeros((stances, nouns))) for axis in (None, *crossing.axes)
     }
-    with ThreadPoolExecutor() as pool:
-        cells = pool.map(_cell, first.cells, second.cells)
-        for cell, (significant, tested, without) in zip(first.cells, cells, strict=True):
-            for axis in (None, cell.axis):
-                moved[axis].significant[places[cell.stance]] += significant
-                moved[axis].tested[places[cell.stance]] += tested
-                moved[axis].without[places[cell.stance]] += without
+    for cell in cells:
+        for axis in (None, cell.axis):
+            moved[axis].significant[places[cell.stance]] += cell.second[0] - cell.first[0]
+            moved[axis].tested[places[cell.stance]] += cell.first[1]
+            moved[axis].without[places[cell.stance]] += cell.without
     return moved
 
 
@@ -97,9 +116,15 @@ def estimate(moved: Moved) -> Estimate | None:
     )
 
 
-def _cell(first: Cell, second: Cell) -> tuple[int, int, Floats]:
-    before, after = (count_different(cell.values) for cell in (first, second))
-    return after[0] - before[0], before[1], _without_each_noun(second.values) - _without_each_noun(first.values)
+def _moved_cell(first: Cell, second: Cell) -> MovedCell:
+    before, after = first.values, second.values
+    return MovedCell(
+        axis=first.axis,
+        stance=first.stance,
+        first=count_different(before),
+        second=count_different(after),
+        without=_without_each_noun(after) - _without_each_noun(before),
+    )
 
 
 def _without_each_noun(values: Floats) -> Floats:

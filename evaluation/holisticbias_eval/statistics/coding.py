@@ -42,6 +42,11 @@ def _by_first_use(indices: Int32s, size: int) -> list[int]:
     return order
 
 
+def first_rows(codes: Int32s) -> Ints:
+    """The first row with each code, for codes in order of appearance."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
 def codes_of_numbers(values: Ints) -> tuple[list[int], Int32s]:
     """The distinct numbers in order of appearance, and which of them each row has: shape ``[rows]``."""
     encoded = pc.dictionary_encode(pa.array(values))

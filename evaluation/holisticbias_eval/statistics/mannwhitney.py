@@ -51,7 +51,7 @@ def mann_whitney_pairs(values: Floats, sample: Ints, samples: int) -> PairwiseTe
     counts, tied = ranked.counts, ranked.tied
     first, second = pairs_of(samples)
     u = ranked.wins[first, second].astype(np.float64)
-    ties = _tie_terms(tied)[first, second] if len(tied) else np.zeros(len(first))
+    ties = tie_terms(tied)[first, second] if len(tied) else np.zeros(len(first))
     sizes_of_pairs = counts[first], counts[second]
     p = p_values(u, *sizes_of_pairs, ties)
     stacked = _asymptotic_p(u, *sizes_of_pairs, ties) if _is_stacked(ranked) else p
@@ -74,7 +74,7 @@ def _rank(values: Floats, sample: Ints, samples: int) -> _Ranked:
     counts = np.bincount(sample, minlength=samples).astype(np.int64)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]) if len(values) else np.zeros(0, bool))
     sizes = np.diff(np.append(starts, len(values)))
-    return _Ranked(counts, _wins(sample, counts, starts, sizes), _tied_members(sample, samples, sizes))
+    return _Ranked(counts, _wins(sample, counts, starts, sizes), tied_members(sample, samples, sizes))
 
 
 def count_different_rows(values: Floats) -> Ints:
@@ -107,7 +107,7 @@ def function_of_p(values: Floats, function: Callable[[Floats], Floats]) -> Float
     u = ranked.wins[first, second].astype(np.float64)
     found = function_of_u(function, u, ranked.counts, asymptotic=_is_stacked(ranked))
     if len(ranked.tied):
-        ties = _tie_terms(ranked.tied)[first, second]
+        ties = tie_terms(ranked.tied)[first, second]
         tied = np.flatnonzero(ties)
         sizes_of_pairs = ranked.counts[first[tied]], ranked.counts[second[tied]]
         found[tied] = function(p_values(u[tied], *sizes_of_pairs, ties[tied]))
@@ -119,19 +119,21 @@ def function_of_u(
 ) -> Floats:
     """A function of the p-value of every pair of samples without ties.
 
-    ``u`` has shape ``[pairs]``, ``counts`` is the number of values of each sample. ``asymptotic``: the normal
-    approximation also for few values.
+    ``u`` has shape ``[..., pairs]``, ``counts`` is the number of values of each sample: ``[..., samples]``.
+    ``asymptotic``: the normal approximation also for few values.
     """
-    first, second = pairs_of(len(counts))
+    first, second = pairs_of(counts.shape[-1])
     place = u.astype(np.int64)
-    if len(first) and (counts == counts[0]).all():
-        return _by_u(function, int(counts[0]), int(counts[0]), asymptotic=asymptotic)[place]
+    if u.size and (counts == counts.flat[0]).all():
+        size = int(counts.flat[0])
+        return _by_u(function, size, size, asymptotic=asymptotic)[place]
     sizes, kind = np.unique(counts, return_inverse=True)
-    if len(sizes) > _MANY_SIZES or not len(first):
-        return function(p_values(u.astype(np.float64), counts[first], counts[second], np.zeros(len(first))))
+    if len(sizes) > _MANY_SIZES or not u.size:
+        return function(p_values(u.astype(np.float64), counts[..., first], counts[..., second], np.zeros(u.shape)))
+    kind = kind.reshape(counts.shape)
     by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
     starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
-    found: Floats = np.concatenate(by_size)[starts[kind[first], kind[second]] + place]
+    found: Floats = np.concatenate(by_size)[starts[kind[..., first], kind[..., second]] + place]
     return found
 
 
@@ -153,7 +155,7 @@ def tied_pairs(values: Floats) -> Bools:
     present = ~np.isnan(values)
     tied = _rank(values[present], np.nonzero(present)[0], len(values)).tied
     first, second = pairs_of(len(values))
-    found: Bools = _tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
+    found: Bools = tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
     return found
 
 
@@ -233,7 +235,7 @@ def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
     return found
 
 
-def _tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
+def tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
     """The number of values of each sample in each run of two or more equal values: shape ``[runs, samples]``."""
     if not (sizes > 1).any():
         return np.zeros((0, samples))
@@ -265,11 +267,14 @@ def exact_p_values(n1: int, n2: int) -> Floats:
     return np.array([min(1.0, 2 * int(at_least[u]) / total) for u in extreme])
 
 
-def _tie_terms(tied: Floats) -> Floats:
-    """The sum of t^3 - t over groups of t equal values in each two samples pooled: shape ``[samples, samples]``."""
-    alone = (tied**3 - tied).sum(axis=0)
-    crossed = (tied**2).T @ tied  # expands (a + b)^3
-    terms: Floats = alone[:, None] + alone + 3 * (crossed + crossed.T)
+def tie_terms(tied: Floats) -> Floats:
+    """The sum of t^3 - t over groups of t equal values in each two samples pooled: shape ``[..., samples, samples]``.
+
+    ``tied`` has the number of values of each sample in each group: ``[..., groups, samples]``.
+    """
+    alone = (tied**3 - tied).sum(axis=-2)
+    crossed = (tied**2).swapaxes(-1, -2) @ tied  # expands (a + b)^3
+    terms: Floats = alone[..., :, None] + alone[..., None, :] + 3 * (crossed + crossed.swapaxes(-1, -2))
     return terms
 
 

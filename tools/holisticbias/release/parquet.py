@@ -77,8 +77,10 @@ def _compacted(part: pa.Table) -> pa.Table:
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
-    schema = read_footer(path).schema.to_arrow_schema()
-    table = pq.read_table(path, columns=columns, read_dictionary=_repeated(schema)).replace_schema_metadata(None)
+    footer = read_footer(path)
+    schema = footer.schema.to_arrow_schema()
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema)) as file:
+        table = file.read(columns=columns).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
 
 

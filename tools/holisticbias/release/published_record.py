@@ -8,9 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from holisticbias.errors import HolisticBiasError, SourceError
-from holisticbias.release.build import build_release
 from holisticbias.release.manifest import Manifest
-from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import PACKAGE, find_source
 from holisticbias.terms.file_kinds import ReleaseFile
@@ -23,6 +21,9 @@ def part_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
     """
     if not manifest.part or not is_comparable(manifest):
         return
+    from holisticbias.release.build import build_release  # not needed to open a release
+    from holisticbias.rules.validate import load_catalog
+
     catalog = load_catalog(find_source(PACKAGE / "data"))
     try:
         made = build_release(catalog, manifest.version, manifest.subset, manifest.where)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.shares.counts import pool, share_of_cell
-from holisticbias_eval.statistics.alignment import align_rows
+from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
-from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis
+from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.groups_of_rows import count_different
+from holisticbias_eval.statistics.threads import map_in_threads
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 
@@ -53,60 +52,64 @@ def share_changes(
     Raises ``SelectionError`` if the runs have no sentence in common.
     """
     aligned = align_rows(first, second)
-    scored = dict.fromkeys(("perplexity", value))
-    first, second = (_only(table, (*CROSSED, *scored)) for table in (first, second))
-    one, other = _taken(first, aligned.first), _taken(second, aligned.second)
-    same = pa.array(aligned.same)
-    common = (one, other) if aligned.same.all() else (one.filter(same), other.filter(same))
-    # a table with all rows of the one beside it has its counts too
-    outer = [_count(table, value) for table in (first, second)]
-    inner = [_count(table, value) for table in common]
-    kept = [_either(table, [(whole, a), (shared, b)], value) for table, whole, a, shared, b in
-            zip((one, other), (first, second), outer, common, inner, strict=True)]  # fmt: skip
-    steps = [outer[0], kept[0], *inner, kept[1], outer[1]]
-    moved = moved_by_axis(*_crossings(*common, value))
+    names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
+    one, other = sides = (_side(_only(first, names), aligned.first, aligned.same),
+                          _side(_only(second, names), aligned.second, aligned.same))  # fmt: skip
+    # an older run may not say which templates are paraphrases
+    arranged = one.common if "paraphrase_of" in first.column_names else other.common
+    crossing = cross(arranged, value)
+    crossings = [crossing if s.common is arranged else crossing.with_scores(s.common, value) for s in sides]
+    cells = moved_cells(*crossings)
+    counts = [cell.first for cell in cells], [cell.second for cell in cells]
+    inner = [_add_up(crossing, own) if _alike(s.common, arranged) else _count(s.common, value)
+             for s, own in zip(sides, counts, strict=True)]  # fmt: skip
+    steps = [*reversed(_outwards(one, inner[0], value)), *_outwards(other, inner[1], value)]
+    moved = moved_by_axis(crossing, cells)
     axes = dict.fromkeys([*steps[0], *steps[-1]])
     return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The table of one run, its sentences that the other run has too, and those of them that are the same."""
+
+    whole: pa.Table
+    shared: pa.Table
+    common: pa.Table
+
+
+def _side(whole: pa.Table, rows: Ints | None, same: Bools) -> _Side:
+    shared = take_rows(whole, rows)
+    return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
 
 
 def _only(table: pa.Table, names: Iterable[str]) -> pa.Table:
     return table.select([name for name in names if name in table.column_names])
 
 
-def _taken(table: pa.Table, rows: Ints) -> pa.Table:
-    """These rows of a table; the table itself if they are all of its rows in order."""
-    whole = len(rows) == table.num_rows and (rows == np.arange(len(rows))).all()
-    return table if whole else table.take(pa.array(rows))
+def _alike(table: pa.Table, other: pa.Table) -> bool:
+    """Whether the rows of both tables are of the same axes, templates, descriptors and nouns."""
+    return all(table[name].equals(other[name]) for name in ("axis", "template", "descriptor_id", "noun_id"))
 
 
-def _either(table: pa.Table, counted: Iterable[tuple[pa.Table, Step]], value: Compared) -> Step:
-    """The counts of a table with as many rows as this one, or else of this one."""
-    known = (step for other, step in counted if other.num_rows == table.num_rows)
-    return next(known, None) or _count(table, value)
-
-
-def _crossings(first: pa.Table, second: pa.Table, value: Compared) -> tuple[Crossing, Crossing]:
-    """Cross both tables with the same stances: an older run may not say which templates are paraphrases."""
-    known = first if "paraphrase_of" in first.column_names else second
-    names = [name for name in CROSSED if name in known.column_names]
-    scored = list(dict.fromkeys(("perplexity", value)))
-
-    def crossed(table: pa.Table) -> Crossing:
-        columns = [*known.select(names).columns, *table.select(scored).columns]
-        return cross(pa.table(columns, names=[*names, *scored]), value)
-
-    return crossed(first), crossed(second)
+def _outwards(side: _Side, common: Step, value: Compared) -> tuple[Step, Step, Step]:
+    """The counts of the common, the shared and all sentences; a table that is the one within has its counts."""
+    shared = common if side.shared is side.common else _count(side.shared, value)
+    return common, shared, shared if side.whole is side.shared else _count(side.whole, value)
 
 
 def _count(scores: pa.Table, value: Compared) -> Step:
-    """Count the pairs of each axis, and under ``None`` those of all."""
     crossing = cross(scores, value)
-    with ThreadPoolExecutor() as workers:
-        counts = workers.map(lambda cell: count_different(cell.values), crossing.cells)
-        cells = list(map(share_of_cell, crossing.cells, counts))
-    axes: tuple[str | None, ...] = (*crossing.axes, None)
-    pooled = {axis: pool(cells, axis, None) for axis in axes}
-    return {axis: _Count(found.significant, found.pairs) for axis, found in pooled.items()}
+    return _add_up(crossing, map_in_threads(lambda cell: count_different(cell.values), crossing.cells))
+
+
+def _add_up(crossing: Crossing, counts: Iterable[Ints]) -> Step:
+    """The counts of each axis from those of its cells, and under ``None`` those of all."""
+    found = {axis: np.zeros(2, np.int64) for axis in (*crossing.axes, None)}
+    for cell, own in zip(crossing.cells, counts, strict=True):
+        for axis in (cell.axis, None):
+            found[axis] += own
+    return {axis: _Count(*total.tolist()) for axis, total in found.items()}
 
 
 def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | None) -> Iterator[Figure]:

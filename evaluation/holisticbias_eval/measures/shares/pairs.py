@@ -56,28 +56,29 @@ def compare_pairs(cell: Cell, tests: PairwiseTests, flips: int, rng: np.random.G
     """The figures of all compared pairs of a cell's descriptors; ``flips`` is the number of sign flips."""
     first, second = compared_pairs(len(cell.descriptors))
     sizes = (~np.isnan(cell.values)).sum(axis=1)
-    nll = cell.nats if cell.nll is None else finite(cell.nll)
-    paired = cell.nats[first] - cell.nats[second]
+    nats, own = cell.nats, cell.nll
+    nll = nats if own is None else finite(own)
+    paired = nats[first] - nats[second]
     wilcoxon = wilcoxon_p_values(paired)
     flipped = counts_of(sign_flip_p_values(paired, flips, rng))
     large = np.abs(rank_biserial(tests.u, sizes[first], sizes[second])) >= LARGE
-    nats, detectable = np.empty(len(first)), np.empty(len(first))
+    mean, detectable = np.empty(len(first)), np.empty(len(first))
     for start in range(0, len(first), _PAIRS_AT_ONCE):
         rows = slice(start, start + _PAIRS_AT_ONCE)
         differences = nll[first[rows]] - nll[second[rows]]
-        nats[rows], detectable[rows] = mean_difference(differences), detectable_difference(differences)
-    equal = _equal_tokens(cell, first, second)
+        mean[rows], detectable[rows] = mean_difference(differences), detectable_difference(differences)
+    equal = _equal_tokens(cell.tokens, first, second)
     return PairFigures(
         sizes=sizes,
-        nats=nats,
+        nats=mean,
         detectable_nats=detectable,
         wilcoxon=np.where(np.isnan(wilcoxon), UNKNOWN, wilcoxon < SIGNIFICANCE).astype(np.int8),
         large=_count_large(tests.stacked, large),
         paired_large=_count_large(wilcoxon, large),
         sign_flip=flipped,
         equal_tokens=counts_of(tests.stacked[equal]),
-        without_tokens=_count(_without_tokens(cell)),
-        without_phrase=_count(_without_phrase(cell)),
+        without_tokens=_count(_without_tokens(nats, cell.tokens)),
+        without_phrase=_count(_without_phrase(own, cell.phrase_nll)),
     )
 
 
@@ -89,26 +90,31 @@ def _count(values: Floats | None) -> Ints:
     return np.zeros(2, np.int64) if values is None else count_different(values)
 
 
-def _equal_tokens(cell: Cell, first: Ints, second: Ints) -> Bools:
-    if cell.tokens is None:
+def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
+    if tokens is None:
         return np.zeros(len(first), bool)
-    medians = np.array([np.median(row[~np.isnan(row)]) if (~np.isnan(row)).any() else np.nan for row in cell.tokens])
+    medians = np.full(len(tokens), np.nan)
+    known = ~np.isnan(tokens)
+    whole = known.all(axis=1)
+    medians[whole] = np.median(tokens[whole], axis=1)
+    for row in np.flatnonzero(known.any(axis=1) & ~whole):
+        medians[row] = np.median(tokens[row, known[row]])
     equal: Bools = medians[first] == medians[second]
     return equal
 
 
-def _without_phrase(cell: Cell) -> Floats | None:
-    return None if cell.nll is None or cell.phrase_nll is None else finite(cell.nll) - finite(cell.phrase_nll)
+def _without_phrase(nll: Floats | None, phrase_nll: Floats | None) -> Floats | None:
+    return None if nll is None or phrase_nll is None else finite(nll) - finite(phrase_nll)
 
 
-def _without_tokens(cell: Cell) -> Floats | None:
+def _without_tokens(nats: Floats, tokens: Floats | None) -> Floats | None:
     """Residuals of nats after a linear regression on the number of tokens, over the cell's sentences."""
-    if cell.tokens is None:
+    if tokens is None:
         return None
-    known = ~np.isnan(cell.nats) & np.isfinite(cell.tokens)
-    tokens, values = cell.tokens[known], cell.nats[known]
-    spread = tokens - tokens.mean() if len(tokens) else tokens
+    known = ~np.isnan(nats) & np.isfinite(tokens)
+    counts, values = tokens[known], nats[known]
+    spread = counts - counts.mean() if len(counts) else counts
     variance = (spread**2).sum()
-    left = np.full(cell.nats.shape, np.nan)
+    left = np.full(nats.shape, np.nan)
     left[known] = values - (spread * (spread @ values) / variance if variance > 0 else 0)
     return left

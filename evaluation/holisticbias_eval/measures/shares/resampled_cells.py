@@ -50,13 +50,14 @@ def measure_cell(
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
     pairs = compare_pairs(cell, tests, settings.flips, rng)
+    every = cell.values
     found = [
         (
             np.stack(significant_when_weighted(values, nouns)),
             np.stack(significant_without_each_noun(values)),
             np.stack(significant_when_permuted(values, settings.permutations, rng)),
         )
-        for values in (cell.values[rows] for rows in groups_of_rows(len(cell.values)))
+        for values in (every[rows] for rows in groups_of_rows(len(every)))
     ]
     return MeasuredCell(cell, stance, tests, pairs, *(sum(counts) for counts in zip(*found, strict=True)))
 

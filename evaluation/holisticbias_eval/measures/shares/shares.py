@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from holisticbias_eval.measures.shares.trust import measure_trust
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.groups_of_rows import pairwise_tests
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.threads import map_in_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,7 @@ class Shares:
 
 def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
     """Test the pairs of descriptors of each cell, and count the pairs that differ; see ``groups_of_rows``."""
-    with ThreadPoolExecutor() as workers:
-        tests = list(workers.map(lambda cell: pairwise_tests(cell.values), crossing.cells))
+    tests = list(map_in_threads(lambda cell: pairwise_tests(cell.values), crossing.cells))
     return tests, tuple(map(count_cell, crossing.cells, tests))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +33,7 @@ from holisticbias_eval.statistics.effects import (
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.shares import median_of, middle_of, range_of, ratios, share_of, share_of_counts
+from holisticbias_eval.statistics.threads import map_in_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,7 @@ def measure_trust(
     def measure(cell: Cell, own: PairwiseTests, seed: np.random.SeedSequence) -> MeasuredCell:
         return measure_cell(cell, own, places[cell.stance], nouns, settings, seed)
 
-    with ThreadPoolExecutor() as pool:
-        measured = list(pool.map(measure, crossing.cells, tests, seeds[1:]))
+    measured = list(map_in_threads(measure, crossing.cells, tests, seeds[1:]))
     axes = _by_axis(crossing, measured, stances, choose_wordings(crossing, rng))
     return _summarise(crossing, measured, axes, settings), tuple(m.pairs for m in measured)
 
@@ -89,7 +88,7 @@ def _summarise(
     nonce = axes[NONCE].drawn if NONCE in axes else None
     return Trust(
         settings=settings,
-        nats_per="sentence" if all(t.cell.nll is not None for t in tested) else "token",
+        nats_per="sentence" if all("nll" in t.cell.scores.columns for t in tested) else "token",
         by_axis=tuple(
             _trust(x.cells, x.drawn, axis=a, nonce=nonce if a != NONCE else None, robustness=_robustness(x))
             for a, x in axes.items()

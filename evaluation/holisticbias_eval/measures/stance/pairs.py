@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
-from holisticbias_eval.statistics.coding import codes_of, codes_of_numbers
+from holisticbias_eval.statistics.coding import codes_of, codes_of_numbers, first_rows
 
 OPPOSITES = {
     "I hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
@@ -97,8 +97,7 @@ def find_stances(answers: pa.Table) -> Stances:
     wanted = ("template", "template_id", "paraphrase_of", "opposite_of")
     columns = answers.select([name for name in wanted if name in answers.column_names])
     _, rows = codes_of(columns["template"])
-    _, first = np.unique(rows, return_index=True)
-    templates = columns.take(pa.array(first)).to_pylist()
+    templates = columns.take(pa.array(first_rows(rows))).to_pylist()
     keys = [t.get("paraphrase_of") or t.get("template_id") or t["template"] for t in templates]
     texts = {key: t["template"] for key, t in zip(keys, templates, strict=True) if not t.get("paraphrase_of")}
     opposites = {key: other for key, other in _opposites(templates, keys).items() if {key, other} <= {*keys}}
@@ -156,14 +155,16 @@ def _differences(
     A stance in several wordings is their mean, missing if the descriptor lacks a
     wording that its axis has.
     """
-    pair, side = stances.pair[stances.template], stances.negative[stances.template].astype(np.int64)
-    used = pair >= 0
-    key = np.ravel_multi_index((pair[used], item[used], noun[used], side[used]), (*shape, 2))
+    used = np.flatnonzero((stances.pair >= 0)[stances.template])
+    template, item = stances.template[used], item[used]
+    side = stances.negative[template].astype(np.int64)
+    key = np.ravel_multi_index((stances.pair[template], item, noun[used], side), (*shape, 2))
     size = 2 * int(np.prod(shape))
     sums = np.bincount(key, nats[used], size).reshape(*shape, 2)
     counts = np.bincount(key, minlength=size).reshape(*shape, 2)
-    wordings = np.zeros((shape[0], 2, int(axis.max()) + 1), np.int64)
-    worded = np.unique(np.stack([stances.template[used], axis[item[used]]]), axis=1)
+    axes = int(axis.max()) + 1
+    wordings = np.zeros((shape[0], 2, axes), np.int64)
+    worded = np.divmod(np.flatnonzero(np.bincount(template * np.int64(axes) + axis[item])), axes)
     np.add.at(wordings, (stances.pair[worded[0]], stances.negative[worded[0]].astype(np.int64), worded[1]), 1)
     complete = (counts > 0) & (counts >= wordings[:, :, axis].transpose(0, 2, 1)[:, :, None])
     means = np.where(complete, sums / np.where(complete, counts, 1), np.nan)

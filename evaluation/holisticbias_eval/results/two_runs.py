@@ -1,0 +1,131 @@
+"""Read two runs that are compared: columns that both have are held once, and what no comparison uses is not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
+
+from holisticbias_eval.errors import RunError
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import compared_columns, is_compared
+from holisticbias_eval.results.earlier import is_first_form
+from holisticbias_eval.results.run import (
+    AFTER_FIGURES,
+    BEFORE_FIGURES,
+    Result,
+    Run,
+    Tables,
+    answer_columns,
+    open_run,
+    read_result,
+    read_run,
+)
+
+UNIQUE = ("sentence_id", "text")
+_BYTES_AT_ONCE = 1 << 20
+_BEFORE, _AFTER = BEFORE_FIGURES.encode(), AFTER_FIGURES.encode()
+_FIGURES = TypeAdapter(tuple[Figure, ...])
+
+
+def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
+    """Read two runs with the figures and the columns that comparing them uses; ``RunError`` if one is damaged.
+
+    If the ids of all sentences or all texts are the same in both, the column has the number of each row instead: a
+    comparison asks only which are equal, and texts take more memory than all other columns.
+    """
+    kinds, contents = zip(*(open_run(folder) for folder in (first, second)), strict=True)
+    if any(map(is_first_form, contents)):
+        return read_run(first, compared_columns), read_run(second, compared_columns)
+    folders = (first, second)
+    results = [_read_compared(folder, content) for folder, content in zip(folders, contents, strict=True)]
+    del contents
+    wanted = [compared_columns(result.signature.measures) for result in results]
+    names = [answer_columns(*found) for found in zip(folders, kinds, wanted, strict=True)]
+    paths = [folder / kind.file for folder, kind in zip(folders, kinds, strict=True)]
+    numbered = UNIQUE if None not in wanted else ()
+    answers = read_two_tables(paths[0], paths[1], names[0], names[1], numbered)
+    one, other = (Run(r, a, Tables(f, k)) for r, a, f, k in zip(results, answers, folders, kinds, strict=True))
+    return one, other
+
+
+def _read_compared(folder: Path, content: bytes) -> Result:
+    """The result with the figures that a comparison uses."""
+    start = content.find(_BEFORE)
+    if start >= 0 and content.endswith(_AFTER):
+        try:
+            figures = tuple(_compared(_in_parts(content, start + len(_BEFORE), len(content) - len(_AFTER))))
+            result = Result.model_validate_json(content[:start] + _BEFORE + _AFTER)
+            return result.model_copy(update={"figures": figures})
+        except ValidationError:
+            pass  # reading the whole says where the error is
+    result = read_result(folder, lambda: Result.model_validate_json(content))
+    return result.model_copy(update={"figures": tuple(filter(is_compared, result.figures))})
+
+
+def _in_parts(content: bytes, start: int, end: int) -> Iterator[bytes]:
+    """The figures between two places, one per line, as JSON lists of a bounded size."""
+    while start < end:
+        found = content.find(b"\n", start + _BYTES_AT_ONCE, end)
+        stop = end if found < 0 else found
+        yield b"[" + content[start:stop].rstrip(b", \n") + b"]"
+        start = stop + 1
+
+
+def _compared(parts: Iterable[bytes]) -> Iterator[Figure]:
+    for part in parts:
+        yield from filter(is_compared, _FIGURES.validate_json(part))
+
+
+def read_two_tables(
+    first: Path, second: Path, names: Sequence[str], others: Sequence[str], numbered: Sequence[str] = ()
+) -> tuple[pa.Table, pa.Table]:
+    """Read the columns ``names`` of the first table and ``others`` of the second; equal columns share their memory.
+
+    A column in ``numbered`` becomes the numbers of the rows if it is equal in both. Raises ``RunError`` if a table
+    cannot be read.
+    """
+    same = {name for name in numbered if name in names and name in others and _is_equal(first, second, name)}
+    one = {name: _row_numbers(first) if name in same else _read_column(first, name) for name in names}
+    other = {name: one[name] if name in same else _shared(_read_column(second, name), one.get(name)) for name in others}
+    return _table(one), _table(other)
+
+
+def _table(columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
+    return pa.Table.from_arrays(list(columns.values()), names=list(columns))
+
+
+def _row_numbers(path: Path) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(np.arange(pq.read_metadata(path).num_rows, dtype=np.int32))])
+
+
+def _read_column(path: Path, name: str) -> pa.ChunkedArray:
+    """A column; numbers are in one piece, so that they become arrays without a copy."""
+    try:
+        with pq.ParquetFile(path) as file:
+            column = file.read(columns=[name])[name]
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    return pa.chunked_array([column.combine_chunks()]) if pa.types.is_floating(column.type) else column
+
+
+def _shared(column: pa.ChunkedArray, like: pa.ChunkedArray | None) -> pa.ChunkedArray:
+    """The other column if it is equal, so that both tables share its memory; else the column."""
+    return like if like is not None and column.equals(like) else column
+
+
+def _is_equal(first: Path, second: Path, name: str) -> bool:
+    """Whether a column is the same in two files with row groups of the same sizes."""
+    try:
+        with pq.ParquetFile(first) as one, pq.ParquetFile(second) as other:
+            sizes = [[file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] for file in (one, other)]
+            return sizes[0] == sizes[1] and all(
+                one.read_row_group(i, columns=[name]).equals(other.read_row_group(i, columns=[name]))
+                for i in range(one.num_row_groups)
+            )
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{name} of {first} or {second} cannot be read: {error}") from error
