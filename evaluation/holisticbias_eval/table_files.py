@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import ScoresError
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
@@ -61,8 +61,7 @@ def _read(path: Path, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table:
         return _read_csv(path, types)
     if kind == ".jsonl":
         return _read_lines(path)
-    with pq.ParquetFile(path) as file:
-        return file.read()
+    return check_parquet(path).read()
 
 
 def _read_csv(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
@@ -91,7 +90,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 row = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 raise ScoresError(f"{path}:{number}: it is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise ScoresError(f"{path}:{number}: it is not a JSON object")

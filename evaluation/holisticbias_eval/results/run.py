@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -12,15 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
+from holisticbias.release.bounded import check_parquet
+from holisticbias.release.file_limits import require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.results.answer_columns import answers_problem
 from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
 REPORT = "report.html"
+_LARGEST = 1_000_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +170,12 @@ def read_run(folder: Path, columns: Columns = lambda _: None, like: Run | None =
     content = _read_bytes(folder / RESULT)
     tables = _Tables(folder, answers)
     if not is_first_form(content):
-        result = _checked(folder, lambda: Result.model_validate_json(content))
+        result = _finite(folder, _checked(folder, lambda: Result.model_validate_json(content)))
         known = None if like is None else like.answers
         return Run(result, _read_answers(folder, answers, columns(result.signature.measures), known), tables)
     scores = perplexity_per_token(_read_answers(folder, answers))
     earlier = _checked(folder, lambda: read_earlier_result(content, scores))
-    return Run(_checked(folder, lambda: Result.model_validate(earlier)), scores, tables)
+    return Run(_finite(folder, _checked(folder, lambda: Result.model_validate(earlier))), scores, tables)
 
 
 def read_signature(folder: Path) -> Signature:
@@ -192,16 +198,31 @@ def _checked(folder: Path, read: Callable[[], T]) -> T:
         ) from error
 
 
+def _finite(folder: Path, result: Result) -> Result:
+    """The result; raises ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
+    for figure in result.figures:
+        ends = [end for one in (figure.interval, figure.floor_interval) if one for end in (one.low, one.high)]
+        if not all(map(isfinite, (figure.value or 0, figure.floor or 0, figure.p_value or 0, *ends))):
+            raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
+    return result
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return require_file(path, _LARGEST).read_bytes()
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+def _read_table(path: Path) -> pa.Table:
+    with _reading(path):
+        return check_parquet(path).read()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        return pq.read_table(path, columns=columns)
+        yield
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
 
@@ -211,18 +232,25 @@ def _read_answers(
 ) -> pa.Table:
     """Read the table of answers, or these of its columns; columns equal to those of ``like`` are shared with it."""
     path = folder / answers.file
-    try:
-        names = pq.read_schema(path).names
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+    with _reading(path):
+        file, names = check_parquet(path), pq.read_schema(path).names
     of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     chosen = names if columns is None else [name for name in names if name in columns]
-    if like is None:
-        return _read_table(path, chosen)
-    return pa.table({name: shared_column(_read_table(path, [name])[name], name, like) for name in chosen})
+    with _reading(path):
+        if like is None:
+            return _checked_answers(path, file.read(chosen))
+        tables = ((name, _checked_answers(path, file.read([name]))) for name in chosen)
+        return pa.table({name: shared_column(table[name], name, like) for name, table in tables})
+
+
+def _checked_answers(path: Path, answers: pa.Table) -> pa.Table:
+    problem = answers_problem(answers)
+    if problem is not None:
+        raise RunError(f"{path}: {problem}; evaluate again")
+    return answers
 
 
 def shared_column(column: pa.ChunkedArray, name: str, like: pa.Table) -> pa.ChunkedArray:

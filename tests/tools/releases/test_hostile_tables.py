@@ -120,17 +120,17 @@ def test_a_bomb(build: Build, bomb: str) -> None:
     assert_found(folder, "sentences", expected)
 
 
-@pytest.mark.parametrize("place", range(0, 400, 7))
-def test_a_damaged_page(build: Build, place: int) -> None:
-    """A page whose header is damaged is an error of the file, whatever the damage."""
+def test_a_damaged_page(build: Build) -> None:
+    """A page whose header is damaged is an error of the file, and no other exception, whatever the damage."""
     path = build() / "data/nouns.parquet"
-    content = bytearray(path.read_bytes())
-    content[4 + place] ^= 0xFF
-    path.write_bytes(content)
-    try:
-        check_parquet(path).read()
-    except (OSError, pa.ArrowException) as error:
-        assert str(error)
+    content, refused = path.read_bytes(), 0
+    for place in range(4, 400, 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            check_parquet(path).read()
+        except (OSError, pa.ArrowException):
+            refused += 1
+    assert refused > 10
 
 
 def without(name: str) -> Change:
