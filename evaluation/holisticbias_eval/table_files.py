@@ -14,6 +14,7 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import ScoresError
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
+_MOST_COLUMNS = 1_000
 _CHARACTERS = 1 << 20
 _BLOCK = 1 << 26  # bytes: a row of CSV must fit
 
@@ -77,9 +78,11 @@ def _read_lines(path: Path) -> pa.Table:
     """JSON lines: one object per line, whose keys need not be the same."""
     rows = list(_objects(path))
     names = list(dict.fromkeys(name for row in rows for name in row))
+    if len(names) > _MOST_COLUMNS:
+        raise ScoresError(f"{path} has {len(names):,} different keys; at most {_MOST_COLUMNS:,} are read")
     try:
         return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-    except (pa.ArrowException, UnicodeEncodeError) as error:
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
 
 

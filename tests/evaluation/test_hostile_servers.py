@@ -60,6 +60,11 @@ def endless_chunks(connection: socket.socket, request: bytes) -> None:
         connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
 
 
+def many_values(connection: socket.socket, request: bytes) -> None:
+    body = b'{"choices":[' + b"[]," * 300_000 + b"[]]}"
+    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+
+
 def echo(connection: socket.socket, request: bytes) -> None:
     connection.sendall(b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
 
@@ -154,6 +159,13 @@ def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000_000
+
+
+def test_an_answer_with_too_many_values(serve: Serve) -> None:
+    """Each value may be an error of the form of the answer, and all errors are kept."""
+    client = ServerClient(serve(many_values), ApiOptions(retries=0))
+    with pytest.raises(ModelError, match="an answer has more than 500,000 values"):
+        client.post("completions", {})
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "a\x00b"])

@@ -19,6 +19,7 @@ from holisticbias_eval.remote.key import KEY_VARIABLE, read_key, without_key
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
 _REDIRECTS = 3
+_MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class ServerClient:
             raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
         if len(content) > self._options.largest:
             raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
+        if (
+            sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
+        ):
+            raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
         if status in {401, 403}:
             wanted = (
                 f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
