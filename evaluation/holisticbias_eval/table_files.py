@@ -9,11 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet as pq
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import ScoresError
 
 SUFFIXES = (".csv", ".jsonl", ".parquet")
+_MOST_COLUMNS = 1_000
 _CHARACTERS = 1 << 20
 _BLOCK = 1 << 26  # bytes: a row of CSV must fit
 
@@ -61,8 +62,7 @@ def _read(path: Path, kind: str, types: Mapping[str, pa.DataType]) -> pa.Table:
         return _read_csv(path, types)
     if kind == ".jsonl":
         return _read_lines(path)
-    with pq.ParquetFile(path) as file:
-        return file.read()
+    return check_parquet(path).read()
 
 
 def _read_csv(path: Path, types: Mapping[str, pa.DataType]) -> pa.Table:
@@ -78,9 +78,11 @@ def _read_lines(path: Path) -> pa.Table:
     """JSON lines: one object per line, whose keys need not be the same."""
     rows = list(_objects(path))
     names = list(dict.fromkeys(name for row in rows for name in row))
+    if len(names) > _MOST_COLUMNS:
+        raise ScoresError(f"{path} has {len(names):,} different keys; at most {_MOST_COLUMNS:,} are read")
     try:
         return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-    except (pa.ArrowException, UnicodeEncodeError) as error:
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError) as error:
         raise ScoresError(f"{path} cannot be read as a table: {' '.join(str(error).split())[:200]}") from error
 
 
@@ -91,7 +93,7 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
                 continue
             try:
                 row = json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
+            except (ValueError, RecursionError) as error:
                 raise ScoresError(f"{path}:{number}: it is not JSON: {error}") from error
             if not isinstance(row, dict):
                 raise ScoresError(f"{path}:{number}: it is not a JSON object")

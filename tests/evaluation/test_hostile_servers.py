@@ -9,6 +9,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
 
 import pytest
 
@@ -43,8 +44,13 @@ def long_wait(connection: socket.socket, request: bytes) -> None:
     connection.sendall(b"HTTP/1.1 429 Too Many\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n")
 
 
+@cache
+def compressed() -> bytes:
+    return gzip.compress(b" " * 200_000_000, 1)
+
+
 def gzip_bomb(connection: socket.socket, request: bytes) -> None:
-    body = gzip.compress(b" " * 200_000_000, 1)
+    body = compressed()
     connection.sendall(HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
 
 
@@ -52,6 +58,11 @@ def endless_chunks(connection: socket.socket, request: bytes) -> None:
     connection.sendall(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
     while True:
         connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+
+
+def many_values(connection: socket.socket, request: bytes) -> None:
+    body = b'{"choices":[' + b"[]," * 300_000 + b"[]]}"
+    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
 
 def echo(connection: socket.socket, request: bytes) -> None:
@@ -65,6 +76,19 @@ def echo_with_success(connection: socket.socket, request: bytes) -> None:
 def escapes(connection: socket.socket, request: bytes) -> None:
     body = "\x1b[2J\u202eoops\r\n".encode() * 20
     connection.sendall(b"HTTP/1.1 418 No\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+
+def redirect(place: bytes) -> Reply:
+    def reply(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 307 Moved\r\nLocation: " + place + b"\r\nContent-Length: 0\r\n\r\n")
+
+    return reply
+
+
+def endless_redirect(connection: socket.socket, request: bytes) -> None:
+    connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    while True:
+        connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
 
 
 def not_http(connection: socket.socket, request: bytes) -> None:
@@ -111,10 +135,14 @@ def serve() -> Iterator[Serve]:
         (endless_chunks, "an answer is longer than 100,000 bytes"),
         (not_http, "does not answer"),
         (escapes, "answers with 418"),
+        (redirect(b"http://["), "does not answer"),
+        (redirect(b"file:///etc/passwd"), "does not answer"),
+        (endless_redirect, "does not answer: no answer within 0.6 seconds"),
     ],
 )
 def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
     """Neither time nor memory is the server's to decide."""
+    compressed()  # takes longer than a request may
     client = ServerClient(serve(reply), LIMITS)
     with pytest.raises(ModelError, match=expected) as raised:
         client.post("completions", {})
@@ -123,14 +151,21 @@ def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
 
 def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:
     """A body of 200 MB after decompression takes no more memory than the longest answer and some buffers."""
-    address = serve(gzip_bomb)
-    client = ServerClient(address, ApiOptions(retries=0, largest=1_000_000))
+    compressed()
+    client = ServerClient(serve(gzip_bomb), ApiOptions(retries=0, largest=1_000_000))
     tracemalloc.start()
     with pytest.raises(ModelError, match="longer than"):
         client.post("completions", {})
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 210_000_000  # the server, in this process, holds the body before compression
+    assert peak < 20_000_000
+
+
+def test_an_answer_with_too_many_values(serve: Serve) -> None:
+    """Each value may be an error of the form of the answer, and all errors are kept."""
+    client = ServerClient(serve(many_values), ApiOptions(retries=0))
+    with pytest.raises(ModelError, match="an answer has more than 500,000 values"):
+        client.post("completions", {})
 
 
 @pytest.mark.parametrize("key", ["two words", "line\nbreak", "schlüssel", "a\x00b"])
@@ -178,6 +213,7 @@ def test_a_refused_key(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
         ('{"a": "sk-a\\/very+secret=key"}', '{"a": "[key]"}'),
         ("sk-a%2Fvery%2Bsecret%3Dkey sk-a/very%2Bsecret%3Dkey", "[key] [key]"),
         ("sk-a", "sk-a"),
+        ("SK-A/Very+Secret=Key", "[key]"),
     ],
 )
 def test_forms_of_a_key(content: str, expected: str) -> None:
@@ -190,12 +226,47 @@ def test_a_short_key_is_an_ordinary_word() -> None:
     assert without_key(b"none of them", "none") == b"none of them"
 
 
-@pytest.mark.parametrize("address", ["http://user:password@127.0.0.1/v1", "http://user@127.0.0.1/v1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:password@127.0.0.1/v1",
+        "http://user@127.0.0.1/v1",
+        "HTTP://user:password@127.0.0.1/v1",
+        "ftp://user:password@127.0.0.1/v1",
+        "user:password@127.0.0.1/v1",
+        "http://127.0.0.1/v1?key=password",
+        "http://127.0.0.1/v1#password",
+    ],
+)
 def test_no_key_in_the_address(address: str) -> None:
     """Addresses are recorded, so they may not hold a password; the message does not show it."""
     with pytest.raises(ModelError, match="leave the key out") as raised:
         ServerClient(address, LIMITS)
     assert "password" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://[password", "http://", "http:///v1", "localhost:8000", "http://h:99999999"]
+)
+def test_no_address(address: str) -> None:
+    """One line says what an address looks like; one that cannot be read is not shown."""
+    with pytest.raises(ModelError, match="it must start with http:// or https:// and the name of a host") as raised:
+        ServerClient(address, LIMITS)
+    assert "password" not in str(raised.value)
+
+
+def test_the_key_stays_with_its_server(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another host, to which the server redirects, does not get it."""
+    seen: list[bytes] = []
+
+    def record(connection: socket.socket, request: bytes) -> None:
+        seen.append(request)
+        connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
+
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    assert ServerClient(serve(redirect(serve(record).encode())), LIMITS).post("completions", {}) == b"{}"
+    assert len(seen) == 1
+    assert KEY.encode() not in seen[0]
 
 
 def test_a_server_without_tls(serve: Serve) -> None:

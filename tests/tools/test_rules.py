@@ -152,6 +152,14 @@ def test_link_to_itself_is_a_finding(copy: Path) -> None:
     assert [(f.rule, f.path) for f in validate_paths([copy / "nouns"])] == [("unreadable", "nouns/loop.yaml")]
 
 
+def test_a_folder_that_is_a_link_to_elsewhere_is_a_finding(copy: Path, tmp_path: Path) -> None:
+    """Its files are not read, which would otherwise pass for a folder without terms."""
+    (copy / "descriptors").rename(tmp_path / "elsewhere")
+    (copy / "descriptors").symlink_to(tmp_path / "elsewhere")
+    found = validate_paths([copy])
+    assert {f.rule for f in found if f.path.endswith("elsewhere/age.yaml")} == {"unreadable"}
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder, refuse_target
+from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.splitting import SCHEMA, Split, SplitSettings, split_examples
@@ -71,7 +72,7 @@ def read_part(folder: Path, part: str) -> pa.Table:
     """One part of a split: train, validation or test. Raises ``CorpusError``."""
     path = folder / f"{part}.parquet"
     try:
-        table = pq.read_table(path)
+        table = check_parquet(path).read()
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise CorpusError(f"{path} cannot be read: {reason}; make the split again with holisticbias split") from error

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from holisticbias_eval.arrays import Bools, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.models.tokenizers import tokenizer_digest
+from holisticbias_eval.models.tokenizers import tokenizer_digest, tokenizer_errors
 
 _BATCH = 8192
 
@@ -80,7 +80,8 @@ class TextEncoder:
         if getattr(tokenizer, "is_fast", False):
             from tokenizers import Tokenizer
 
-            self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+            with tokenizer_errors():
+                self._fast = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
             self._fast.no_padding()
             self._fast.no_truncation()
         self.digest = tokenizer_digest(tokenizer)
@@ -124,9 +125,11 @@ class TextEncoder:
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
         if self._fast is None:
-            return _tokens(self._slow(list(texts), add_special_tokens=False)["input_ids"])
+            with tokenizer_errors():
+                return _tokens(self._slow(list(texts), add_special_tokens=False)["input_ids"])
         encode = self._fast.encode_batch if offsets else self._fast.encode_batch_fast
-        encodings = encode(list(texts), add_special_tokens=False)
+        with tokenizer_errors():
+            encodings = encode(list(texts), add_special_tokens=False)
         tokens = _tokens([e.ids for e in encodings])
         if not offsets:
             return tokens

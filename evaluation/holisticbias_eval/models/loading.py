@@ -15,6 +15,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.config_limits import check_config
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.models.source import Source, describe_gguf, find_source
+from holisticbias_eval.models.tokenizers import is_failure, tried
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +62,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     load = partial(_load_weights, name, auto_class, source)
     model = load("float32")
     auto = transformers.AutoTokenizer
-    tokenizer = _load(name, "tokenizer", lambda: auto.from_pretrained(source.place, **source.options))
+    tokenizer = _load(name, "tokenizer", lambda: tried(auto.from_pretrained(source.place, **source.options)))
     vocabulary = model.get_input_embeddings().num_embeddings
     # from GGUF, transformers may add special tokens that the model lacks; no text contains them
     tokens = tokenizer.vocab_size if source.file else len(tokenizer)
@@ -108,11 +109,13 @@ def _load(name: str, what: str, load: Any) -> Any:
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
     try:
         return load()
-    except Exception as error:
+    except BaseException as error:
+        if not is_failure(error):
+            raise
         raise ModelError(f"{name}: the {what} cannot be loaded: {_reason(error)}") from error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if "trust_remote_code" in text or "custom code" in text:
         return "it needs its own code, which is never run here"

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.gguf_header import check_header
 
 GGUF = ".gguf"
 
@@ -79,6 +80,7 @@ def _gguf_file(path: Path) -> Source:
         raise ModelError(f"{path} is not a GGUF file: give a model's folder, a GGUF file or a Hub repository")
     if not find_spec("gguf") or not find_spec("accelerate"):
         raise ModelError("reading GGUF files needs two more packages: pip install 'holisticbias[gguf]'")
+    check_header(path)
     options = {"trust_remote_code": False, "local_files_only": True, "gguf_file": path.name}
     return Source(str(path.parent), options, path)
 

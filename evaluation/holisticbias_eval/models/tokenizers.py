@@ -4,7 +4,42 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from holisticbias_eval.errors import ModelError
+
+_TRIAL = "The quick brown fox jumps over the lazy dog's 12 é, \u2603 and \u6f22.\n"
+_MOST_TOKENS = 20  # per character of a text; the bytes of one make four
+_PANIC = "PanicException"
+"""What Rust raises for a tokenizer that it cannot use; no subclass of ``Exception``."""
+
+
+@contextmanager
+def tokenizer_errors() -> Iterator[None]:
+    """Turn any error of a tokenizer into a ``ModelError``: its file may come from anybody."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise ModelError(f"the tokenizer cannot be used: {' '.join(str(error).split())[:200]}") from error
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether an exception is an error of a library, not a wish to stop."""
+    return isinstance(error, Exception) or type(error).__name__ == _PANIC
+
+
+def tried(tokenizer: Any) -> Any:
+    """The tokenizer, after it has read a text with rare characters: some fail only then.
+
+    Raises ``ValueError`` if it makes a long list of tokens of a short text.
+    """
+    if len(tokenizer(_TRIAL)["input_ids"]) > _MOST_TOKENS * len(_TRIAL):
+        raise ValueError("it makes a text much longer")
+    return tokenizer
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
@@ -18,8 +53,9 @@ def tokenizer_digest(tokenizer: Any) -> str:
 
 def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
     """The tokens that a tokenizer puts before and after a text; ``argument`` may be ``text_target``, for a label."""
-    bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
-    full = tokenizer(**{argument: "a"})["input_ids"]
+    with tokenizer_errors():
+        bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
+        full = tokenizer(**{argument: "a"})["input_ids"]
     for i in range(len(full) - len(bare) + 1):
         if full[i : i + len(bare)] == bare:
             return list(full[:i]), list(full[i + len(bare) :])

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import ScoresError
 
 ROUNDING = 1e-6
@@ -36,12 +37,11 @@ def read_columns(path: Path, choose: Choice) -> pa.Table:
 
 
 def _parquet(path: Path, choose: Choice) -> pa.Table:
-    with pq.ParquetFile(path) as file:
-        found = file.schema_arrow.names
-        texts, numbers = choose(found)
-        columns = [*texts, *numbers]
-        _refuse_repeated(path, found, columns)
-        return file.read(columns)
+    file, found = check_parquet(path), pq.read_schema(path).names
+    texts, numbers = choose(found)
+    columns = [*texts, *numbers]
+    _refuse_repeated(path, found, columns)
+    return file.read(columns)
 
 
 def _csv(path: Path, choose: Choice) -> pa.Table:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from holisticbias.errors import ReleaseError
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.release import Release
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import with_stances
@@ -42,7 +42,7 @@ def read_shards(release: Release) -> Iterator[pa.Table]:
 def _read(release: Release, file: str) -> pa.Table:
     path = (release.folder or Path()) / file
     try:
-        return pq.read_table(path, columns=list(_COLUMNS), read_dictionary=list(_COLUMNS[1:]))
+        return check_parquet(path).read(_COLUMNS, encoded=_COLUMNS[1:])
     except (OSError, pa.ArrowException) as error:
         raise ReleaseError(f"{path} cannot be read: {error}") from error
 

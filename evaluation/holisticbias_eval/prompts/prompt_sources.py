@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.source import file_sha256
@@ -143,9 +143,8 @@ def _rows(file: Path, repo: str) -> Sequence[Mapping[str, Any]]:
     """The rows of a file of JSON lines, of one JSON list, or of Parquet."""
     try:
         if file.suffix == ".parquet":
-            with pq.ParquetFile(file) as table:
-                found: list[Mapping[str, Any]] = table.read().to_pylist()
-                return found
+            found: list[Mapping[str, Any]] = check_parquet(file).read().to_pylist()
+            return found
         text = file.read_text("utf-8")
         rows = (
             json.loads(text)

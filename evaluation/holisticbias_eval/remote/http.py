@@ -19,6 +19,7 @@ from holisticbias_eval.remote.key import KEY_VARIABLE, read_key, without_key
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
 _REDIRECTS = 3
+_MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,7 @@ class ServerClient:
     """Posts requests to one server. May be used from several threads."""
 
     def __init__(self, base: str, options: ApiOptions) -> None:
-        if not base.startswith(("http://", "https://")):
-            raise ModelError(f"{base!r} is not the address of a server: it must start with http:// or https://")
-        if urlsplit(base).username is not None:
-            raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
-        self.base = base.rstrip("/")
+        self.base = _checked_address(base).rstrip("/")
         self._options = options
         self._key = read_key()
         self._retry = urllib3.Retry(
@@ -88,6 +85,10 @@ class ServerClient:
             raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
         if len(content) > self._options.largest:
             raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
+        if (
+            sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
+        ):
+            raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
         if status in {401, 403}:
             wanted = (
                 f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
@@ -116,6 +117,8 @@ class ServerClient:
                 failed = urllib3.exceptions.TimeoutError(str(error))
             except urllib3.exceptions.HTTPError as error:
                 failed = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+            except ValueError as error:  # an address to which the server redirects
+                failed = urllib3.exceptions.LocationValueError(str(error))
             if reply is not None:
                 busy = retry.is_retry("POST", reply.status, "Retry-After" in reply.headers)
                 if not busy or not retry.total:
@@ -151,6 +154,21 @@ class ServerClient:
             self._next = max(now, self._next) + 60 / self._options.per_minute
             pause = self._next - 60 / self._options.per_minute - now
         time.sleep(max(0.0, pause))
+
+
+def _checked_address(base: str) -> str:
+    """The address of a server; raises ``ModelError``, without showing the address if it may hold a password."""
+    form = "it must start with http:// or https:// and the name of a host"
+    try:
+        parts = urlsplit(base)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ModelError(f"the address of the server cannot be read: {form}") from error
+    if "@" in (parts.netloc if known else base) or parts.query or parts.fragment:
+        raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
+    if not known or not base.isprintable():
+        raise ModelError(f"{base!r} is not the address of a server: {form}")
+    return base
 
 
 def one_line(text: str) -> str:

@@ -28,11 +28,11 @@ def read_key() -> str | None:
 
 
 def without_key(content: bytes, key: str | None) -> bytes:
-    """Replace the key in a server's answer, also in its JSON and URL forms."""
+    """Replace the key in a server's answer, also in its JSON and URL forms, and in capital or small letters."""
     if key is None or len(key) < _SHORTEST:
         return content
     escaped = json.dumps(key)[1:-1]
     forms = {key, escaped, escaped.replace("/", "\\/"), quote(key), quote(key, safe="")}
     for form in sorted(forms, key=len, reverse=True):
-        content = content.replace(form.encode(), HIDDEN.encode())
+        content = re.sub(re.escape(form.encode()), HIDDEN.encode(), content, flags=re.IGNORECASE)
     return content

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -12,15 +14,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
+from holisticbias.release.bounded import check_parquet
+from holisticbias.release.file_limits import require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.results.answer_columns import answers_problem
 from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
 REPORT = "report.html"
+_LARGEST = 1_000_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +181,19 @@ def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
             else "does not exist"
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
+<<<<<<< HEAD
     return answers, _read_bytes(folder / RESULT)
+=======
+    content = _read_bytes(folder / RESULT)
+    tables = _Tables(folder, answers)
+    if not is_first_form(content):
+        result = _finite(folder, _checked(folder, lambda: Result.model_validate_json(content)))
+        known = None if like is None else like.answers
+        return Run(result, _read_answers(folder, answers, columns(result.signature.measures), known), tables)
+    scores = perplexity_per_token(_read_answers(folder, answers))
+    earlier = _checked(folder, lambda: read_earlier_result(content, scores))
+    return Run(_finite(folder, _checked(folder, lambda: Result.model_validate(earlier))), scores, tables)
+>>>>>>> hostile
 
 
 def read_signature(folder: Path) -> Signature:
@@ -199,30 +217,74 @@ def read_result(folder: Path, read: Callable[[], T]) -> T:
         ) from error
 
 
+def _finite(folder: Path, result: Result) -> Result:
+    """The result; raises ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
+    for figure in result.figures:
+        ends = [end for one in (figure.interval, figure.floor_interval) if one for end in (one.low, one.high)]
+        if not all(map(isfinite, (figure.value or 0, figure.floor or 0, figure.p_value or 0, *ends))):
+            raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
+    return result
+
+
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return require_file(path, _LARGEST).read_bytes()
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
+<<<<<<< HEAD
 def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
     names = answer_columns(folder, answers, columns)
     return read_columns(folder / answers.file, names)
+=======
+def _read_table(path: Path) -> pa.Table:
+    with _reading(path):
+        return check_parquet(path).read()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+>>>>>>> hostile
 
 
 def answer_columns(folder: Path, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path = folder / answers.file
+<<<<<<< HEAD
     try:
         names: list[str] = pq.read_schema(path).names
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
+=======
+    with _reading(path):
+        file, names = check_parquet(path), pq.read_schema(path).names
+>>>>>>> hostile
     of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
+<<<<<<< HEAD
     return names if wanted is None else [name for name in names if name in wanted]
+=======
+    chosen = names if columns is None else [name for name in names if name in columns]
+    with _reading(path):
+        if like is None:
+            return _checked_answers(path, file.read(chosen))
+        tables = ((name, _checked_answers(path, file.read([name]))) for name in chosen)
+        return pa.table({name: shared_column(table[name], name, like) for name, table in tables})
+
+
+def _checked_answers(path: Path, answers: pa.Table) -> pa.Table:
+    problem = answers_problem(answers)
+    if problem is not None:
+        raise RunError(f"{path}: {problem}; evaluate again")
+    return answers
+>>>>>>> hostile
 
 
 def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:

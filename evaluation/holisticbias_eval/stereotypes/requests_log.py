@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.stereotypes.targets import Target
 
@@ -120,7 +121,7 @@ def read_rounds(folder: Path) -> Mapping[int, Round]:
     if not path.is_file():
         return {}
     try:
-        table = pq.read_table(path).cast(LOG_SCHEMA)
+        table = check_parquet(path).read().cast(LOG_SCHEMA)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise RunError(f"{path} is damaged: remove it to start again") from error
     found: dict[int, dict[Target, list[Returned]]] = defaultdict(lambda: defaultdict(list))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
@@ -16,8 +19,12 @@ from holisticbias.cli import main
 HERE = Path(__file__).parent
 MODELS = sorted((HERE / "models").glob("*.yaml"))
 RESULTS = sorted((HERE / "results").glob("*.yaml"))
+ANSWERS = sorted((HERE / "answers").glob("*.yaml"))
+GGUF = sorted((HERE / "gguf").glob("*.yaml"))
 assert MODELS
 assert RESULTS
+assert ANSWERS
+assert GGUF
 READERS = [("report",), ("compare",), ("leaderboard", "--contributor", "Ada", "--add")]
 
 
@@ -29,7 +36,7 @@ def read(path: Path) -> dict[str, Any]:
 def change(file: Path, edit: Callable[[dict[str, Any]], None]) -> None:
     content = json.loads(file.read_text("utf-8"))
     edit(content)
-    file.write_text(json.dumps(content), "utf-8")
+    file.write_text(json.dumps(content).replace("GROW", "e" * 100_000), "utf-8")
 
 
 def assert_one_line(capsys: pytest.CaptureFixture[str], expected: str) -> None:
@@ -46,7 +53,8 @@ def test_a_model(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     case, model = read(path), copied_model()
-    change(model / "config.json", lambda config: config.update(case["config"]))
+    change(model / "config.json", lambda config: config.update(case.get("config", {})))
+    change(model / "tokenizer.json", lambda tokenizer: tokenizer.update(case.get("tokenizer", {})))
     capsys.readouterr()
     asked = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(tmp_path / "out")]
     assert main(["evaluate", *asked]) == 2
@@ -80,3 +88,45 @@ def test_a_run(
     others = [str(tiny_run)] if reader == ("compare",) else []
     assert main([*reader, str(run), *others]) == 2
     assert_one_line(capsys, case["says"])
+
+
+VALUES: dict[str, Callable[[int], pa.Array]] = {
+    "missing": lambda rows: pa.nulls(rows, pa.string()),
+    "lists": lambda rows: pa.array([["a"]] * rows),
+    "texts": lambda rows: pa.array(["a"] * rows),
+    "numbers": lambda rows: pa.array(range(rows)),
+    "bytes that are not UTF-8": lambda rows: pa.array([b"\xff"] * rows).view(pa.string()),
+    "one long text": lambda rows: pa.DictionaryArray.from_arrays(
+        pa.array([0] * rows, pa.int32()), pa.array(["a" * 5_000_000])
+    ),
+}
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
+def test_answers(path: Path, tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``rows`` repeats the first row; ``column`` gets other ``values``."""
+    case, run = read(path), Path(shutil.copytree(tiny_run, tmp_path / "run"))
+    scores = pq.read_table(run / "scores.parquet")
+    if "rows" in case:
+        scores = scores.slice(0, 1).take(pa.array([0] * case["rows"]))
+    if "column" in case:
+        place = scores.column_names.index(case["column"])
+        scores = scores.set_column(place, case["column"], VALUES[case["values"]](scores.num_rows))
+    pq.write_table(scores, run / "scores.parquet", compression="zstd", store_schema=False)
+    assert main(["compare", str(run), str(tiny_run)]) == 2
+    assert_one_line(capsys, case["says"])
+
+
+@pytest.mark.parametrize("path", GGUF, ids=lambda path: path.stem)
+def test_a_gguf_file(path: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``header`` lists numbers, each after its form in ``struct``, and texts."""
+    case, file = read(path), tmp_path / "model.gguf"
+    parts = [struct.pack("<" + part[0], *part[1:]) if isinstance(part, list) else text(part) for part in case["header"]]
+    file.write_bytes(b"GGUF" + b"".join(parts) + b"\0" * 64)
+    asked = ["--model", str(file), "--release", str(mini_release_folder), "--out", str(tmp_path / "out")]
+    assert main(["evaluate", *asked]) == 2
+    assert_one_line(capsys, case["says"])
+
+
+def text(content: str) -> bytes:
+    return struct.pack("<Q", len(content)) + content.encode()

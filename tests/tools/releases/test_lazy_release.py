@@ -58,7 +58,7 @@ def test_verify_finds_a_changed_row_in_any_row_group(build: Build, column: str) 
         pq.write_table(changed.replace_schema_metadata(metadata), path, row_group_size=5)
         sign_again(folder)
         (finding,) = verify_release(folder)
-        assert "the table sentences has other rows than the manifest" in finding
+        assert "the table sentences has" in finding  # other rows, or a row with a descriptor and no axis
         path.write_bytes(original)
     sign_again(folder)
     assert verify_release(folder) == ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import glob
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 from holisticbias.errors import HubError, ReleaseError
+from holisticbias.release.file_limits import LARGEST_MANIFEST
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, read_manifest
 from holisticbias.release.verify import verify_release
 
@@ -96,12 +97,36 @@ def _download(hub: ModuleType, address: Address, *, again: bool) -> Path:
 
 
 def _listed_files(hub: ModuleType, address: Address, *, again: bool) -> list[str]:
-    """The files of a release by its manifest, which alone is downloaded, as patterns that match nothing else."""
+    """The files of a release by its manifest, which alone is downloaded, as patterns that match nothing else.
+
+    Raises ``ReleaseError`` if a file has another size on the Hub than in the manifest: it is not downloaded.
+    """
+    sizes = _sizes(hub, address)
+    for name in (MANIFEST, CHECKSUMS):
+        if sizes.get(name, 0) > LARGEST_MANIFEST:
+            raise ReleaseError(f"{address}: {name} has {sizes[name]:,} bytes, more than {LARGEST_MANIFEST:,}")
     path = hub.hf_hub_download(
         address.repo, MANIFEST, repo_type="dataset", revision=tag_of(address.version), force_download=again
     )
     manifest = read_manifest(Path(path).parent)
+    for name, entry in manifest.files.items():
+        if sizes.get(name, entry.bytes) != entry.bytes:
+            raise ReleaseError(f"{address}: {name} has {sizes[name]:,} bytes, not {entry.bytes:,} as in the manifest")
     return [glob.escape(name) for name in (MANIFEST, CHECKSUMS, *manifest.files)]
+
+
+def _sizes(hub: ModuleType, address: Address) -> Mapping[str, int]:
+    """The sizes of the files of a version on the Hub; empty without a network, when only the cache is read."""
+    tag = tag_of(address.version)
+    try:
+        info = hub.HfApi().repo_info(address.repo, repo_type="dataset", revision=tag, files_metadata=True)
+    except hub.errors.HfHubHTTPError as error:
+        if error.response.status_code < 500:
+            raise
+        return {}
+    except (hub.errors.OfflineModeIsEnabled, hub.errors.HTTPError, ConnectionError):
+        return {}
+    return {file.rfilename: file.size for file in info.siblings if file.size is not None}
 
 
 @contextmanager
@@ -132,6 +157,9 @@ def hub_errors(repo: str) -> Iterator[None]:
         raise HubError(f"cannot store the download: {error.strerror or error}; {fix}") from error
     except json.JSONDecodeError as error:
         raise HubError(f"the Hub at {hub.constants.ENDPOINT} did not answer with JSON: try again later") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:  # its client checks no answer
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise HubError(f"the Hub at {hub.constants.ENDPOINT} gave an answer that cannot be used ({reason})") from error
 
 
 def _status_line(repo: str, status: int) -> str:

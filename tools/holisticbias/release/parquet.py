@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 
 from holisticbias.compile.columns import compact, integers, strings
 from holisticbias.compile.lazy_tables import ROWS
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.features import AXES, class_names, schema_metadata
-from holisticbias.release.file_limits import read_footer, require_file
+from holisticbias.release.file_limits import require_file
 
 LABEL = b"holisticbias"
 _UNIQUE = ("text", "sentence_id")
@@ -77,22 +78,22 @@ def _compacted(part: pa.Table) -> pa.Table:
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
-    footer = read_footer(path)
-    schema = footer.schema.to_arrow_schema()
-    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema)) as file:
-        table = file.read(columns=columns).replace_schema_metadata(None)
+    file = check_parquet(path)
+    schema = file.footer.schema.to_arrow_schema()
+    table = file.read(columns, encoded=_repeated(schema)).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
 
 
 def read_parts(path: Path) -> Iterator[pa.Table]:
     """Read a table in parts of at most ``ROWS`` rows, with the column types of ``read_parquet``."""
-    footer = read_footer(path)
-    schema = footer.schema.to_arrow_schema()
-    classes = class_names(schema.metadata or {})
-    with pq.ParquetFile(path, metadata=footer, read_dictionary=_repeated(schema), pre_buffer=False) as file:
-        for group in range(footer.num_row_groups):
+    checked = check_parquet(path)
+    schema = checked.footer.schema.to_arrow_schema()
+    classes, encoded = class_names(schema.metadata or {}), [*_repeated(schema), *checked.coded]
+    with pq.ParquetFile(path, metadata=checked.footer, read_dictionary=encoded, pre_buffer=False) as file:
+        for group in range(checked.footer.num_row_groups):
             for part in _parts_of_group(file, group):
-                yield _as_names(part.replace_schema_metadata(None), classes)
+                plain = checked.with_types(part.replace_schema_metadata(None), schema, _repeated(schema))
+                yield _as_names(plain, classes)
 
 
 def _parts_of_group(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:
@@ -133,7 +134,8 @@ def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table
 
 
 def read_label(path: Path) -> Mapping[str, str]:
-    """Read the label of a file; empty if it has no label."""
+    """Read the label of a file, without values that are not text; empty if it has no label."""
     metadata = pq.read_schema(require_file(path)).metadata or {}
     label = json.loads(metadata.get(LABEL, b"{}"))
-    return label if isinstance(label, dict) else {}
+    pairs = label.items() if isinstance(label, dict) else ()
+    return {name: text for name, text in pairs if isinstance(text, str)}

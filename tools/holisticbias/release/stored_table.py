@@ -14,6 +14,7 @@ from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.manifest import TABLES
 from holisticbias.release.parquet import read_parquet, read_parts
+from holisticbias.release.table_forms import missing_problem
 
 _PLAIN = (*TABLES, *COMPANIONS, "history")
 
@@ -60,17 +61,31 @@ class StoredTable:
     def read(self) -> pa.Table:
         """The whole table."""
         with _reading(self.name):
-            return pa.concat_tables(self._as_compiled(read_parquet(file.unchanged)) for file in self.files)
+            tables = (with_values(read_parquet(file.unchanged), self.name) for file in self.files)
+            return pa.concat_tables(map(self._as_compiled, tables))
 
     def parts(self) -> Iterator[pa.Table]:
         """The table in parts of bounded size."""
         with _reading(self.name):
             for file in self.files:
-                for part in read_parts(file.unchanged):
+                for part in checked_parts(file.unchanged, self.name):
                     yield self._as_compiled(part)
 
     def _as_compiled(self, table: pa.Table) -> pa.Table:
         return decoded(table) if self.name in _PLAIN else table
+
+
+def checked_parts(path: Path, name: str) -> Iterator[pa.Table]:
+    """The parts of a file of a table; raises ``ReleaseError`` if a row lacks a value that it must have."""
+    return (with_values(part, name) for part in read_parts(path))
+
+
+def with_values(part: pa.Table, name: str) -> pa.Table:
+    """A part of a table; raises ``ReleaseError`` if a row lacks a value that it must have."""
+    problem = missing_problem(name, part)
+    if problem is not None:
+        raise ReleaseError(f"the table {name} {problem}: download or build it again")
+    return part
 
 
 @contextmanager

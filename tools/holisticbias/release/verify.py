@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import lazy_digest, release_digest, texts_digest
 from holisticbias.errors import ReleaseError
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.features import class_names
-from holisticbias.release.file_limits import LARGEST_MANIFEST, read_footer, require_file, schema_problem
+from holisticbias.release.file_limits import LARGEST_MANIFEST, require_file
 from holisticbias.release.manifest import (
     CHECKSUMS,
     DIGESTED,
@@ -24,8 +25,10 @@ from holisticbias.release.manifest import (
     file_entry,
     read_manifest,
 )
-from holisticbias.release.parquet import read_label, read_parquet, read_parts
+from holisticbias.release.parquet import read_label, read_parquet
 from holisticbias.release.published_record import part_findings, record_findings
+from holisticbias.release.stored_table import checked_parts
+from holisticbias.release.table_forms import schema_problem
 
 
 def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
@@ -150,7 +153,7 @@ def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
 
     Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
     """
-    footers = [read_footer(folder / file) for file in entry.files]
+    footers = [check_parquet(folder / file).footer for file in entry.files]
     rows = sum(footer.num_rows for footer in footers)
     if rows != entry.rows:
         return f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest"
@@ -166,4 +169,4 @@ def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
 def _rows(folder: Path, name: str, entry: TableEntry) -> tuple[int, str]:
     if name in SHARDED:
         return texts_digest(read_parquet(folder / file, ["text"]) for file in entry.files)
-    return lazy_digest(lambda: chain.from_iterable(read_parts(folder / file) for file in entry.files))
+    return lazy_digest(lambda: chain.from_iterable(checked_parts(folder / file, name) for file in entry.files))

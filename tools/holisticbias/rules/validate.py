@@ -77,7 +77,8 @@ def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
         if root not in sources:
             sources[root] = read_source(root)
         held = {f.document.path for f in sources[root]}
-        inside = {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
+        # a folder in it may be a link to elsewhere: its files are not read, and their findings are shown
+        inside = held if path == root else {p for p in held if _absolute(Path(p)).is_relative_to(_absolute(path))}
         if path.is_file() and not inside:
             outside.setdefault(root, []).append(_outside_file(path))
         elif not inside:

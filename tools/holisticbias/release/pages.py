@@ -1,0 +1,121 @@
+"""The pages of a Parquet file by their own headers: the footer of a file may say less than its pages hold."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
+_TYPE, _SIZE, _STORED = 1, 2, 3  # fields of the header of a page
+_DETAILS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
+_ENCODING = {_DATA: 2, _DICTIONARY: 2, _DATA_2: 4}  # fields of the details
+_VALUES = 1
+_TRUE, _FALSE, _BYTE, _WHOLE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, 12  # types of Thrift
+_DEEPEST = 8
+
+Fields: TypeAlias = "dict[int, int | Fields]"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: its column, the values that it declares, its size after decompression, and the number of its encoding.
+
+    ``values`` is 0 for a page of a dictionary.
+    """
+
+    column: str
+    values: int
+    size: int
+    encoding: int
+
+
+def read_pages(path: Path, footer: pq.FileMetaData) -> Iterator[Page]:
+    """Yield the pages that a reader of the file finds; raises ``pa.ArrowInvalid`` for a header that is damaged."""
+    if not footer.num_row_groups:
+        return
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        for group in map(footer.row_group, range(footer.num_row_groups)):
+            for column in map(group.column, range(group.num_columns)):
+                yield from _pages_of(content, column)
+
+
+def _pages_of(content: mmap.mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
+    first = [chunk.data_page_offset, *([chunk.dictionary_page_offset] if chunk.dictionary_page_offset else [])]
+    header = _Header(content, min(first))
+    end = header.place + chunk.total_compressed_size
+    try:
+        while header.place < end:
+            fields = header.fields()
+            kind = _whole(fields, _TYPE)
+            details = fields.get(_DETAILS.get(kind, 0), {})
+            if kind in _DETAILS and isinstance(details, dict):
+                values = 0 if kind == _DICTIONARY else _whole(details, _VALUES)
+                yield Page(chunk.path_in_schema, values, _whole(fields, _SIZE), _whole(details, _ENCODING[kind]))
+            header.place += _whole(fields, _STORED)
+    except (IndexError, KeyError) as error:
+        raise pa.ArrowInvalid(f"the header of a page of the column {chunk.path_in_schema} is damaged") from error
+
+
+def _whole(fields: Fields, number: int) -> int:
+    """A whole number that is not negative, by the number of its field; raises ``KeyError``."""
+    value = fields[number]
+    if not isinstance(value, int) or value < 0:
+        raise KeyError(number)
+    return value
+
+
+class _Header:
+    """Reads structures in Thrift's compact form; raises ``IndexError`` or ``KeyError`` if one is damaged."""
+
+    def __init__(self, content: mmap.mmap, place: int) -> None:
+        self._content, self.place = content, place
+
+    def fields(self, depth: int = 0) -> Fields:
+        """The whole numbers and structures of the next structure, by the numbers of their fields."""
+        found: Fields = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._signed()
+            value = self._value(head & 15, depth)
+            if value is not None:
+                found[number] = value
+        return found
+
+    def _value(self, kind: int, depth: int) -> int | Fields | None:
+        if kind in _WHOLE:
+            return self._signed()
+        if kind == _STRUCT and depth < _DEEPEST:
+            return self.fields(depth + 1)
+        if kind == _BINARY:
+            size = self._unsigned()
+            self.place += size
+        elif kind in (_BYTE, _DOUBLE):
+            self.place += 1 if kind == _BYTE else 8
+        elif kind not in (_TRUE, _FALSE):
+            raise KeyError(kind)
+        return None
+
+    def _byte(self) -> int:
+        if self.place < 0:
+            raise IndexError(self.place)
+        self.place += 1
+        return self._content[self.place - 1]
+
+    def _unsigned(self) -> int:
+        number = 0
+        for place in range(0, 70, 7):
+            byte = self._byte()
+            number |= (byte & 127) << place
+            if byte < 128:
+                return number
+        raise KeyError(number)
+
+    def _signed(self) -> int:
+        number = self._unsigned()
+        return (number >> 1) ^ -(number & 1)
