@@ -120,7 +120,7 @@ def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, .
     The rules on published versions do not apply: the files are not part of any version.
     """
     shown = {file.document.path for file in batch}
-    others = (f for f in source if not any(_replaces(file, f) for file in batch))
+    others = (f for f in source if f.kind != "locks" and not any(_replaces(file, f) for file in batch))
     found = validate_files([*others, *batch])[1]
     return (f for f in found if f.path in shown and not f.rule.startswith("published-"))
 
