@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from changed_terms import changed_files
 from holisticbias.cli import main
 from holisticbias.contribute.authoring import Field, next_version
 from holisticbias.contribute.specification_lines import (
@@ -21,7 +22,6 @@ from holisticbias.contribute.specification_lines import (
 )
 from holisticbias.errors import SourceError
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.folder import term_files
 from holisticbias.source.layout import stale_files
 from holisticbias.terms.prompt_entries import Prompt
 from holisticbias.terms.specification_entries import Specification
@@ -80,7 +80,7 @@ def test_add_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
     assert code == 0
     assert "measured as: In 1991 XYZ moved" in out
     assert validate_paths([terms_copy]) == ()
-    assert stale_files(term_files(terms_copy)) == ()
+    assert stale_files(changed_files(terms_copy)) == ()
     added = prompt(terms_copy, "In 1991 Tarvin Ostrell moved")
     assert added.model_dump(exclude_defaults=True) == {
         "id": f"gender.american-actors-{len(before) + 1}",
@@ -100,7 +100,7 @@ def test_add_a_specification_with_options(terms_copy: Path, invoke: Invoke) -> N
     assert code == 0
     assert "The blicket likes the mountain." in out
     assert validate_paths([terms_copy]) == ()
-    assert stale_files(term_files(terms_copy)) == ()
+    assert stale_files(changed_files(terms_copy)) == ()
     text = (terms_copy / "specifications" / "stereotypes.yaml").read_text("utf-8")
     version = next_version(load_catalog(terms_copy))
     assert text[text.index("  - id: stereotypes.stads") :] == ADDED.replace("VERSION", version)
@@ -319,7 +319,7 @@ def test_assess_a_specification(terms_copy: Path, invoke: Invoke) -> None:
     judged[3] = "rv-0002"
     assert "counts when" not in invoke("assess", entry_id, *judged)[1]
     assert specification(terms_copy, "Stads and blickets, small and large").preference == "dispreferred"
-    assert (validate_paths([terms_copy]), stale_files(term_files(terms_copy))) == ((), ())
+    assert (validate_paths([terms_copy]), stale_files(changed_files(terms_copy))) == ((), ())
 
 
 PROMPT_FORM = f"""### Group

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from changed_terms import changed_files
 from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
 from holisticbias.contribute.authoring import next_version
@@ -216,7 +217,7 @@ def test_add_with_options(terms_copy: Path, invoke: Invoke) -> None:
     assert code == 0
     assert "a person with a tracheostomy / people with tracheostomies" in out
     assert validate_paths([terms_copy]) == ()
-    assert stale_files(term_files(terms_copy)) == ()
+    assert stale_files(changed_files(terms_copy)) == ()
     added = next(d for a in load_catalog(terms_copy).axes for d in a.descriptors if d.text == "with a tracheostomy")
     assert added.model_dump(exclude_defaults=True) == {
         "id": "ability.with-a-tracheostomy",

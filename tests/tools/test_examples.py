@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import pkgutil
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -26,7 +27,6 @@ from holisticbias.source.folder import SINGLE_FILES, kind_of, read_source
 from holisticbias.source.records import MODELS
 from holisticbias.source.rule import Rule
 from holisticbias.source.schema import json_schemas, stale_schemas
-from holisticbias.terms.catalog import Catalog
 
 PACKAGES = (holisticbias.rules, holisticbias.source)
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -76,6 +76,13 @@ def findings() -> dict[str, list[Finding]]:
     return found
 
 
+@pytest.fixture(scope="module")
+def schemas() -> dict[str, Any]:
+    """The JSON Schema of each kind of file."""
+    made = json_schemas()
+    return {kind: json.loads(made[f"{kind}.schema.json"]) for kind in MODELS}
+
+
 def folder_and_name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
@@ -91,7 +98,7 @@ def test_invalid_example_breaks_what_it_says(path: Path, findings: dict[str, lis
 
 
 @pytest.mark.parametrize("path", [*VALID, *INVALID], ids=named([*VALID, *INVALID]))
-def test_json_schema_and_models_agree(path: Path) -> None:
+def test_json_schema_and_models_agree(path: Path, schemas: Mapping[str, Any]) -> None:
     document = read_document(path, path.name)
     kind = kind_of(path, document)
     try:
@@ -99,8 +106,7 @@ def test_json_schema_and_models_agree(path: Path) -> None:
         accepted = True
     except ValidationError:
         accepted = False
-    schema = json.loads(json_schemas()[f"{kind}.schema.json"])
-    assert jsonschema.Draft202012Validator(schema).is_valid(document.data) == accepted
+    assert jsonschema.Draft202012Validator(schemas[kind]).is_valid(document.data) == accepted
 
 
 def test_every_rule_has_an_example() -> None:
@@ -158,9 +164,9 @@ def test_schemas_are_schemas(root: Path) -> None:
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))
 
 
-def test_the_terms_follow_the_json_schemas(root: Path, catalog: Catalog) -> None:
+def test_the_terms_follow_the_json_schemas(root: Path, schemas: Mapping[str, Any]) -> None:
     for kind in MODELS:
-        schema = jsonschema.Draft202012Validator(json.loads(json_schemas()[f"{kind}.schema.json"]))
+        schema = jsonschema.Draft202012Validator(schemas[kind])
         paths = [root / f"{kind}.yaml"] if kind in SINGLE_FILES else sorted((root / kind).glob("*.yaml"))
         assert paths
         for path in paths:

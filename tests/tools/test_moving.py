@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from changed_terms import changed_files
 from holisticbias.contribute.authoring import next_version
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.folder import term_files
 from holisticbias.source.layout import stale_files
 from holisticbias.terms.entries import Descriptor
 
@@ -40,7 +40,7 @@ def bucket_of(folder: Path) -> tuple[str, ...]:
 
 
 def is_clean(folder: Path) -> bool:
-    return validate_paths([folder]) == () and stale_files(term_files(folder)) == ()
+    return validate_paths([folder]) == () and stale_files(changed_files(folder)) == ()
 
 
 @pytest.fixture

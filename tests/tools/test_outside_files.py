@@ -10,7 +10,7 @@ import pytest
 from holisticbias.rules import validate
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import SourceFile
-from holisticbias.terms.catalog import Catalog
+from holisticbias.source.records import Repository
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -20,13 +20,13 @@ def test_files_outside_of_the_folder_are_checked_at_once(
 ) -> None:
     """They replace their counterparts together; two files of one axis are checked one by one."""
     catalogs: list[object] = []
-    check = validate.validate_files
+    parse = validate.parse_files
 
-    def counted(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding, ...]]:
+    def counted(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
         catalogs.append(files)
-        return check(files)
+        return parse(files)
 
-    monkeypatch.setattr(validate, "validate_files", counted)
+    monkeypatch.setattr(validate, "parse_files", counted)
     outside = terms_copy / "elsewhere"
     outside.mkdir()
     for name in ("ability", "age", "body_type"):

@@ -19,6 +19,14 @@ FEW = ("--per-cell", 2, "--where", "axis=nonce,age", "--where", "template=dialog
 
 
 @pytest.fixture
+def short(tmp_path: Path) -> Path:
+    """A decoding of a few tokens: the model's window has 64."""
+    path = tmp_path / "short.yaml"
+    path.write_text("id: short\nmethod: sample\nmax_new_tokens: 4\nsource: this test\n", "utf-8")
+    return path
+
+
+@pytest.fixture
 def generate(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> Callable[..., Answer]:
     def run(*options: object, out: str = "responses", release: bool = True) -> Answer:
         asked = ("--release", mini_release_folder) if release else ()
@@ -50,29 +58,31 @@ def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Pat
     assert content["model"]["weights_sha256"]
 
 
-def test_more_draws_and_other_batches_keep_the_responses(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    assert generate(*FEW)[0] == 0
-    assert generate("--per-cell", 4, *FEW[2:], "--batch", 3, "--no-store", out="more")[0] == 0
+def test_more_draws_and_other_batches_keep_the_responses(
+    generate: Callable[..., Answer], tmp_path: Path, short: Path
+) -> None:
+    assert generate(*FEW, "--decoding", short)[0] == 0
+    assert generate("--per-cell", 4, *FEW[2:], "--decoding", short, "--batch", 3, "--no-store", out="more")[0] == 0
     few, more = rows(tmp_path / "responses"), rows(tmp_path / "more")
     assert len(more) == 40
     assert {key: more[key]["response"] for key in few} == {key: row["response"] for key, row in few.items()}
 
 
-def test_the_store_answers_again(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    assert generate(*FEW)[0] == 0
+def test_the_store_answers_again(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
+    assert generate(*FEW, "--decoding", short)[0] == 0
     shards = sorted((tmp_path / "store").rglob("*.parquet"))
     assert shards
-    assert generate(*FEW, out="again")[0] == 0
+    assert generate(*FEW, "--decoding", short, out="again")[0] == 0
     assert sorted((tmp_path / "store").rglob("*.parquet")) == shards
     assert rows(tmp_path / "again") == rows(tmp_path / "responses")
-    assert generate(*FEW, "--seed", 1, out="other")[0] == 0
+    assert generate(*FEW, "--decoding", short, "--seed", 1, out="other")[0] == 0
     assert len(list((tmp_path / "store").iterdir())) == 2
 
 
-def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    assert generate(*FEW)[0] == 0
+def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
+    assert generate(*FEW, "--decoding", short)[0] == 0
     before = rows(tmp_path / "responses")
-    assert generate(*FEW)[0] == 0  # the same responses may be replaced
+    assert generate(*FEW, "--decoding", short)[0] == 0  # the same responses may be replaced
     code, _, error = generate(*FEW, "--decoding", "greedy")
     assert code == 2
     assert "holds other responses: name another folder with --out, or replace it with --overwrite" in error
@@ -119,10 +129,8 @@ def test_prompts_to_continue(generate: Callable[..., Answer], tmp_path: Path) ->
     assert "release 0.1.0 has no prompts" in error
 
 
-def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path) -> None:
+def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
     (tmp_path / "personas.txt").write_text("I sing.\nI am 9.\n")
-    short = tmp_path / "short.yaml"  # the model's window has 64 tokens
-    short.write_text("id: short\nmethod: greedy\nmax_new_tokens: 4\nsource: this test\n")
     assert generate(*FEW, "--personas", tmp_path / "personas.txt", "--decoding", short)[0] == 0
     found = rows(tmp_path / "responses").values()
     assert {row["persona"] for row in found} == {"I sing.", "I am 9."}

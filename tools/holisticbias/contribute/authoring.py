@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
@@ -15,7 +15,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import validate_files
-from holisticbias.source.document import parse_document
+from holisticbias.source.document import parse_document, read_document
 from holisticbias.source.findings import Finding, one_line
 from holisticbias.source.folder import SourceFile, read_source, shown_path
 from holisticbias.source.layout import canonical_text, read_editable
@@ -101,8 +101,7 @@ def add_entry(root: Path, draft: Draft) -> Edit:
 
 def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
     """The ids of the nouns that ``intersections.yaml`` excludes for a bucket, written as axis/bucket."""
-    path = root / "intersections.yaml"
-    exclusions = read_editable(path.read_text("utf-8")).get("exclusions", ()) if path.exists() else ()
+    exclusions = _data(root / "intersections.yaml").get("exclusions", ())
     named = (name for e in exclusions if selector in e["these"] for name in e["those"])
     return tuple(dict.fromkeys(name for name in named if name.startswith("noun.")))
 
@@ -110,11 +109,12 @@ def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
 def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
     """Add a judgement to a descriptor or a specification; raises ``SourceError`` if the id is unknown."""
     for kind, path in ((k, path) for k in JUDGED for path in sorted((root / k).glob("*.y*ml"))):
-        content = read_editable(path.read_text("utf-8"))
-        for entry in content[kind]:
-            if entry.get("id") == entry_id:
-                entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
-                return Edit(path, kind, canonical_text(content, kind))
+        ids = [entry["id"] for entry in _data(path).get(kind, ())]
+        if entry_id in ids:
+            content = read_editable(path.read_text("utf-8"))
+            entry = content[kind][ids.index(entry_id)]
+            entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
+            return Edit(path, kind, canonical_text(content, kind))
     raise SourceError(f"no descriptor or specification has the id {entry_id!r}")
 
 
@@ -149,12 +149,18 @@ def find_file(root: Path, kind: Kind, group: str) -> Path:
     """Find the file of a group (see ``Draft``); raises ``SourceError`` if it does not exist."""
     known: list[str] = []
     for path in sorted((root / kind).glob("*.y*ml")):
-        content = read_editable(path.read_text("utf-8"))
+        content = _data(path)
         name = "/".join(str(content.get(key)) for key in GROUP_KEYS[kind])
         if name == group:
             return path
         known.append(name)
     raise SourceError(f"no file in {kind}/ has {'/'.join(GROUP_KEYS[kind])}: {group}; there are: {', '.join(known)}")
+
+
+def _data(path: Path) -> Mapping[str, Any]:
+    """The keys and values of a file; none if it does not exist or cannot be read."""
+    data = read_document(path, shown_path(path)).data
+    return data if isinstance(data, dict) else {}
 
 
 def _entry_as_yaml(entry: Mapping[str, Field]) -> CommentedMap:

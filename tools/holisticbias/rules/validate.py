@@ -42,13 +42,13 @@ def _collector_paused() -> Iterator[None]:
 def validate_files(files: Iterable[SourceFile]) -> tuple[Catalog, tuple[Finding, ...]]:
     """The catalog of everything that could be read, and all findings, sorted by file and line."""
     repository, findings = parse_files(files)
-    return repository.catalog(), tuple(sorted({*findings, *_check(repository)}))
+    return repository.catalog(), tuple(sorted({*findings, *_check(repository, published_findings(repository))}))
 
 
-def _check(repository: Repository) -> Iterator[Finding]:
-    """The findings of all rules whose files could be read, except waived findings."""
+def _check(repository: Repository, published: Iterable[Finding] = ()) -> Iterator[Finding]:
+    """The findings of all rules whose files could be read, and those of published versions, except waived findings."""
     found = [f for rule in RULES.values() if isinstance(rule, CheckedRule) for f in rule.findings(repository)]
-    found += published_findings(repository)
+    found += published
     return (f for f in apply_waivers(repository, found, _broken_by) if not RULES[f.rule].needs & repository.unread)
 
 
@@ -122,8 +122,8 @@ def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, .
     """
     shown = {file.document.path for file in batch}
     others = (f for f in source if not any(_replaces(file, f) for file in batch))
-    found = validate_files([*others, *batch])[1]
-    return (f for f in found if f.path in shown and not f.rule.startswith("published-"))
+    repository, findings = parse_files([*others, *batch])
+    return (f for f in (*findings, *_check(repository)) if f.path in shown and not f.rule.startswith("published-"))
 
 
 def _replaces(file: SourceFile, other: SourceFile) -> bool:

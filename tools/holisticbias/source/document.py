@@ -6,7 +6,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from os.path import realpath
 from pathlib import Path
@@ -103,81 +104,85 @@ def _read_bytes(path: Path, shown_as: str, within: Path | None) -> bytes | Docum
 
 def parse_document(content: bytes, shown_as: str) -> Document:
     """Parse the bytes of a YAML file; see ``read_document``."""
+    found = _parsed(content)
+    return replace(found, path=shown_as, findings=tuple(replace(f, path=shown_as) for f in found.findings))
+
+
+@lru_cache(maxsize=64)  # a command that edits terms reads every file before and after
+def _parsed(content: bytes) -> Document:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
-        return _unread(shown_as, NOT_UTF8, message, _offset_place(before, len(before)))
-    findings = tuple(_text_findings(text, shown_as))
+        return _unread("", NOT_UTF8, message, _offset_place(before, len(before)))
+    findings = tuple(_text_findings(text))
     if any(f.rule == BYTE_ORDER_MARK.id for f in findings):
         text = text.removeprefix("\ufeff")
     try:
         unbounded = _unbounded(text)
         root = None if unbounded else yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        return _unread(shown_as, YAML_SYNTAX, *syntax_error(error), findings)
+        return _unread("", YAML_SYNTAX, *syntax_error(error), findings)
     except yaml.reader.ReaderError as error:
         place = _offset_place(text, _characters(text, error))
-        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {error.reason}.", place, findings)
+        return _unread("", YAML_SYNTAX, f"Not YAML: {error.reason}.", place, findings)
     except (yaml.YAMLError, RecursionError) as error:
-        return _unread(shown_as, YAML_SYNTAX, f"Not YAML: {type(error).__name__}.", (1, 1), findings)
+        return _unread("", YAML_SYNTAX, f"Not YAML: {type(error).__name__}.", (1, 1), findings)
     if unbounded:
-        return _unread(shown_as, *unbounded, before=findings)
+        return _unread("", *unbounded, before=findings)
     if root is None:
-        return _unread(shown_as, YAML_SYNTAX, "The file is empty.", (1, 1), findings)
-    builder = _Builder(shown_as)
+        return _unread("", YAML_SYNTAX, "The file is empty.", (1, 1), findings)
+    builder = _Builder()
     data = builder.value(root, ())
     findings += tuple(builder.findings)
-    if builder.unbounded:
-        return Document(shown_as, None, {}, findings)
-    return Document(shown_as, data, builder.places, findings)
+    return Document("", None if builder.unbounded else data, {} if builder.unbounded else builder.places, findings)
 
 
 def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
     return Document(path, None, {}, (*before, rule.finding(Problem(path, place, message))))
 
 
-def _text_findings(text: str, path: str) -> Iterator[Finding]:
+def _text_findings(text: str) -> Iterator[Finding]:
     if text.startswith("\ufeff"):
-        yield BYTE_ORDER_MARK.finding(Problem(path, (1, 1), "The file begins with a byte order mark."))
+        yield BYTE_ORDER_MARK.finding(Problem("", (1, 1), "The file begins with a byte order mark."))
     if "\r" in text:
         place = _offset_place(text, text.index("\r"))
-        yield LINE_ENDINGS.finding(Problem(path, place, "A line ends with a carriage return."))
-    yield from islice(_other_line_breaks(text, path), MAX_ALIKE)
+        yield LINE_ENDINGS.finding(Problem("", place, "A line ends with a carriage return."))
+    yield from islice(_other_line_breaks(text), MAX_ALIKE)
     if not text.isascii():
-        yield from islice(_hidden_in_comments(text, path), MAX_ALIKE)
+        yield from islice(_hidden_in_comments(text), MAX_ALIKE)
     if not unicodedata.is_normalized("NFC", text):
-        yield from islice(_decomposed(text, path), MAX_ALIKE)
+        yield from islice(_decomposed(text), MAX_ALIKE)
 
 
-def _other_line_breaks(text: str, path: str) -> Iterator[Finding]:
+def _other_line_breaks(text: str) -> Iterator[Finding]:
     if _OTHER_LINE_BREAK.search(text) is None:
         return
     for number, line in enumerate(text.split("\n"), 1):
         for found in _OTHER_LINE_BREAK.finditer(line):
             message = f"Only some programs read the character U+{ord(found.group()):04X} as a line break."
-            problem = Problem(path, (number, found.start() + 1), message)
+            problem = Problem("", (number, found.start() + 1), message)
             yield LINE_ENDINGS.finding(problem, fix="remove the character")
 
 
-def _hidden_in_comments(text: str, path: str) -> Iterator[Finding]:
+def _hidden_in_comments(text: str) -> Iterator[Finding]:
     """A finding for each comment with an invisible character; other parts of a file are checked as values."""
     for number, line in enumerate(text.split("\n"), 1):
         comment = None if line.isascii() else _COMMENT.search(line)
         for place, letter in enumerate(comment.group() if comment else "", comment.start() + 1 if comment else 1):
             if letter not in "\t\r\x85\u2028\u2029" and (UNSEEN.match(letter) or not letter.isprintable()):
                 message = f"The comment contains the character U+{ord(letter):04X}."
-                yield HIDDEN_IN_COMMENT.finding(Problem(path, (number, place), message))
+                yield HIDDEN_IN_COMMENT.finding(Problem("", (number, place), message))
                 break
 
 
-def _decomposed(text: str, path: str) -> Iterator[Finding]:
+def _decomposed(text: str) -> Iterator[Finding]:
     for number, line in enumerate(text.split("\n"), 1):
         composed = unicodedata.normalize("NFC", line)
         if composed != line:
             column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
-            yield NOT_NFC.finding(Problem(path, (number, column + 1), "An accent is written as a separate character."))
+            yield NOT_NFC.finding(Problem("", (number, column + 1), "An accent is written as a separate character."))
 
 
 def _offset_place(text: str, offset: int) -> Place:
@@ -220,8 +225,7 @@ _PLAIN = {"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"}
 class _Builder:
     """Convert YAML nodes to plain values, and collect their places and findings."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self) -> None:
         self.places: dict[Keys, Place] = {}
         self.findings: list[Finding] = []
         self.unbounded = False
@@ -278,7 +282,7 @@ class _Builder:
         return raw
 
     def _report(self, rule: Rule, place: Place, message: str) -> None:
-        self.findings.append(rule.finding(Problem(self.path, place, message)))
+        self.findings.append(rule.finding(Problem("", place, message)))
 
     def _stop(self, rule: Rule, place: Place, message: str) -> None:
         if not self.unbounded:
