@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -12,16 +15,17 @@ from holisticbias_eval.store.key_places import KeyPlaces
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("start", pa.int32()), ("context", pa.large_string())])
 KEYS = tuple(SCHEMA.names)
+Key: TypeAlias = "tuple[object, ...]"
 texts = st.one_of(st.none(), st.text("ab\x00é🙂", max_size=5))
 rows = st.lists(st.tuples(texts, st.one_of(st.none(), st.integers(-2, 2)), texts), max_size=40)
 
 
-def table(keys: list[tuple[object, ...]]) -> pa.Table:
+def table(keys: list[Key]) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(KEYS, key, strict=True)) for key in keys], SCHEMA)
 
 
 @given(rows, rows, st.integers(0, 3))
-def test_places_are_those_of_a_dictionary(asked: list, sought: list, cut: int) -> None:
+def test_places_are_those_of_a_dictionary(asked: list[Key], sought: list[Key], cut: int) -> None:
     asked = list(dict.fromkeys(asked))[cut:]
     places = {key: place for place, key in enumerate(asked)}
     sliced = table([(None, None, None), *sought, *asked]).slice(1)
@@ -31,12 +35,12 @@ def test_places_are_those_of_a_dictionary(asked: list, sought: list, cut: int) -
 
 def test_many_rows_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_places, "_HASHED_AT_ONCE", 7)
-    keys: list[tuple[object, ...]] = [("word " * i, i, "") for i in range(50)]
+    keys: list[Key] = [("word " * i, i, "") for i in range(50)]
     found = KeyPlaces(table(keys), KEYS).find(table([*keys[::-1], ("word", 1, "")]))
     assert found.tolist() == [*range(49, -1, -1), -1]
 
 
 def test_texts_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_places, "_hashes", lambda rows: key_places.np.zeros(rows.num_rows, "uint64"))
+    monkeypatch.setattr(key_places, "_hashes", lambda rows: np.zeros(rows.num_rows, np.uint64))
     asked = table([("a", 0, ""), ("b", 0, "")])
     assert KeyPlaces(asked, KEYS).find(table([("b", 0, ""), ("a", 0, ""), ("c", 0, "")])).tolist() == [-1, 0, -1]

@@ -20,7 +20,7 @@ from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
-from holisticbias_eval.results.answer_columns import answers_problem
+from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
@@ -162,11 +162,11 @@ def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
     answers, content = open_run(folder)
     tables = Tables(folder, answers)
     if not is_first_form(content):
-        result = read_result(folder, lambda: Result.model_validate_json(content))
+        result = refuse_infinite(folder, read_result(folder, lambda: Result.model_validate_json(content)))
         return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), tables)
     scores = perplexity_per_token(_read_answers(folder, answers, None))
     earlier = read_result(folder, lambda: read_earlier_result(content, scores))
-    return Run(read_result(folder, lambda: Result.model_validate(earlier)), scores, tables)
+    return Run(refuse_infinite(folder, read_result(folder, lambda: Result.model_validate(earlier))), scores, tables)
 
 
 def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
@@ -181,19 +181,7 @@ def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
             else "does not exist"
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
-<<<<<<< HEAD
     return answers, _read_bytes(folder / RESULT)
-=======
-    content = _read_bytes(folder / RESULT)
-    tables = _Tables(folder, answers)
-    if not is_first_form(content):
-        result = _finite(folder, _checked(folder, lambda: Result.model_validate_json(content)))
-        known = None if like is None else like.answers
-        return Run(result, _read_answers(folder, answers, columns(result.signature.measures), known), tables)
-    scores = perplexity_per_token(_read_answers(folder, answers))
-    earlier = _checked(folder, lambda: read_earlier_result(content, scores))
-    return Run(_finite(folder, _checked(folder, lambda: Result.model_validate(earlier))), scores, tables)
->>>>>>> hostile
 
 
 def read_signature(folder: Path) -> Signature:
@@ -217,8 +205,8 @@ def read_result(folder: Path, read: Callable[[], T]) -> T:
         ) from error
 
 
-def _finite(folder: Path, result: Result) -> Result:
-    """The result; raises ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
+def refuse_infinite(folder: Path, result: Result) -> Result:
+    """Return the result; ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
     for figure in result.figures:
         ends = [end for one in (figure.interval, figure.floor_interval) if one for end in (one.low, one.high)]
         if not all(map(isfinite, (figure.value or 0, figure.floor or 0, figure.p_value or 0, *ends))):
@@ -233,63 +221,47 @@ def _read_bytes(path: Path) -> bytes:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
-<<<<<<< HEAD
 def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
-    names = answer_columns(folder, answers, columns)
-    return read_columns(folder / answers.file, names)
-=======
-def _read_table(path: Path) -> pa.Table:
-    with _reading(path):
-        return check_parquet(path).read()
+    path = folder / answers.file
+    found = read_columns(path, answer_columns(folder, answers, columns))
+    refuse_missing(path, found)
+    return found
+
+
+def refuse_missing(path: Path, answers: pa.Table) -> None:
+    """Raise ``RunError`` if answers that were read from a file lack values that every row needs."""
+    problem = missing_problem(answers)
+    if problem is not None:
+        raise RunError(f"{path}: {problem}; evaluate again")
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
+    """Turn an error of reading a file into a ``RunError``."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:
         raise RunError(f"{path} cannot be read: {error}") from error
->>>>>>> hostile
 
 
 def answer_columns(folder: Path, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path = folder / answers.file
-<<<<<<< HEAD
-    try:
-        names: list[str] = pq.read_schema(path).names
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-=======
-    with _reading(path):
-        file, names = check_parquet(path), pq.read_schema(path).names
->>>>>>> hostile
+    with reading(path):
+        check_parquet(path)
+        schema = pq.read_schema(path)
+    names: list[str] = schema.names
     of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
-<<<<<<< HEAD
-    return names if wanted is None else [name for name in names if name in wanted]
-=======
-    chosen = names if columns is None else [name for name in names if name in columns]
-    with _reading(path):
-        if like is None:
-            return _checked_answers(path, file.read(chosen))
-        tables = ((name, _checked_answers(path, file.read([name]))) for name in chosen)
-        return pa.table({name: shared_column(table[name], name, like) for name, table in tables})
-
-
-def _checked_answers(path: Path, answers: pa.Table) -> pa.Table:
-    problem = answers_problem(answers)
+    problem = type_problem(schema)
     if problem is not None:
         raise RunError(f"{path}: {problem}; evaluate again")
-    return answers
->>>>>>> hostile
+    return names if wanted is None else [name for name in names if name in wanted]
 
 
 def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table, or some of its columns; ``RunError`` if it cannot be read."""
-    try:
-        return pq.read_table(path, columns=columns)
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+    with reading(path):
+        return check_parquet(path).read(columns)

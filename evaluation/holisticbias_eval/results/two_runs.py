@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
-from holisticbias_eval.errors import RunError
+from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import compared_columns, is_compared
 from holisticbias_eval.results.earlier import is_first_form
@@ -22,8 +23,12 @@ from holisticbias_eval.results.run import (
     Tables,
     answer_columns,
     open_run,
+    read_columns,
     read_result,
     read_run,
+    reading,
+    refuse_infinite,
+    refuse_missing,
 )
 
 UNIQUE = ("sentence_id", "text")
@@ -49,6 +54,8 @@ def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
     paths = [folder / kind.file for folder, kind in zip(folders, kinds, strict=True)]
     numbered = UNIQUE if None not in wanted else ()
     answers = read_two_tables(paths[0], paths[1], names[0], names[1], numbered)
+    for path, table in zip(paths, answers, strict=True):
+        refuse_missing(path, table)
     one, other = (Run(r, a, Tables(f, k)) for r, a, f, k in zip(results, answers, folders, kinds, strict=True))
     return one, other
 
@@ -60,11 +67,11 @@ def _read_compared(folder: Path, content: bytes) -> Result:
         try:
             figures = tuple(_compared(_in_parts(content, start + len(_BEFORE), len(content) - len(_AFTER))))
             result = Result.model_validate_json(content[:start] + _BEFORE + _AFTER)
-            return result.model_copy(update={"figures": figures})
+            return refuse_infinite(folder, result.model_copy(update={"figures": figures}))
         except ValidationError:
             pass  # reading the whole says where the error is
     result = read_result(folder, lambda: Result.model_validate_json(content))
-    return result.model_copy(update={"figures": tuple(filter(is_compared, result.figures))})
+    return refuse_infinite(folder, result.model_copy(update={"figures": tuple(filter(is_compared, result.figures))}))
 
 
 def _in_parts(content: bytes, start: int, end: int) -> Iterator[bytes]:
@@ -105,11 +112,7 @@ def _row_numbers(path: Path) -> pa.ChunkedArray:
 
 def _read_column(path: Path, name: str) -> pa.ChunkedArray:
     """A column; numbers are in one piece, so that they become arrays without a copy."""
-    try:
-        with pq.ParquetFile(path) as file:
-            column = file.read(columns=[name])[name]
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
+    column = read_columns(path, [name])[name]
     return pa.chunked_array([column.combine_chunks()]) if pa.types.is_floating(column.type) else column
 
 
@@ -119,13 +122,18 @@ def _shared(column: pa.ChunkedArray, like: pa.ChunkedArray | None) -> pa.Chunked
 
 
 def _is_equal(first: Path, second: Path, name: str) -> bool:
-    """Whether a column is the same in two files with row groups of the same sizes."""
-    try:
-        with pq.ParquetFile(first) as one, pq.ParquetFile(second) as other:
-            sizes = [[file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] for file in (one, other)]
-            return sizes[0] == sizes[1] and all(
-                one.read_row_group(i, columns=[name]).equals(other.read_row_group(i, columns=[name]))
-                for i in range(one.num_row_groups)
-            )
-    except (OSError, pa.ArrowException) as error:
-        raise RunError(f"{name} of {first} or {second} cannot be read: {error}") from error
+    """Whether a column is the same in two files with row groups of the same sizes; repeated texts stay codes."""
+    with _opened(first) as one, _opened(second) as other:
+        sizes = [[file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] for file in (one, other)]
+        return sizes[0] == sizes[1] and all(
+            one.read_row_group(i, columns=[name]).equals(other.read_row_group(i, columns=[name]))
+            for i in range(one.num_row_groups)
+        )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    with reading(path):
+        checked = check_parquet(path)
+        with pq.ParquetFile(path, metadata=checked.footer, read_dictionary=list(checked.coded)) as file:
+            yield file
