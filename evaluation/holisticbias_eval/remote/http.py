@@ -85,9 +85,7 @@ class ServerClient:
             raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
         if len(content) > self._options.largest:
             raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
-        if (
-            sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES
-        ):
+        if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
             raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
         if status in {401, 403}:
             wanted = (
