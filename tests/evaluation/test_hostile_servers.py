@@ -249,7 +249,7 @@ def test_no_key_in_the_address(address: str) -> None:
     "address", ["http://[password", "http://", "http:///v1", "localhost:8000", "http://h:99999999"]
 )
 def test_no_address(address: str) -> None:
-    """One line says what an address looks like; one that cannot be read is not shown."""
+    """An error gives the form of an address; an address that cannot be read is not shown."""
     with pytest.raises(ModelError, match="it must start with http:// or https:// and the name of a host") as raised:
         ServerClient(address, LIMITS)
     assert "password" not in str(raised.value)

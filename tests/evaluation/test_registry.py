@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -151,6 +152,13 @@ def test_what_is_wrong_is_named(
     write(entry, tmp_path).write_text(changed(entry, path, value), "utf-8")
     _, problems = read_registry(tmp_path, published)
     assert any(str(problem).startswith(f"{tmp_path / entry.file_name}: {message}") for problem in problems), problems
+
+
+def test_a_file_that_is_too_large_is_a_problem(published: Published, tmp_path: Path) -> None:
+    (tmp_path / "large.json").touch()
+    os.truncate(tmp_path / "large.json", 1 << 40)
+    _, problems = read_registry(tmp_path, published)
+    assert "it has 1,099,511,627,776 bytes, more than" in str(problems[0])
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import pytest
 
 from holisticbias import open_release
+from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.source.folder import FOLDERS
 from holisticbias.terms.catalog import Catalog
@@ -455,3 +456,12 @@ def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Inv
             path.write_text(re.sub("digest: .*\n", "", path.read_text("utf-8")), "utf-8")
     assert "has no entry 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
     assert invoke("show", "old", "--source", terms_copy)[0] == 0
+
+
+def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(paths: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("holisticbias.rules.validate.validate_paths", full)
+    assert main(["validate"]) == 2
+    assert capsys.readouterr().err == "holisticbias: there is not enough memory for this input\n"

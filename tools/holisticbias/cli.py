@@ -94,6 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         message = f"this needs the package {error.name!r}: pip install 'holisticbias[evaluation]'"
         return _fail(message, HolisticBiasError.exit_code)
+    except MemoryError:
+        return _fail("there is not enough memory for this input", HolisticBiasError.exit_code)
     except OSError as error:
         return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
     return result if isinstance(result, int) else 0

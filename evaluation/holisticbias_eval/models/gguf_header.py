@@ -12,6 +12,7 @@ MOST_VALUES = 5_000_000
 """Values and tensors of a header; a vocabulary of 262,144 tokens takes 1.3 million."""
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _TEXT, _LIST = 8, 9
+_CUT = "its header ends in the middle"
 _DEEPEST = 4  # lists within lists
 _MOST_DIMENSIONS = 8
 
@@ -21,7 +22,9 @@ def check_header(path: Path) -> None:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             _Header(content).check()
-    except (OSError, ValueError, struct.error) as error:
+    except struct.error as error:
+        raise ModelError(f"{path} cannot be read as GGUF: {_CUT}") from error
+    except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
 
 
@@ -59,7 +62,7 @@ class _Header:
     def _skip(self, size: int) -> None:
         self._place += size
         if self._place > len(self._content):
-            raise ValueError("its header ends in the middle")
+            raise ValueError(_CUT)
 
     def _skip_text(self) -> None:
         self._skip(self._number("Q"))

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
+from holisticbias.release.file_limits import require_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
@@ -35,6 +36,9 @@ _WHOSE = {"pairs": "their", "test set": "its"}
 
 # the digest of a published version, or of its subset of this name; None if it does not exist
 Published = Callable[[str, str | None], str | None]
+
+
+_LARGEST = 16_000_000  # bytes of an entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,9 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
     problems = []
     for path in sorted(p for p in found.glob("*.json") if p.is_file()):
         try:
-            entries[path] = read_entry(path.read_bytes())
+            entries[path] = read_entry(require_file(path, _LARGEST).read_bytes())
+        except OSError as error:
+            problems.append(Problem(path, f"it cannot be read: {error.strerror}"))
         except ValidationError as error:
             first = error.errors()[0]
             problems.append(Problem(path, f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}"))

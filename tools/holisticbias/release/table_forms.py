@@ -18,7 +18,7 @@ _TOGETHER = (_TERM, _NOUN)  # a sentence has all of them or none
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """What the values of a column are, whether one may be missing, and whether only later layouts have the column."""
+    """The kind of a column's values, whether a value may be missing, and whether only later layouts have the column."""
 
     kind: str
     optional: bool
