@@ -19,7 +19,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.likelihood.spans import unique_spans, whole
 from holisticbias_eval.likelihood.texts import Texts, joined_texts
-from holisticbias_eval.prompts.columns import with_sentence_ids, without_sentence_ids
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, compacted, restored
 from holisticbias_eval.prompts.prompts import ScoredPrompts
 from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.prompts.selection import select_sentences
@@ -58,7 +58,7 @@ def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> 
 def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts) -> None:
     compiled, opened = (prompts.ask(release, no_context) for release in both)
     assert opened.sentences.num_rows
-    assert decoded(opened.sentences).equals(decoded(compiled.sentences))
+    assert decoded(restored(opened.sentences)).equals(decoded(restored(compiled.sentences)))
     assert list(opened.together.text) == list(compiled.together.text)
     assert list(opened.together.text)[: len(opened.spans)] == opened.sentences["text"].to_pylist()
     entries = both[0].tables
@@ -72,11 +72,11 @@ def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: l
     sentences = select_sentences(both[0].sentences)
     asked = RELEASE_SENTENCES.ask(both[0], no_context).sentences
     assert "sentence_id" not in asked.column_names
-    assert with_sentence_ids(asked)["sentence_id"].equals(sentences["sentence_id"])
-    assert with_sentence_ids(asked).column_names[0] == "sentence_id"
+    assert restored(asked).select(list(SENTENCE_COLUMNS)).equals(sentences.select(list(SENTENCE_COLUMNS)))
+    assert restored(asked).column_names[0] == "sentence_id"
     ids = pa.array([*sentences["sentence_id"].to_pylist()[:-1], "another"])
     other = sentences.set_column(sentences.column_names.index("sentence_id"), "sentence_id", ids)
-    assert without_sentence_ids(other)["sentence_id"].to_pylist() == ids.to_pylist()
+    assert compacted(other)["sentence_id"].to_pylist() == ids.to_pylist()
 
 
 @given(st.lists(st.text("aé🙂", max_size=4), max_size=30), st.data())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.store import key_places
 from holisticbias_eval.store.key_places import KeyPlaces
 
@@ -18,6 +19,22 @@ KEYS = tuple(SCHEMA.names)
 Key: TypeAlias = "tuple[object, ...]"
 texts = st.one_of(st.none(), st.text("ab\x00é🙂", max_size=5))
 rows = st.lists(st.tuples(texts, st.one_of(st.none(), st.integers(-2, 2)), texts), max_size=40)
+
+
+class Rows:
+    """Keys in a table."""
+
+    def __init__(self, held: pa.Table) -> None:
+        self._held = held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def take(self, rows: Ints) -> Rows:
+        return Rows(self._held.take(pa.array(rows)))
+
+    def table(self) -> pa.Table:
+        return self._held
 
 
 def table(keys: list[Key]) -> pa.Table:
@@ -30,17 +47,17 @@ def test_places_are_those_of_a_dictionary(asked: list[Key], sought: list[Key], c
     places = {key: place for place, key in enumerate(asked)}
     sliced = table([(None, None, None), *sought, *asked]).slice(1)
     expected = [places.get(key, -1) for key in (*sought, *asked)]
-    assert KeyPlaces(table(asked), KEYS).find(sliced).tolist() == expected
+    assert KeyPlaces(Rows(table(asked)), KEYS).find(sliced).tolist() == expected
 
 
 def test_many_rows_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_places, "_HASHED_AT_ONCE", 7)
     keys: list[Key] = [("word " * i, i, "") for i in range(50)]
-    found = KeyPlaces(table(keys), KEYS).find(table([*keys[::-1], ("word", 1, "")]))
+    found = KeyPlaces(Rows(table(keys)), KEYS).find(table([*keys[::-1], ("word", 1, "")]))
     assert found.tolist() == [*range(49, -1, -1), -1]
 
 
 def test_texts_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_places, "_hashes", lambda rows: np.zeros(rows.num_rows, np.uint64))
     asked = table([("a", 0, ""), ("b", 0, "")])
-    assert KeyPlaces(asked, KEYS).find(table([("b", 0, ""), ("a", 0, ""), ("c", 0, "")])).tolist() == [-1, 0, -1]
+    assert KeyPlaces(Rows(asked), KEYS).find(table([("b", 0, ""), ("a", 0, ""), ("c", 0, "")])).tolist() == [-1, 0, -1]

@@ -119,7 +119,7 @@ class StoredScorer(Scorer):
     def _held(self, spans: Spans) -> tuple[Scores, Bools]:
         """The scores of distinct spans, and which of them the store holds; of a span held twice the first counts."""
         found, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
-        for places, rows in self._store.find(spans.table()):
+        for places, rows in self._store.find(spans):
             new = ~known[places]
             unseen = rows if new.all() else rows.filter(pa.array(new))
             values = (unseen[name].to_numpy()[::-1] for name, _ in _VALUES)

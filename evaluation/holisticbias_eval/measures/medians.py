@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from sys import intern
+from typing import Any
 
 import pyarrow as pa
 
@@ -53,15 +55,20 @@ class Medians(Measure):
         return (descriptor_changes(self.info, changes, view),)
 
 
+def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=4096):
+        yield from batch.to_pylist()
+
+
 def median_figures(
     measure: str, answers: pa.Table, value: Compared = "perplexity", unit: str = "perplexity"
 ) -> Iterator[Figure]:
     """The medians ``median_<value>`` and ``median_tokens`` of every descriptor, over all templates and in each."""
     for by in (DESCRIPTOR, IN_TEMPLATE):
-        for row in group_medians(answers, by, value).to_pylist():
-            keys = {"axis": row["axis"], "descriptor": row["descriptor_id"]}
+        for row in _rows(group_medians(answers, by, value)):
+            keys = {"axis": intern(row["axis"]), "descriptor": intern(row["descriptor_id"])}
             if "template" in by:
-                keys["template"] = row["template"]
+                keys["template"] = intern(row["template"])
             n, missing = row["sentences"], row["missing"]
             name = f"median_{value}"
             yield Figure(measure=measure, name=name, keys=keys, value=row["median"], unit=unit, n=n, missing=missing)

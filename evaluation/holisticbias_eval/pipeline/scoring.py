@@ -23,7 +23,6 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
-from holisticbias_eval.prompts.columns import with_sentence_ids
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
@@ -75,11 +74,8 @@ class ScoringJob(Job):
             figures=tuple(figure for found in measured for figure in found.figures),
             masked_inputs=_masked_inputs(before, self.scorer.input_counts(), display),
         )
-        return Run(
-            result,
-            with_sentence_ids(scores),
-            {name: table for found in measured for name, table in found.tables.items()},
-        )
+        tables = {name: table for found in measured for name, table in found.tables.items()}
+        return Run(result, scores, tables)
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written.

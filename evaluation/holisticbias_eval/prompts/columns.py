@@ -14,19 +14,29 @@ SENTENCE_COLUMNS = (
 OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", "context")
 
 
+_NARROW = 1 << 15
 _ID_PARTS = ("template_id", "descriptor_id", "noun_id")
 
 
-def with_sentence_ids(table: pa.Table) -> pa.Table:
-    """Add the first column ``sentence_id`` again, if ``without_sentence_ids`` left it out."""
+def compacted(table: pa.Table) -> pa.Table:
+    """Sentences in less memory: codes of repeated texts in 16 bits, and no ids that follow from other columns."""
+    for place, field in enumerate(table.schema):
+        column = table.column(place)
+        if pa.types.is_dictionary(field.type) and all(len(part.dictionary) <= _NARROW for part in column.chunks):
+            table = table.set_column(place, field.name, column.cast(pa.dictionary(pa.int16(), pa.string())))
+    follow = table["sentence_id"].equals(_sentence_ids(table))
+    return table.drop_columns(["sentence_id"]) if follow else table
+
+
+def restored(table: pa.Table) -> pa.Table:
+    """Sentences, or scores of them, as they were before ``compacted``; another table is not changed."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            kind = pa.dictionary(pa.int32(), pa.string())
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
     if "sentence_id" in table.column_names or not set(_ID_PARTS) <= set(table.column_names):
         return table
     return table.add_column(0, "sentence_id", _sentence_ids(table))
-
-
-def without_sentence_ids(table: pa.Table) -> pa.Table:
-    """Leave out the ids of sentences, which take more memory than their texts, if they follow from other columns."""
-    return table.drop_columns(["sentence_id"]) if table["sentence_id"].equals(_sentence_ids(table)) else table
 
 
 def _sentence_ids(table: pa.Table) -> pa.ChunkedArray:

@@ -16,9 +16,9 @@ from holisticbias_eval.likelihood.texts import Repeated, Texts
 from holisticbias_eval.prompts.columns import (
     OPTIONAL_COLUMNS,
     SENTENCE_COLUMNS,
+    compacted,
+    restored,
     with_axis_labels,
-    with_sentence_ids,
-    without_sentence_ids,
 )
 from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
@@ -31,9 +31,9 @@ def _ask(release: Release, draw: Draw) -> Asked:
         table, phrases = _chosen(part, release)
         known = pa.concat_arrays([known, phrases.dictionary.filter(pc.invert(pc.is_in(phrases.dictionary, known)))])
         codes.append(pc.index_in(phrases.dictionary, known).take(phrases.indices).to_numpy())
-        tables.append(without_sentence_ids(table))
-    if any("sentence_id" in table.column_names for table in tables):
-        tables = [with_sentence_ids(table) for table in tables]
+        tables.append(compacted(table))
+    if any(table.schema != tables[0].schema for table in tables):
+        tables = [restored(table) for table in tables]
     sentences = pa.concat_tables(tables)
     del tables
     texts = Texts(sentences["text"])

@@ -19,12 +19,13 @@ from holisticbias.release.file_limits import require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
+_ROW_GROUP = 1 << 20
 REPORT = "report.html"
 _LARGEST = 1_000_000_000  # bytes of a result
 
@@ -103,9 +104,19 @@ class Run:
 def write_run(run: Run, folder: Path) -> None:
     """Write the result, the answers and the tables into an existing folder."""
     answers = _kind_of(run.answers.column_names)
-    for name, table in ((answers.name, run.answers), *run.tables.items()):
+    _write_answers(run.answers, folder / answers.file)
+    for name, table in run.tables.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
-    (folder / RESULT).write_text(_as_json(run.result), "utf-8")
+    with (folder / RESULT).open("w", encoding="utf-8") as file:
+        file.writelines(_as_json(run.result))
+
+
+def _write_answers(answers: pa.Table, path: Path) -> None:
+    """Write the table of answers with the columns that were left out, a row group at a time."""
+    starts = range(0, max(1, answers.num_rows), _ROW_GROUP)
+    with pq.ParquetWriter(path, restored(answers.slice(0, 0)).schema, compression="zstd") as writer:
+        for start in starts:
+            writer.write_table(restored(answers.slice(start, _ROW_GROUP)))
 
 
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
@@ -120,12 +131,14 @@ AFTER_FIGURES = "\n  ]\n}\n"
 """What stands before and after the lines of figures in a result."""
 
 
-def _as_json(result: Result) -> str:
-    """The result as indented JSON with one figure per line, without the fields that have their default."""
-    figures = [figure.model_dump_json(exclude_defaults=True) for figure in result.figures]
+def _as_json(result: Result) -> Iterator[str]:
+    """The parts of the result as indented JSON with a figure per line, without the fields that have their default."""
     rest = json.dumps(json.loads(result.model_dump_json(exclude={"figures"})), indent=2, ensure_ascii=False)
-    lines = ",\n    ".join(figures)
-    return f"{rest[:-2]}{BEFORE_FIGURES}    {lines}{AFTER_FIGURES}"
+    yield f"{rest[:-2]}{BEFORE_FIGURES}    "
+    for i, figure in enumerate(result.figures):
+        line = figure.model_dump_json(exclude_defaults=True)
+        yield f",\n    {line}" if i else line
+    yield AFTER_FIGURES
 
 
 def is_run(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,19 @@ _FACTOR = np.uint64(0x2545F4914F6CDD1D)
 _OF_BYTE = np.random.default_rng(0).integers(0, 1 << 64, 256, np.uint64)
 
 
+class Keys(Protocol):
+    """Rows of keys, which become a table part by part."""
+
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def take(self, rows: Ints) -> Keys:
+        """Select rows by position, in the given order."""
+
+    def table(self) -> pa.Table:
+        """The rows as a table with the key columns."""
+
+
 class KeyPlaces:
     """The places of the rows of ``asked``, by key; its keys differ from each other.
 
@@ -26,9 +40,13 @@ class KeyPlaces:
     found: for 2.6 million keys the chance that there are two such keys is below one in a million.
     """
 
-    def __init__(self, asked: pa.Table, keys: Sequence[str]) -> None:
-        self._asked = asked.select(list(keys))
-        hashes = _hashes(self._asked)
+    def __init__(self, asked: Keys, names: Sequence[str]) -> None:
+        self._asked = asked
+        self._names = list(names)
+        hashes = np.empty(len(asked), np.uint64)
+        for start in range(0, len(asked), _HASHED_AT_ONCE):
+            rows = np.arange(start, min(start + _HASHED_AT_ONCE, len(asked)))
+            hashes[rows] = _hashes(self._table(rows))
         self._order = np.argsort(hashes, kind="stable").astype(np.int32)
         self._sorted = hashes[self._order]
 
@@ -37,14 +55,17 @@ class KeyPlaces:
         found = np.full(rows.num_rows, -1, np.int64)
         if not len(self._order):
             return found
-        keys = rows.select(self._asked.column_names)
+        keys = rows.select(self._names)
         hashes = _hashes(keys)
         near = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
         alike = np.flatnonzero(self._sorted[near] == hashes)
         places = self._order[near[alike]].astype(np.int64)
-        equal = _equal(keys.take(pa.array(alike)), self._asked.take(pa.array(places)))
+        equal = _equal(keys.take(pa.array(alike)), self._table(places))
         found[alike[equal]] = places[equal]
         return found
+
+    def _table(self, rows: Ints) -> pa.Table:
+        return self._asked.take(rows).table().select(self._names)
 
 
 def _equal(one: pa.Table, other: pa.Table) -> Bools:

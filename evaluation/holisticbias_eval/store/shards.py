@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.store.key_places import KeyPlaces
+from holisticbias_eval.store.key_places import KeyPlaces, Keys
 from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
 
 _STALE_SECONDS = 3600
@@ -92,7 +92,7 @@ class ShardStore:
                     seen.update(self._merge(batch))
                 yield batch.rows
 
-    def find(self, asked: pa.Table) -> Iterator[tuple[Ints, pa.Table]]:
+    def find(self, asked: Keys) -> Iterator[tuple[Ints, pa.Table]]:
         """The held rows with an asked key, part by part, each with the places of their keys in ``asked``.
 
         The asked keys differ from each other. A key that is held several times may be found several times.
