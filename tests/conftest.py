@@ -29,6 +29,11 @@ settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first: the worker that takes one last would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository: its folder of terms, schemas and tests."""
