@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -32,6 +33,12 @@ settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_hea
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put long tests first: the worker that takes one last would keep the others waiting."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the tests import out of the garbage collector's passes, which would read it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
