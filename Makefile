@@ -47,7 +47,7 @@ demo-mitigation: setup
 	$(BIN)/holisticbias mitigate lmd,add,ctda,cada,style_equality,self_chat --out build/mitigated --overwrite
 
 test: check
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 check: setup
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -27,6 +28,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # `make fuzz` draws many new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("fuzz", max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first: the worker that takes one last would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what the tests import out of the garbage collector's passes, which would read it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

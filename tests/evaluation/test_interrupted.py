@@ -16,18 +16,20 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 
+pytestmark = pytest.mark.long
 # a shell's background job ignores Ctrl-C, and its children would too
 START = (
     "import signal; from holisticbias.__main__ import run; "
     "signal.signal(signal.SIGINT, signal.default_int_handler); run()"
 )
-TEXTS = 7 * 2500 * 3 + 7 * 2500 * 2  # sentences, and phrases in the singular and in the plural
+NOUNS = 1200  # several blocks of the store
+TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
 @pytest.fixture(scope="module")
 def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("release") / "long"
-    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(2500)))), folder)
+    write_release(build_release(mini_catalog(nouns=tuple(f"person{i}" for i in range(NOUNS)))), folder)
     return folder
 
 

@@ -18,6 +18,7 @@ from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.shares import share_of
 
+pytestmark = pytest.mark.long
 QUICK = Settings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
 

@@ -10,7 +10,7 @@ import pytest
 from holisticbias.rules import validate
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import SourceFile
-from holisticbias.source.records import Repository
+from holisticbias.source.records import Repository, parse_files
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -20,11 +20,10 @@ def test_files_outside_of_the_folder_are_checked_at_once(
 ) -> None:
     """They replace their counterparts together; two files of one axis are checked one by one."""
     catalogs: list[object] = []
-    parse = validate.parse_files
 
     def counted(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
         catalogs.append(files)
-        return parse(files)
+        return parse_files(files)
 
     monkeypatch.setattr(validate, "parse_files", counted)
     outside = terms_copy / "elsewhere"

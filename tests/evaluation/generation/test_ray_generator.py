@@ -19,6 +19,7 @@ from holisticbias_eval.generation.ray_engine import RayGenerator
 from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
 
+pytestmark = pytest.mark.long
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(8) for d in ("blicket", "doff") for n in ("guy", "kid")]
 REQUESTS = Requests(TEXTS * 2, ["I like tea.", ""] * len(TEXTS), np.repeat([0, 1], len(TEXTS)).astype(np.int32))

@@ -15,6 +15,7 @@ from holisticbias_eval.models.embedded.gossip import MANY, UNTOUCHED
 from holisticbias_eval.results.mitigation import read_mitigation
 from holisticbias_eval.results.run import read_run
 
+pytestmark = pytest.mark.long
 METHODS = ("lmd", "add", "ctda", "cada")
 WITH_HELD_OUT = f"{MANY} with held-out groups"
 

@@ -31,6 +31,7 @@ from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
 
+pytestmark = pytest.mark.long
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
 
 

@@ -34,6 +34,7 @@ from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, s
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
 
+pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
 SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
 DISPLAY = Display(Console(quiet=True))

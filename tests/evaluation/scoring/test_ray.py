@@ -16,6 +16,7 @@ from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 
+pytestmark = pytest.mark.long
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
 
 
