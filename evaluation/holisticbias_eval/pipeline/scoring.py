@@ -97,7 +97,8 @@ class ScoringJob(Job):
     def _probe(self, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""
         with display.step("Preparing to score"):
-            return self.scorer.probe(texts_to_try(self.distinct, self.rows))
+            rows = self.asked.by_sentence(self.rows) if isinstance(self.asked, Asked) else self.rows
+            return self.scorer.probe(texts_to_try(self.distinct, rows))
 
     def scored(self, display: Display) -> pa.Table:
         """Score, and add the scores to what was asked."""

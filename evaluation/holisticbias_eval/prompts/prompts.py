@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
-from holisticbias_eval.arrays import Int32s
+from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.figures import Part
 from holisticbias_eval.likelihood.scores import Scores, with_scores
 from holisticbias_eval.likelihood.spans import Spans
@@ -34,6 +34,11 @@ class Asked:
     def spans(self) -> Spans:
         """The span of each sentence."""
         return self.together.take(np.arange(self.sentences.num_rows))
+
+    def by_sentence(self, rows: Ints) -> Ints:
+        """Values of ``together`` for each sentence, and then for the phrase of each sentence."""
+        size = self.sentences.num_rows
+        return rows if self.phrase is None else np.concatenate((rows[:size], rows[size:][self.phrase]))
 
     def answer(self, scores: Scores) -> pa.Table:
         """Add the scores to the sentences.
