@@ -13,6 +13,7 @@ from holisticbias import build_release, open_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured, Settings
 from holisticbias_eval.models.kinds import Kind
@@ -57,7 +58,10 @@ class Job(ABC):
 def measure_answers(answers: pa.Table, measures: Sequence[str], settings: Settings, display: Display) -> list[Measured]:
     """Compute each measure, and show its notes."""
     with display.step("Measuring"):
-        measured = [MEASURES[name].figures(answers, settings) for name in measures]
+        measured = []
+        for name in measures:
+            measured.append(MEASURES[name].figures(answers, settings))
+            free_memory()
     for note in (note for found in measured for note in found.notes):
         display.notice(note)
     return measured

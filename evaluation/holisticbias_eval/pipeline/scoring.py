@@ -13,6 +13,7 @@ import pyarrow as pa
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
 from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
@@ -104,7 +105,7 @@ class ScoringJob(Job):
         """Score, and add the scores to what was asked."""
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
             scores = score_spans(self.distinct, self.scorer, scored)
-        pa.default_memory_pool().release_unused()
+        free_memory()
         return self.asked.answer(scores.take(self.rows))
 
 
@@ -160,7 +161,7 @@ def _job(
     if not len(asked.spans):
         raise SelectionError("no sentence is left to score: widen the selection")
     distinct, rows = unique_spans(asked.together)
-    pa.default_memory_pool().release_unused()  # selecting took hundreds of megabytes more than is kept
+    free_memory()
     signature = sign(
         sign_release(release),
         engine.identity,

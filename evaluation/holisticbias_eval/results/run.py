@@ -25,7 +25,7 @@ from holisticbias_eval.results.earlier import is_first_form, perplexity_per_toke
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
-_ROW_GROUP = 1 << 20
+_ROW_GROUP, _AT_ONCE = 1 << 20, 1 << 16
 REPORT = "report.html"
 _LARGEST = 1_000_000_000  # bytes of a result
 
@@ -113,10 +113,11 @@ def write_run(run: Run, folder: Path) -> None:
 
 def _write_answers(answers: pa.Table, path: Path) -> None:
     """Write the table of answers with the columns that were left out, a row group at a time."""
-    starts = range(0, max(1, answers.num_rows), _ROW_GROUP)
     with pq.ParquetWriter(path, restored(answers.slice(0, 0)).schema, compression="zstd") as writer:
-        for start in starts:
-            writer.write_table(restored(answers.slice(start, _ROW_GROUP)))
+        for start in range(0, max(1, answers.num_rows), _ROW_GROUP):
+            group = answers.slice(start, _ROW_GROUP)
+            parts = [restored(group.slice(at, _AT_ONCE)) for at in range(0, max(1, group.num_rows), _AT_ONCE)]
+            writer.write_table(pa.concat_tables(parts))
 
 
 def _kind_of(columns: Sequence[str]) -> AnswerFile:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.progress import Notice
 from holisticbias_eval.store.key_places import KeyPlaces, Keys
 from holisticbias_eval.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
@@ -101,7 +102,7 @@ class ShardStore:
         for rows in self.parts():
             places = known.find(rows)
             asked_for = places >= 0
-            pa.default_memory_pool().release_unused()
+            free_memory()
             yield (places, rows) if asked_for.all() else (places[asked_for], rows.filter(pa.array(asked_for)))
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
