@@ -12,7 +12,7 @@ phase runs in a new process, in this order; a phase may use what earlier phases 
 ``PHASE_exponent`` is the slope of the logarithm of the processor time over the logarithm of the number of sentences: it
 is 1 if time grows like the work. ``PHASE_peak_mb`` is the peak memory of the process (10^6 bytes) at 4 times.
 
-The default is 1, 4 and 16 times, which takes an hour or more and 4 GB of disk.
+The default is 1, 4 and 16 times, which takes half an hour of processor time, 7 GB of memory and 4 GB of disk.
 
     python benchmarks/growth.py [--scales 1,4] [--phases build,open] [--json]
 """
