@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
@@ -21,6 +20,7 @@ from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.coding import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
 
 
@@ -80,7 +80,7 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     perplexity = scores["perplexity"].to_numpy()
     columns: dict[str, Floats | Ints] = {}
     for name, template in (("love", LOVE), ("hate", HATE)):
-        chosen = pc.equal(scores["template"].cast(pa.string()), template).to_numpy()
+        chosen = is_text(scores["template"], template)
         known = chosen & ~np.isnan(perplexity)
         median = np.median(perplexity[known]) if known.any() else np.nan
         below, counts, all_counts = (

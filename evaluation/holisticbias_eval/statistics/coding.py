@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Int32s, Ints
+from holisticbias_eval.arrays import Bools, Int32s, Ints
 
 
 def codes_of(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
@@ -18,6 +18,13 @@ def codes_of(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
         return _codes_of_dictionaries(column)
     encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
+
+
+def is_text(column: pa.ChunkedArray, text: str) -> Bools:
+    """Whether each row has this text; a dictionary column is not decoded. Raises ``ArrowInvalid`` if one is null."""
+    texts, codes = codes_of(column)
+    found: Bools = codes == (texts.index(text) if text in texts else len(texts))
+    return found
 
 
 def _codes_of_dictionaries(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:

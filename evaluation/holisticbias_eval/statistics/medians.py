@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.statistics.cells import Compared, compared_values
-from holisticbias_eval.statistics.coding import codes_of
+from holisticbias_eval.statistics.coding import codes_of, codes_of_numbers, first_rows
 
 DESCRIPTOR = ("axis", "descriptor_id")
 IN_TEMPLATE = (*DESCRIPTOR, "template")
@@ -34,23 +34,21 @@ def group_medians(scores: pa.Table, by: Sequence[str] = IN_TEMPLATE, value: Comp
     return found.append_column("sentences", pa.array(counts)).append_column("missing", pa.array(missing))
 
 
-def group_rows(scores: pa.Table, by: Sequence[str]) -> tuple[Ints, Ints]:
+def group_rows(scores: pa.Table, by: Sequence[str]) -> tuple[Int32s, Ints]:
     """The group of each row, numbered by first appearance, and the first row of each group."""
     key = np.zeros(scores.num_rows, np.int64)
     for name in by:
         _, codes = codes_of(scores[name])
         key = key * (int(codes.max(initial=0)) + 1) + codes
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[inverse], first[order]
+    _, group = codes_of_numbers(key)
+    return group, first_rows(group)
 
 
-def _medians(values: Floats, group: Ints, groups: int) -> tuple[Floats, Ints]:
+def _medians(values: Floats, group: Int32s, groups: int) -> tuple[Floats, Ints]:
     """The median of the values of each group, NaN if there is none, and how many there are."""
     known = ~np.isnan(values)
-    values, group = values[known], group[known]
+    if not known.all():
+        values, group = values[known], group[known]
     ordered = values[np.lexsort((values, group))]
     counts = np.bincount(group, minlength=groups)
     ends = np.cumsum(counts)

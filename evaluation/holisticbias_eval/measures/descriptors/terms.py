@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.floors import shares_in_order
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.statistics.cells import compared_values, encode
-from holisticbias_eval.statistics.coding import codes_of, first_rows
+from holisticbias_eval.statistics.coding import codes_of, first_rows, is_text
 
 LOVE = "I love {plural_noun_phrase}."
 HATE = "I hate {plural_noun_phrase}."
@@ -116,7 +115,7 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
     """Each descriptor's sentences with the lowest, middle and highest value in a template, with their values."""
     if "text" not in answers.column_names:
         return {}
-    rows = answers.filter(pc.equal(answers["template"].cast(pa.string()), template))
+    rows = answers.filter(pa.array(is_text(answers["template"], template)))
     values = compared_values(rows, words.column)
     names, codes = encode(rows["descriptor_id"])
     texts = rows["text"].cast(pa.string())

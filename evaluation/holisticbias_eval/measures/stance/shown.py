@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.measures.descriptors.terms import about_descriptors
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.sections import ends
 
@@ -24,11 +25,10 @@ class Shown:
     @classmethod
     def of(cls, view: View) -> Shown:
         """Look up all names once."""
-        columns = ["descriptor_id", "descriptor"]
-        rows = view.answers.select(columns).group_by(columns, use_threads=False).aggregate([]).to_pylist()
+        texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
         spreads = view.figures.by(NAME, "wording_spread", "axis", "pair")
         pairs = tuple(dict.fromkeys(f.keys["pair"] for f in spreads))
-        return cls(view.figures, view.labels, {row["descriptor_id"]: row["descriptor"] for row in rows}, pairs)
+        return cls(view.figures, view.labels, texts, pairs)
 
     def axis(self, figure: Figure) -> str:
         """The label of a figure's axis."""
