@@ -25,7 +25,7 @@ from holisticbias_eval.results.earlier import is_first_form, perplexity_per_toke
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
-_ROW_GROUP, _AT_ONCE = 1 << 19, 1 << 16
+_ROW_GROUP, _AT_ONCE = 1 << 18, 1 << 16
 REPORT = "report.html"
 _LARGEST = 1_000_000_000  # bytes of a result
 
