@@ -1,4 +1,4 @@
-"""Places of keys found by a hash are those that a dictionary finds."""
+"""Keys that are found by a hash stand where a dictionary has them."""
 
 from __future__ import annotations
 
