@@ -32,9 +32,14 @@ class BoundedFile:
 
     def read(self, columns: Sequence[str] | None = None, encoded: Sequence[str] = ()) -> pa.Table:
         """The table, or some of its columns, with the types that it was written with; ``encoded`` with dictionaries."""
+        schema = self.footer.schema.to_arrow_schema()
         chosen = None if columns is None else list(columns)
-        table = pq.read_table(self.path, columns=chosen, read_dictionary=[*encoded, *self.coded])
-        return self.with_types(table, pq.read_schema(self.path), encoded)
+        for name in chosen or ():
+            if len(schema.get_all_field_indices(name)) != 1:
+                raise pa.ArrowInvalid(f"{self.path} must have one column {name}")
+        with pq.ParquetFile(self.path, metadata=self.footer, read_dictionary=[*encoded, *self.coded]) as file:
+            table = file.read(columns=chosen)
+        return self.with_types(table if chosen is None else table.select(chosen), schema, encoded)
 
     def with_types(self, table: pa.Table, schema: pa.Schema, encoded: Sequence[str] = ()) -> pa.Table:
         """A table of this file that was read with dictionaries, with the types of a schema but for ``encoded``.
