@@ -19,11 +19,12 @@ _NEVER_MISSING = ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "te
 
 def type_problem(schema: pa.Schema) -> str | None:
     """The column of a table of answers that has another type than its values need; None if all is right."""
+    numbers = _NUMBERS - {"value"} if "candidate_id" in schema.names else _NUMBERS  # of a candidate it is a text
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         text = any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null))
         number = any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
-        if (field.name in _TEXTS and not text) or (field.name in _NUMBERS and not number):
+        if (field.name in _TEXTS and not text) or (field.name in numbers and not number):
             wanted = "text" if field.name in _TEXTS else "numbers"
             return f"column {field.name} is not {wanted} but {str(field.type)[:60]}"
     return None

@@ -46,8 +46,10 @@ def read_pages(path: Path, footer: pq.FileMetaData) -> Iterator[Page]:
 
 
 def _pages_of(content: mmap.mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
-    first = [chunk.data_page_offset, *([chunk.dictionary_page_offset] if chunk.dictionary_page_offset else [])]
-    header = _Header(content, min(first))
+    offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
+    if not offsets:
+        return
+    header = _Header(content, min(offsets))
     end = header.place + chunk.total_compressed_size
     try:
         while header.place < end:
