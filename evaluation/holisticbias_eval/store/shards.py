@@ -179,7 +179,7 @@ class ShardStore:
         except FileNotFoundError:  # another process found it damaged and removed it
             return None
         if hashlib.sha256(content).hexdigest() == path.stem:
-            return pq.read_table(BytesIO(content)).replace_schema_metadata(None)
+            return pq.ParquetFile(BytesIO(content)).read(use_threads=False).replace_schema_metadata(None)
         self.notice(f"{path} differs from its checksum: it is removed, and its rows are computed again")
         path.unlink(missing_ok=True)
         return None
