@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter, ValidationError
 
-from holisticbias.release.bounded import check_parquet
+from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import compared_columns, is_compared
 from holisticbias_eval.results.earlier import is_first_form
@@ -23,7 +23,6 @@ from holisticbias_eval.results.run import (
     Tables,
     answer_columns,
     open_run,
-    read_columns,
     read_result,
     read_run,
     reading,
@@ -96,23 +95,32 @@ def read_two_tables(
     A column in ``numbered`` becomes the numbers of the rows if it is equal in both. Raises ``RunError`` if a table
     cannot be read.
     """
-    same = {name for name in numbered if name in names and name in others and _is_equal(first, second, name)}
-    one = {name: _row_numbers(first) if name in same else _read_column(first, name) for name in names}
-    other = {name: one[name] if name in same else _shared(_read_column(second, name), one.get(name)) for name in others}
-    return _table(one), _table(other)
+    one, other = _checked(first), _checked(second)
+    same = {name for name in numbered if name in names and name in others and _is_equal(one, other, name)}
+    held = {name: _row_numbers(one) if name in same else _read_column(one, name) for name in names}
+    found = {
+        name: held[name] if name in same else _shared(_read_column(other, name), held.get(name)) for name in others
+    }
+    return _table(held), _table(found)
+
+
+def _checked(path: Path) -> BoundedFile:
+    with reading(path):
+        return check_parquet(path)
 
 
 def _table(columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
     return pa.Table.from_arrays(list(columns.values()), names=list(columns))
 
 
-def _row_numbers(path: Path) -> pa.ChunkedArray:
-    return pa.chunked_array([pa.array(np.arange(pq.read_metadata(path).num_rows, dtype=np.int32))])
+def _row_numbers(file: BoundedFile) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.array(np.arange(file.footer.num_rows, dtype=np.int32))])
 
 
-def _read_column(path: Path, name: str) -> pa.ChunkedArray:
+def _read_column(file: BoundedFile, name: str) -> pa.ChunkedArray:
     """A column; numbers are in one piece, so that they become arrays without a copy."""
-    column = read_columns(path, [name])[name]
+    with reading(file.path):
+        column = file.read([name])[name]
     return pa.chunked_array([column.combine_chunks()]) if pa.types.is_floating(column.type) else column
 
 
@@ -121,7 +129,7 @@ def _shared(column: pa.ChunkedArray, like: pa.ChunkedArray | None) -> pa.Chunked
     return like if like is not None and column.equals(like) else column
 
 
-def _is_equal(first: Path, second: Path, name: str) -> bool:
+def _is_equal(first: BoundedFile, second: BoundedFile, name: str) -> bool:
     """Whether a column is the same in two files with row groups of the same sizes; repeated texts stay codes."""
     with _opened(first) as one, _opened(second) as other:
         sizes = [[file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] for file in (one, other)]
@@ -132,8 +140,9 @@ def _is_equal(first: Path, second: Path, name: str) -> bool:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
-    with reading(path):
-        checked = check_parquet(path)
-        with pq.ParquetFile(path, metadata=checked.footer, read_dictionary=list(checked.coded)) as file:
-            yield file
+def _opened(file: BoundedFile) -> Iterator[pq.ParquetFile]:
+    with (
+        reading(file.path),
+        pq.ParquetFile(file.path, metadata=file.footer, read_dictionary=list(file.coded)) as opened,
+    ):
+        yield opened
