@@ -28,7 +28,7 @@ from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
 from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.results.two_runs import UNIQUE, read_two_tables
+from holisticbias_eval.results.two_runs import UNIQUE, checked_table, read_two_tables
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -61,10 +61,10 @@ def statistics(folder: Path, _: int) -> None:
 
 def compare(folder: Path, _: int) -> None:
     """Compare the scores of both models."""
-    paths = scores_path(folder, FIRST), scores_path(folder, SECOND)
+    one, other = checked_table(scores_path(folder, FIRST)), checked_table(scores_path(folder, SECOND))
     wanted = compared_columns(MEASURED) or ()
-    names = [name for name in pq.read_schema(paths[0]).names if name in wanted]
-    first, second = (View(Figures(()), table) for table in read_two_tables(*paths, names, names, UNIQUE))
+    names = [name for name in one.schema.names if name in wanted]
+    first, second = (View(Figures(()), table) for table in read_two_tables(one, other, names, names, UNIQUE))
     assert MEASURES["likelihood_bias"].compare(first, second)
 
 

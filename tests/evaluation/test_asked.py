@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +62,7 @@ def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts)
     assert opened.sentences.num_rows
     assert decoded(restored(opened.sentences)).equals(decoded(restored(compiled.sentences)))
     assert list(opened.together.text) == list(compiled.together.text)
-    assert list(opened.together.text)[: len(opened.spans)] == opened.sentences["text"].to_pylist()
+    assert list(opened.together.text)[: opened.sentences.num_rows] == opened.sentences["text"].to_pylist()
     entries = both[0].tables
     assert pairs(opened.sentences, "axis", "axis_label") == pairs(entries["descriptors"], "axis", "axis_label")
     if "paraphrase_of" in opened.sentences.column_names:
@@ -94,6 +96,12 @@ def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> Non
         distinct, which = unique_spans(whole(held))
         assert list(distinct.text) == list(dict.fromkeys(expected))
         assert [distinct.text[i] for i in which] == expected
+        assert list(copy(held)) == expected
+
+
+def test_another_process_gets_only_the_selected_texts() -> None:
+    texts = Texts(pa.array(["a text of some length"] * 10_000))
+    assert len(pickle.dumps(texts.take(np.arange(5)))) < 2000
 
 
 def test_a_folder_of_the_newest_version_is_evaluated(tiny_gpt2: Path, tmp_path: Path) -> None:

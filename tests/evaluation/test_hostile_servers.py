@@ -110,6 +110,9 @@ def serve() -> Iterator[Serve]:
         def answer(connection: socket.socket) -> None:
             with connection, suppress(OSError):
                 reply(connection, connection.recv(65536))
+                connection.shutdown(socket.SHUT_WR)
+                while connection.recv(65536):  # what is left unread would reset the connection
+                    pass
 
         def run() -> None:
             with suppress(OSError):

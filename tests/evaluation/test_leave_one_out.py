@@ -30,6 +30,9 @@ CASES = {
     "missing values": drawn(12, 30, 0.2),
     "many sizes": drawn(40, 40, 0.5),
     "ties": drawn(12, 30, 0.1, 1),
+    "ties in small samples": drawn(12, 6, 0, 1),
+    "ties in samples of nine": drawn(12, 9, 0, 1),
+    "ties, and some samples are small": drawn(12, 12, 0.4, 1),
     "ties of infinite values": np.array([[1.0, np.inf, 3.0], [np.inf, 2.0, 5.0], [0.5, 7.0, -np.inf]]),
 }
 
@@ -43,3 +46,9 @@ def test_values_are_those_of_the_other_columns(name: str, most: int, monkeypatch
     assert len(found) == values.shape[1]
     for column, p in enumerate(found):
         np.testing.assert_array_equal(p, pairs_of_rows(np.delete(values, column, axis=1)).stacked)
+
+
+def test_the_tests_of_samples_with_ties_are_not_repeated_for_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leave_one_out, "function_of_p", None)
+    for name in ("ties", "ties, and some samples are small"):
+        assert len(list(function_without_each_column(CASES[name], lambda p: p))) == CASES[name].shape[1]

@@ -60,6 +60,7 @@ def test_the_figures_are_those_of_the_table(made: tuple[Path, Callable[..., int]
 def test_the_result_follows_its_schema_and_is_signed(made: tuple[Path, Callable[..., int]]) -> None:
     content = json.loads((made[0] / "run" / "result.json").read_text("utf-8"))
     jsonschema.validate(content, Result.model_json_schema())
+    assert pq.read_schema(made[0] / "run" / "responses.parquet").names[0] == "response_id"
     signature = content["signature"]
     assert signature["generation"]["prompts_per_cell"] == "3"
     assert signature["generation"]["censoring"].startswith("left-handed")

@@ -15,7 +15,7 @@ from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
-from holisticbias_eval.results.two_runs import UNIQUE, read_two_runs, read_two_tables
+from holisticbias_eval.results.two_runs import UNIQUE, checked_table, read_two_runs, read_two_tables
 
 DETAILS = {"descriptor", "template"}
 
@@ -71,9 +71,9 @@ def test_equal_columns_are_held_once_and_texts_as_numbers(folders: tuple[Path, P
 
 
 def test_only_what_is_asked_for_is_numbered(folders: tuple[Path, Path]) -> None:
-    paths = [folder / SCORES.file for folder in folders]
-    one, other = read_two_tables(paths[0], paths[1], ["text", "nll"], ["text"])
-    assert one["text"].to_pylist() == other["text"].to_pylist() == pq.read_table(paths[0])["text"].to_pylist()
+    first, second = (checked_table(folder / SCORES.file) for folder in folders)
+    one, other = read_two_tables(first, second, ["text", "nll"], ["text"])
+    assert one["text"].to_pylist() == other["text"].to_pylist() == pq.read_table(first.path)["text"].to_pylist()
     assert (one.column_names, other.column_names) == (["text", "nll"], ["text"])
 
 

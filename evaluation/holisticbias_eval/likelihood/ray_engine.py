@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.scorer import Probe, Scorer
@@ -68,9 +66,7 @@ class RayScorer(Scorer):
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans in blocks of texts that share their beginnings; see ``Scores``."""
-        texts = pa.array([c + t for c, t in zip(spans.context, spans.text, strict=True)], pa.large_string())
-        order = pc.sort_indices(texts).to_numpy().astype(np.int64)
-        rows = [r for r in np.array_split(order, _BLOCKS_PER_REPLICA * len(self.replicas)) if len(r)]
+        rows = [r for r in np.array_split(spans.order(), _BLOCKS_PER_REPLICA * len(self.replicas)) if len(r)]
         nll, tokens, size = np.zeros(len(spans)), np.zeros(len(spans), np.int32), np.zeros(len(spans), np.int32)
         for i, scores in self.score_blocks([spans.take(r) for r in rows], progress):
             nll[rows[i]], tokens[rows[i]], size[rows[i]] = scores.nll, scores.tokens, scores.bytes

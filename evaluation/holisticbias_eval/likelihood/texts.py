@@ -43,10 +43,15 @@ class Texts(Sequence[str]):
         for start in range(0, len(self), _AT_ONCE):
             yield from self._part(start, start + _AT_ONCE).to_pylist()
 
+    def __reduce__(self) -> tuple[type[Texts], tuple[pa.ChunkedArray]]:
+        """Another process gets the selected rows, not the array that they are rows of."""
+        return Texts, (self.column() if self._rows is not None else self._array,)
+
     def take(self, rows: Ints) -> Texts:
         """Select rows by position, in the given order."""
-        whole = self._array if self._array.num_chunks < 2 else pa.chunked_array([self._array.combine_chunks()])
-        return Texts(whole, rows if self._rows is None else self._rows[rows])
+        if self._array.num_chunks > 1:
+            self._array = pa.chunked_array([self._array.combine_chunks()])
+        return Texts(self._array, rows if self._rows is None else self._rows[rows])
 
     def column(self) -> pa.ChunkedArray:
         """The texts as an Arrow column of type ``large_string``."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-import pyarrow.parquet as pq
 
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import ScoresError
@@ -37,7 +36,8 @@ def read_columns(path: Path, choose: Choice) -> pa.Table:
 
 
 def _parquet(path: Path, choose: Choice) -> pa.Table:
-    file, found = check_parquet(path), pq.read_schema(path).names
+    file = check_parquet(path)
+    found = file.schema.names
     texts, numbers = choose(found)
     columns = [*texts, *numbers]
     _refuse_repeated(path, found, columns)

@@ -158,7 +158,7 @@ def _job(
     if not isinstance(prompts, ScoredPrompts):
         raise EvaluationError(f"{measures[0]} is not a measure of likelihoods")
     asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text))
-    if not len(asked.spans):
+    if not asked.sentences.num_rows:
         raise SelectionError("no sentence is left to score: widen the selection")
     distinct, rows = unique_spans(asked.together)
     free_memory()
@@ -167,7 +167,7 @@ def _job(
         engine.identity,
         Settings(scoring={**engine.settings, **context.settings}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
-        scored=len(asked.spans),
+        scored=asked.sentences.num_rows,
         skipped=prompts.skipped(release),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``

@@ -30,11 +30,6 @@ class Asked:
     together: Spans
     phrase: Int32s | None = None
 
-    @property
-    def spans(self) -> Spans:
-        """The span of each sentence."""
-        return self.together.take(np.arange(self.sentences.num_rows))
-
     def by_sentence(self, rows: Ints) -> Ints:
         """Values of ``together`` for each sentence, and then for the phrase of each sentence."""
         size = self.sentences.num_rows

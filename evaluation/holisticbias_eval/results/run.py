@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
-from holisticbias.release.bounded import check_parquet
+from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias.release.file_limits import require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
@@ -104,15 +104,18 @@ class Run:
 def write_run(run: Run, folder: Path) -> None:
     """Write the result, the answers and the tables into an existing folder."""
     answers = _kind_of(run.answers.column_names)
-    _write_answers(run.answers, folder / answers.file)
+    if answers is SCORES:
+        _write_scores(run.answers, folder / answers.file)
+    else:
+        pq.write_table(run.answers, folder / answers.file, compression="zstd")
     for name, table in run.tables.items():
         pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
     with (folder / RESULT).open("w", encoding="utf-8") as file:
         file.writelines(_as_json(run.result))
 
 
-def _write_answers(answers: pa.Table, path: Path) -> None:
-    """Write the table of answers with the columns that were left out, a row group at a time."""
+def _write_scores(answers: pa.Table, path: Path) -> None:
+    """Write the scores of sentences with the columns that were left out, a row group at a time."""
     with pq.ParquetWriter(path, restored(answers.slice(0, 0)).schema, compression="zstd") as writer:
         for start in range(0, max(1, answers.num_rows), _ROW_GROUP):
             group = answers.slice(start, _ROW_GROUP)
@@ -158,7 +161,9 @@ class Tables(Mapping[str, pa.Table]):
         self._paths = {path.stem: path for path in sorted(folder.glob("*.parquet")) if path.name != answers.file}
 
     def __getitem__(self, name: str) -> pa.Table:
-        return read_columns(self._paths[name])
+        path = self._paths[name]
+        with reading(path):
+            return check_parquet(path).read()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -237,7 +242,9 @@ def _read_bytes(path: Path) -> bytes:
 
 def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
     path = folder / answers.file
-    found = read_columns(path, answer_columns(folder, answers, columns))
+    with reading(path):
+        file = check_parquet(path)
+        found = file.read(answer_columns(file, answers, columns))
     refuse_missing(path, found)
     return found
 
@@ -258,12 +265,9 @@ def reading(path: Path) -> Iterator[None]:
         raise RunError(f"{path} cannot be read: {error}") from error
 
 
-def answer_columns(folder: Path, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
+def answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
-    path = folder / answers.file
-    with reading(path):
-        check_parquet(path)
-        schema = pq.read_schema(path)
+    path, schema = file.path, file.schema
     names: list[str] = schema.names
     of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
     for name in of_groups.get(answers, answers.columns):
@@ -273,9 +277,3 @@ def answer_columns(folder: Path, answers: AnswerFile, wanted: Sequence[str] | No
     if problem is not None:
         raise RunError(f"{path}: {problem}; evaluate again")
     return names if wanted is None else [name for name in names if name in wanted]
-
-
-def read_columns(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a table, or some of its columns; ``RunError`` if it cannot be read."""
-    with reading(path):
-        return check_parquet(path).read(columns)

@@ -49,14 +49,14 @@ def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
     results = [_read_compared(folder, content) for folder, content in zip(folders, contents, strict=True)]
     del contents
     wanted = [compared_columns(result.signature.measures) for result in results]
-    names = [answer_columns(*found) for found in zip(folders, kinds, wanted, strict=True)]
-    paths = [folder / kind.file for folder, kind in zip(folders, kinds, strict=True)]
+    one, other = files = tuple(checked_table(f / kind.file) for f, kind in zip(folders, kinds, strict=True))
+    names = [answer_columns(*found) for found in zip(files, kinds, wanted, strict=True)]
     numbered = UNIQUE if None not in wanted else ()
-    answers = read_two_tables(paths[0], paths[1], names[0], names[1], numbered)
-    for path, table in zip(paths, answers, strict=True):
-        refuse_missing(path, table)
-    one, other = (Run(r, a, Tables(f, k)) for r, a, f, k in zip(results, answers, folders, kinds, strict=True))
-    return one, other
+    answers = read_two_tables(one, other, names[0], names[1], numbered)
+    for file, table in zip(files, answers, strict=True):
+        refuse_missing(file.path, table)
+    runs = (Run(r, a, Tables(f, k)) for r, a, f, k in zip(results, answers, folders, kinds, strict=True))
+    return next(runs), next(runs)
 
 
 def _read_compared(folder: Path, content: bytes) -> Result:
@@ -88,14 +88,13 @@ def _compared(parts: Iterable[bytes]) -> Iterator[Figure]:
 
 
 def read_two_tables(
-    first: Path, second: Path, names: Sequence[str], others: Sequence[str], numbered: Sequence[str] = ()
+    one: BoundedFile, other: BoundedFile, names: Sequence[str], others: Sequence[str], numbered: Sequence[str] = ()
 ) -> tuple[pa.Table, pa.Table]:
     """Read the columns ``names`` of the first table and ``others`` of the second; equal columns share their memory.
 
     A column in ``numbered`` becomes the numbers of the rows if it is equal in both. Raises ``RunError`` if a table
     cannot be read.
     """
-    one, other = _checked(first), _checked(second)
     same = {name for name in numbered if name in names and name in others and _is_equal(one, other, name)}
     held = {name: _row_numbers(one) if name in same else _read_column(one, name) for name in names}
     found = {
@@ -104,7 +103,8 @@ def read_two_tables(
     return _table(held), _table(found)
 
 
-def _checked(path: Path) -> BoundedFile:
+def checked_table(path: Path) -> BoundedFile:
+    """A table whose pages may be read; ``RunError`` if not."""
     with reading(path):
         return check_parquet(path)
 

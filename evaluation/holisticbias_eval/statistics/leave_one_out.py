@@ -33,8 +33,9 @@ def function_without_each_column(values: Floats, function: Callable[[Floats], Fl
     ranked = _rank(values)
     counts = (ranked.present.sum(axis=1) - ranked.present.T).astype(np.int64)
     tied = tied_members(ranked.rows, len(values), ranked.sizes)
-    few = counts.min(initial=0) <= EXACT_UP_TO  # then ties decide for all pairs whether the exact distribution is used
-    if len(ranked.rows) * len(values) > _MOST_COUNTS or (len(tied) and (few or tied.size * len(counts) > _MOST_COUNTS)):
+    if len(ranked.rows) * len(values) > _MOST_COUNTS or (
+        len(tied) and (_ties_decide_for_all(counts) or tied.size * len(counts) > _MOST_COUNTS)
+    ):
         yield from (function_of_p(np.delete(values, i, axis=1), function) for i in range(values.shape[1]))
         return
     doubled = _doubled_u(ranked)
@@ -46,6 +47,11 @@ def function_without_each_column(values: Floats, function: Callable[[Floats], Fl
         sizes = counts[:, first][other], counts[:, second][other]
         found[other] = function(p_values(doubled[other] / 2, *sizes, terms[other]))
     yield from found
+
+
+def _ties_decide_for_all(counts: Ints) -> bool:
+    """Whether one tie can mean that no pair uses the exact distribution: all samples have one small size."""
+    return bool(((counts == counts[:, :1]).all(axis=1) & (counts[:, 0] <= EXACT_UP_TO)).any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from .conftest import BASE, Open
 
@@ -65,12 +65,12 @@ def test_the_first_key_leads_past_the_navigation(open_page: Open) -> None:
 def test_the_sentences_of_a_term(open_page: Open) -> None:
     """They are read in parts of a file, and filtered; a link opens them with their filters."""
     page = open_page("terms/age.elderly.html")
-    sizes: list[int] = []
-    page.on("response", lambda answer: sizes.append(len(answer.body())) if ".parquet" in answer.url else None)
+    answers: list[Response] = []
+    page.on("response", answers.append)
     page.get_by_role("button", name="Show all sentences").click()
     output = page.locator("#find-sentences output")
     expect(output).to_have_text(re.compile(r"^(\d+) of \1 sentences$"))
-    assert 0 < sum(sizes) < 100_000
+    assert 0 < sum(len(answer.body()) for answer in answers if ".parquet" in answer.url) < 100_000
     page.get_by_label("Noun").select_option("person")
     expect(output).not_to_have_text(re.compile(r"^(\d+) of \1 sentences$"))
     texts = page.locator("#found-sentences li").all_inner_texts()

@@ -30,9 +30,14 @@ class BoundedFile:
     footer: pq.FileMetaData
     coded: tuple[str, ...]
 
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema that the file was written with."""
+        return self.footer.schema.to_arrow_schema()
+
     def read(self, columns: Sequence[str] | None = None, encoded: Sequence[str] = ()) -> pa.Table:
         """The table, or some of its columns, with the types that it was written with; ``encoded`` with dictionaries."""
-        schema = self.footer.schema.to_arrow_schema()
+        schema = self.schema
         chosen = None if columns is None else list(columns)
         for name in chosen or ():
             if len(schema.get_all_field_indices(name)) != 1:

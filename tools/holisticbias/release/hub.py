@@ -126,7 +126,7 @@ def _sizes(hub: ModuleType, address: Address) -> Mapping[str, int]:
         return {}
     except (hub.errors.OfflineModeIsEnabled, hub.errors.HTTPError, ConnectionError):
         return {}
-    return {file.rfilename: file.size for file in info.siblings if file.size is not None}
+    return {file.rfilename: file.size for file in info.siblings or () if file.size is not None}
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def _compacted(part: pa.Table) -> pa.Table:
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Read a table or some of its columns; repeated text becomes dictionary columns, axes become names."""
     file = check_parquet(path)
-    schema = file.footer.schema.to_arrow_schema()
+    schema = file.schema
     table = file.read(columns, encoded=_repeated(schema)).replace_schema_metadata(None)
     return _as_names(table, class_names(schema.metadata or {}))
 
@@ -87,7 +87,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 def read_parts(path: Path) -> Iterator[pa.Table]:
     """Read a table in parts of at most ``ROWS`` rows, with the column types of ``read_parquet``."""
     checked = check_parquet(path)
-    schema = checked.footer.schema.to_arrow_schema()
+    schema = checked.schema
     classes, encoded = class_names(schema.metadata or {}), [*_repeated(schema), *checked.coded]
     with pq.ParquetFile(path, metadata=checked.footer, read_dictionary=encoded, pre_buffer=False) as file:
         for group in range(checked.footer.num_row_groups):
