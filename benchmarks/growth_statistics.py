@@ -26,9 +26,9 @@ from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, UNIQUE
 from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.results.two_runs import UNIQUE, checked_table, read_two_tables
+from holisticbias_eval.results.two_runs import checked_table, read_two_tables
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")

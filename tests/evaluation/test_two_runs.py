@@ -11,11 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.prompts.columns import UNIQUE
 from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
-from holisticbias_eval.results.two_runs import UNIQUE, checked_table, read_two_runs, read_two_tables
+from holisticbias_eval.results.two_runs import checked_table, read_two_runs, read_two_tables
 
 DETAILS = {"descriptor", "template"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.free_memory import free_memory, return_large_blocks
+from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.pipeline.jobs import Job
@@ -68,7 +68,6 @@ def evaluate(
     A run's folder is written whole or not at all. A folder that holds another
     run is refused before anything is asked, unless ``overwrite``.
     """
-    return_large_blocks()
     jobs = prepare(model, release, [measures for measures, _ in runs], given, display)
     folders = [out or Path("runs") / job.name for job, (_, out) in zip(jobs, runs, strict=True)]
     allowed = [partial(may_replace, signature=job.signature, overwrite=overwrite) for job in jobs]

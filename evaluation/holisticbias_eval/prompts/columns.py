@@ -12,7 +12,8 @@ SENTENCE_COLUMNS = (
 # A table of scores may also have: the axis in words, the phrase's own nats, the template that the sentence's template
 # paraphrases and the template that it is the opposite of, and what the model read before the sentence
 OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", "context")
-
+UNIQUE = ("sentence_id", "text")
+"""The columns of which hardly two sentences have the same value."""
 
 _NARROW = 1 << 15
 _ID_PARTS = ("template_id", "descriptor_id", "noun_id")

@@ -66,7 +66,8 @@ class ServerClient:
             status_forcelist=_RETRIED,
             allowed_methods=None,
         )
-        self._pool = urllib3.PoolManager(maxsize=options.concurrency, timeout=options.timeout)
+        longer = 2 * options.timeout  # ends what a try that took too long left behind
+        self._pool = urllib3.PoolManager(maxsize=options.concurrency, timeout=longer)
         self._lock = threading.Lock()
         self._asked, self._next = 0, 0.0
 

@@ -19,13 +19,13 @@ from holisticbias.release.file_limits import require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, restored
+from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
 from holisticbias_eval.results.signature import Signature
 
 RESULT = "result.json"
-_ROW_GROUP, _AT_ONCE = 1 << 18, 1 << 16
+_ROW_GROUP, _AT_ONCE = 1 << 17, 1 << 16
 REPORT = "report.html"
 _LARGEST = 1_000_000_000  # bytes of a result
 
@@ -116,7 +116,9 @@ def write_run(run: Run, folder: Path) -> None:
 
 def _write_scores(answers: pa.Table, path: Path) -> None:
     """Write the scores of sentences with the columns that were left out, a row group at a time."""
-    with pq.ParquetWriter(path, restored(answers.slice(0, 0)).schema, compression="zstd") as writer:
+    schema = restored(answers.slice(0, 0)).schema
+    repeated = [f.name for f in schema if f.name not in UNIQUE and not pa.types.is_floating(f.type)]
+    with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=repeated) as writer:
         for start in range(0, max(1, answers.num_rows), _ROW_GROUP):
             group = answers.slice(start, _ROW_GROUP)
             parts = [restored(group.slice(at, _AT_ONCE)) for at in range(0, max(1, group.num_rows), _AT_ONCE)]

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import compared_columns, is_compared
+from holisticbias_eval.prompts.columns import UNIQUE
 from holisticbias_eval.results.earlier import is_first_form
 from holisticbias_eval.results.run import (
     AFTER_FIGURES,
@@ -30,7 +31,6 @@ from holisticbias_eval.results.run import (
     refuse_missing,
 )
 
-UNIQUE = ("sentence_id", "text")
 _BYTES_AT_ONCE = 1 << 20
 _BEFORE, _AFTER = BEFORE_FIGURES.encode(), AFTER_FIGURES.encode()
 _FIGURES = TypeAdapter(tuple[Figure, ...])

@@ -42,9 +42,9 @@ def write_rows(folder: Path, table: pa.Table, **settings: object) -> None:
 
 
 def many_rows(folder: Path) -> None:
-    """Ten million rows in some kilobytes."""
+    """Two million rows in some kilobytes."""
     table = pq.read_table(folder / SENTENCES).slice(0, 1)
-    write_rows(folder, table.take(pa.array([0] * 10_000_000)), compression="zstd")
+    write_rows(folder, table.take(pa.array([0] * 2_000_000)), compression="zstd")
 
 
 def wide_rows(folder: Path) -> None:
@@ -106,7 +106,7 @@ def sparse(name: str) -> Callable[[Path], None]:
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
-    "rows": (many_rows, "declares 10,000,000 rows"),
+    "rows": (many_rows, "declares 2,000,000 rows"),
     "texts": (wide_rows, "expands from"),
     "one column": (one_column, "the table sentences has no column text"),
     "another type": (other_type, "a column text of the type int64"),

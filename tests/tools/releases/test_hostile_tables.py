@@ -45,10 +45,10 @@ def shared_beginnings(path: Path) -> None:
 
 
 def long_lists(path: Path) -> None:
-    """A hundred million values in two rows."""
+    """Seventy million values in two rows."""
     table = pq.read_table(path).slice(0, 2)
-    numbers = pa.array(memoryview(bytearray(100_000_000)), pa.int8())
-    lists = pa.ListArray.from_arrays(pa.array([0, 1, 100_000_000], pa.int32()), numbers)
+    numbers = pa.array(memoryview(bytearray(70_000_000)), pa.int8())
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 70_000_000], pa.int32()), numbers)
     write(path, table.append_column("more", lists))
 
 
@@ -85,7 +85,7 @@ BOMBS: dict[str, tuple[Callable[[Path], None], str]] = {
     "a long text in each row": (lambda path: long_text_in_each_row(path, "text"), "expands from"),
     "a long descriptor in each row": (lambda path: long_text_in_each_row(path, "descriptor"), "expands from"),
     "shared beginnings": (shared_beginnings, "DELTA_BYTE_ARRAY, which is not read"),
-    "long lists": (long_lists, "declares 100,000,0"),
+    "long lists": (long_lists, "declares 70,000,0"),
     "a modest footer": (modest_footer, "expands from"),
 }
 

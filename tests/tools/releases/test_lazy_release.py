@@ -49,7 +49,7 @@ def test_verify_finds_a_changed_row_in_any_row_group(build: Build, column: str) 
     groups = pq.ParquetFile(path).num_row_groups
     assert groups > 3
     table, metadata = pq.read_table(path), pq.read_schema(path).metadata
-    for group in range(groups):
+    for group in (0, groups // 2, groups - 1):
         rows = table[column].to_pylist()
         place = sum(pq.ParquetFile(path).metadata.row_group(i).num_rows for i in range(group))
         rows[place] = not rows[place] if column == "first_turn_only" else f"{rows[place]}s"
