@@ -64,10 +64,10 @@ class BoundedFile:
         return table
 
 
-def check_parquet(path: Path) -> BoundedFile:
-    """Check what the pages of a file hold before they are read, whatever its footer says.
+def read_footer(path: Path) -> pq.FileMetaData:
+    """The footer of a file, which may lie: see ``check_parquet``.
 
-    Raises ``pa.ArrowInvalid`` if it is more than a table of that size can have, and ``OSError`` or
+    Raises ``pa.ArrowInvalid`` if it declares more rows than a table of that size can have, and ``OSError`` or
     ``pa.ArrowException`` if the file cannot be read.
     """
     size = require_file(path).stat().st_size
@@ -75,6 +75,16 @@ def check_parquet(path: Path) -> BoundedFile:
     rows = max(footer.num_rows, sum(footer.row_group(i).num_rows for i in range(footer.num_row_groups)))
     if rows > _SPARE + _ROWS_PER_BYTE * size:
         raise pa.ArrowInvalid(f"{path} declares {rows:,} rows in {size:,} bytes: it is not read")
+    return footer
+
+
+def check_parquet(path: Path) -> BoundedFile:
+    """Check what the pages of a file hold before they are read, whatever its footer says.
+
+    Raises ``pa.ArrowInvalid`` if it is more than a table of that size can have, and ``OSError`` or
+    ``pa.ArrowException`` if the file cannot be read.
+    """
+    footer, size = read_footer(path), path.stat().st_size
     values, data, coded = 0, 0, set()
     for page in read_pages(path, footer):
         values, data = values + page.values, data + page.size

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +17,7 @@ _ENCODING = {_DATA: 2, _DICTIONARY: 2, _DATA_2: 4}  # fields of the details
 _VALUES = 1
 _TRUE, _FALSE, _BYTE, _WHOLE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, 12  # types of Thrift
 _DEEPEST = 8
+_AT_ONCE = 256  # bytes; a mapping of the file would hold all of it
 
 Fields: TypeAlias = "dict[int, int | Fields]"
 
@@ -39,17 +39,17 @@ def read_pages(path: Path, footer: pq.FileMetaData) -> Iterator[Page]:
     """Yield the pages that a reader of the file finds; raises ``pa.ArrowInvalid`` for a header that is damaged."""
     if not footer.num_row_groups:
         return
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with path.open("rb", buffering=0) as file:
         for group in map(footer.row_group, range(footer.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
-                yield from _pages_of(content, column)
+                yield from _pages_of(file, column)
 
 
-def _pages_of(content: mmap.mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
+def _pages_of(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
     offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
     if not offsets:
         return
-    header = _Header(content, min(offsets))
+    header = _Header(file, min(offsets))
     end = header.place + chunk.total_compressed_size
     try:
         while header.place < end:
@@ -60,7 +60,7 @@ def _pages_of(content: mmap.mmap, chunk: pq.ColumnChunkMetaData) -> Iterator[Pag
                 values = 0 if kind == _DICTIONARY else _whole(details, _VALUES)
                 yield Page(chunk.path_in_schema, values, _whole(fields, _SIZE), _whole(details, _ENCODING[kind]))
             header.place += _whole(fields, _STORED)
-    except (IndexError, KeyError) as error:
+    except (IndexError, KeyError, OverflowError) as error:
         raise pa.ArrowInvalid(f"the header of a page of the column {chunk.path_in_schema} is damaged") from error
 
 
@@ -75,8 +75,9 @@ def _whole(fields: Fields, number: int) -> int:
 class _Header:
     """Reads structures in Thrift's compact form; raises ``IndexError`` or ``KeyError`` if one is damaged."""
 
-    def __init__(self, content: mmap.mmap, place: int) -> None:
-        self._content, self.place = content, place
+    def __init__(self, file: BinaryIO, place: int) -> None:
+        self._file, self.place = file, place
+        self._held, self._start = b"", 0
 
     def fields(self, depth: int = 0) -> Fields:
         """The whole numbers and structures of the next structure, by the numbers of their fields."""
@@ -104,10 +105,14 @@ class _Header:
         return None
 
     def _byte(self) -> int:
-        if self.place < 0:
-            raise IndexError(self.place)
+        at = self.place - self._start
+        if not 0 <= at < len(self._held):
+            if self.place < 0:
+                raise IndexError(self.place)
+            self._file.seek(self.place)
+            self._held, self._start, at = self._file.read(_AT_ONCE), self.place, 0
         self.place += 1
-        return self._content[self.place - 1]
+        return self._held[at]
 
     def _unsigned(self) -> int:
         number = 0

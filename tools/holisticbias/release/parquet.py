@@ -17,6 +17,7 @@ from holisticbias.release.features import AXES, class_names, schema_metadata
 from holisticbias.release.file_limits import require_file
 
 LABEL = b"holisticbias"
+_LARGE = 200_000_000  # bytes of a file
 _UNIQUE = ("text", "sentence_id")
 
 
@@ -94,6 +95,8 @@ def read_parts(path: Path) -> Iterator[pa.Table]:
             for part in _parts_of_group(file, group):
                 plain = checked.with_types(part.replace_schema_metadata(None), schema, _repeated(schema))
                 yield _as_names(plain, classes)
+            if checked.size > _LARGE:
+                pa.default_memory_pool().release_unused()  # takes time, but Arrow keeps more with each row group
 
 
 def _parts_of_group(file: pq.ParquetFile, group: int) -> Iterator[pa.Table]:

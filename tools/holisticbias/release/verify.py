@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import lazy_digest, release_digest, texts_digest
 from holisticbias.errors import ReleaseError
-from holisticbias.release.bounded import check_parquet
+from holisticbias.release.bounded import read_footer
 from holisticbias.release.features import class_names
 from holisticbias.release.file_limits import LARGEST_MANIFEST, require_file
 from holisticbias.release.manifest import (
@@ -153,7 +153,7 @@ def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
 
     Raises ``ReleaseError``, ``OSError`` or ``pa.ArrowException`` if a file may not or cannot be read.
     """
-    footers = [check_parquet(folder / file).footer for file in entry.files]
+    footers = [read_footer(folder / file) for file in entry.files]
     rows = sum(footer.num_rows for footer in footers)
     if rows != entry.rows:
         return f"{folder}: the table {name} has {rows:,} rows, not {entry.rows:,} as in the manifest"

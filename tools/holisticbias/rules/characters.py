@@ -165,7 +165,7 @@ def latin_letters(repository: Repository) -> Problems:
 
 def foreign_letter(text: str) -> str | None:
     """A description of the first letter that is not Latin, or that no spelling has, or None."""
-    for letter in filter(str.isalpha, _BEYOND_ASCII.findall(text)):
+    for letter in filter(str.isalpha, () if text.isascii() else _BEYOND_ASCII.findall(text)):
         name = unicodedata.name(letter, "a letter without a name")
         if letter not in _OF_SPELLINGS and (not name.startswith("LATIN") or _LOOKS_LATIN.match(letter)):
             return f"U+{ord(letter):04X}, {name}"

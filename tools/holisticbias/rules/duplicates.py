@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 
 from holisticbias.rules.characters import odd_character
 from holisticbias.rules.check import Problems, rule
@@ -74,6 +75,7 @@ _READ_AS = {
 _LOOK_ALIKES = {ord(c): letter for letter, others in _READ_AS.items() for c in others}
 
 
+@cache
 def fold(text: str) -> str:
     """Fold a text: drop case, accents, punctuation and spaces, and replace look-alike characters by plain letters.
 

@@ -86,4 +86,8 @@ def version_layout(repository: Repository) -> Problems:
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:
     """The keys of the lists that have an entry in a version."""
-    return {file.entries for file, _, entry in repository.entries() if holds(version, entry.since, entry.until)}
+    return {
+        file.entries
+        for file in repository.with_entries
+        if any(holds(version, e.since, e.until) for e in getattr(file.record, file.entries))
+    }
