@@ -15,7 +15,7 @@ T = TypeVar("T")
 def map_in_threads(function: Callable[..., T], *arguments: Iterable[Any]) -> Iterator[T]:
     """The results in order, computed by one thread per core, 32 at most: more take time from each other.
 
-    Meanwhile a matrix product uses no threads of its own, which would wait for each other most of the time.
+    A matrix product then uses one thread: its own threads would wait for those of the others most of the time.
     """
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(min(32, os.cpu_count() or 1)) as workers:
         yield from workers.map(function, *arguments)

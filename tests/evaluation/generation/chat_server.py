@@ -17,7 +17,7 @@ from holisticbias_eval.generation.stored import respond_all
 from holisticbias_eval.remote.http import ApiOptions
 
 SAMPLED = FILES.read("sampled")
-QUICK = ApiOptions(concurrency=3, retries=2)
+QUICK = ApiOptions(concurrency=3, retries=2, longest_wait=0.05)
 Body = Mapping[str, Any]
 Answering = Callable[[Body, int], tuple[int, Any]]
 CUT = object()  # an answer that breaks off in the middle

@@ -93,7 +93,9 @@ def test_a_busy_server_and_a_broken_connection_are_tried_again(chat_server: Any)
         return [(429, {"error": "slow down"}), (200, CUT), echo(body, turn)][turn % 3]
 
     found = respond_all(
-        prompts(*PROMPTS), generator(chat_server(answering).base, options=ApiOptions(retries=20)), ignore
+        prompts(*PROMPTS),
+        generator(chat_server(answering).base, options=ApiOptions(retries=20, longest_wait=0.05)),
+        ignore,
     )
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
     with pytest.raises(ModelError, match="does not answer"):

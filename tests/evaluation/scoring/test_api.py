@@ -19,7 +19,7 @@ from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.remote.http import ApiOptions
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
-QUICK = ApiOptions(batch=3, concurrency=2, retries=2)
+QUICK = ApiOptions(batch=3, concurrency=2, retries=2, longest_wait=0.05)
 
 
 def ignore(message: object) -> None:
