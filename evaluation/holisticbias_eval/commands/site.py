@@ -95,11 +95,11 @@ def _serve(folder: Path, port: int, opened: bool) -> None:
 
     from holisticbias_eval.site.serve import serving
 
-    with serving(folder, port) as (address, serve_forever):
+    with serving(folder, port) as (address, server):
         write(f"{address} (Ctrl-C ends it)")
         try:
             if opened:
                 webbrowser.open(address)
-            serve_forever()
+            server.serve_forever()
         except KeyboardInterrupt:
             write("Ended.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
@@ -19,8 +19,8 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 @contextmanager
-def serving(folder: Path, port: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the address of a server of the folder, and the function that serves until it is interrupted.
+def serving(folder: Path, port: int) -> Iterator[tuple[str, ThreadingHTTPServer]]:
+    """Yield the address of a server of the folder, and the server, which is closed at the end.
 
     Port 0 is any free port. Raises ``SiteError`` if another program uses the port.
     """
@@ -30,7 +30,7 @@ def serving(folder: Path, port: int) -> Iterator[tuple[str, Callable[[], None]]]
         reason = error.strerror or error
         raise SiteError(f"cannot serve on port {port}: {reason}; choose another one with --port, or 0") from error
     with server:
-        yield f"http://{LOOPBACK}:{server.server_address[1]}/", server.serve_forever
+        yield f"http://{LOOPBACK}:{server.server_address[1]}/", server
 
 
 class _Server(ThreadingHTTPServer):

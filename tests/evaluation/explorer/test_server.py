@@ -26,9 +26,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "index.html").write_text("first page", "utf-8")
     (folder / "terms" / "rows.parquet").write_bytes(CONTENT)
     (folder / "script.js").write_text("1", "utf-8")
-    with serving(folder, 0) as (found, serve_forever):
-        threading.Thread(target=serve_forever, args=(0.01,), daemon=True).start()
+    with serving(folder, 0) as (found, server):
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield urlsplit(found).netloc
+        server.shutdown()  # a server that is only closed keeps its thread busy
 
 
 def get(address: str, path: str, asked: str | None = None) -> tuple[int, http.client.HTTPMessage, bytes]:

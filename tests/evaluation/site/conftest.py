@@ -64,9 +64,8 @@ def _build(made: Path, root: Path, catalog: Catalog) -> None:
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder as long as the block runs; the address of the site in it."""
-    with serving(folder, 0) as (address, serve_forever):
-        server = serve_forever.__self__  # type: ignore[attr-defined] # a method of the server
-        threading.Thread(target=serve_forever, args=(0.01,), daemon=True).start()
+    with serving(folder, 0) as (address, server):
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"{address}{BASE}"
         server.shutdown()
 
