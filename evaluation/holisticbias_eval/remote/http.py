@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import urllib3
@@ -49,6 +49,23 @@ class RequestError(ModelError):
     def __init__(self, message: str, content: str) -> None:
         super().__init__(message)
         self.content = content
+
+
+class _Redirects(urllib3.Retry):
+    """Redirects whose own answers are not read: one may have no end."""
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: urllib3.BaseHTTPResponse | None = None,
+        *errors: Any,
+        **options: Any,
+    ) -> Self:
+        """Close the answer that redirects, and count it."""
+        if response is not None:
+            response.close()
+        return super().increment(method, url, response, *errors, **options)
 
 
 class ServerClient:
@@ -129,7 +146,7 @@ class ServerClient:
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        redirects = urllib3.Retry(total=_REDIRECTS, connect=0, read=0, status=0, other=0)
+        redirects = _Redirects(total=_REDIRECTS, connect=0, read=0, status=0, other=0)
         with self._pool.request(
             "POST", url, body=body, headers=headers, preload_content=False, retries=redirects
         ) as reply:
