@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import random
 import signal
-import time
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,22 +74,37 @@ def test_only_rows_that_are_asked_for_are_read(tmp_path: Path, asked: list[str])
         assert values(found) == values(ROWS.filter(pc.is_in(ROWS["text"], wanted["text"].combine_chunks())))
 
 
-def test_a_process_that_merges_may_be_killed_at_any_moment(tmp_path: Path) -> None:
-    chance, killed = random.Random(5), 0  # noqa: S311 - moments of killing, not secrets
-    for i in range(12):
-        folder = tmp_path / str(i)
-        fill(folder)
-        child = os.fork()
-        if not child:
-            store_in(folder).read()
-            os._exit(0)
-        time.sleep(chance.uniform(0.0, 0.15))
-        os.kill(child, signal.SIGKILL)
-        killed += os.WIFSIGNALED(os.waitpid(child, 0)[1])
-        found = store_in(folder).read()
-        assert {*values(found)} == {*range(400)}
-        assert store_in(folder).missing(ROWS, found).tolist() == []
-    assert killed > 2
+def killed_at(folder: Path, moment: int) -> bool:
+    """Merge in another process that is killed before the given one of its changes to the folder; False if it ended."""
+    child = os.fork()
+    if not child:
+        moments = itertools.count()
+
+        def kill(event: str, arguments: tuple[object, ...]) -> None:
+            changes = event in {"os.rename", "os.remove"} or (event == "open" and str(arguments[0]).endswith(".tmp"))
+            if changes and next(moments) == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(kill)
+        store_in(folder).read()
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2, 3, 50, 101])  # the new shard is opened, named; 100 others are removed
+def test_a_process_that_merges_may_be_killed_at_any_moment(tmp_path: Path, moment: int) -> None:
+    fill(tmp_path)
+    assert killed_at(tmp_path, moment)
+    assert len(shards_in(tmp_path)) == (100 if moment < 2 else 103 - moment)
+    found = store_in(tmp_path).read()
+    assert {*values(found)} == {*range(400)}
+    assert store_in(tmp_path).missing(ROWS, found).tolist() == []
+
+
+def test_a_merge_has_no_other_moments(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert not killed_at(tmp_path, 102)
+    assert len(shards_in(tmp_path)) == 1
 
 
 def test_a_reader_finds_rows_that_another_process_merges_meanwhile(
