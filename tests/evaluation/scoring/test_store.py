@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_fingerprint, score_store
 from holisticbias_eval.progress import Progress
+from killed import killed_before
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 
@@ -125,27 +123,13 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(counting: Counting, tmp
     kills = int(os.environ.get("HOLISTICBIAS_KILLS", "12"))
     texts = [f"{text} {i}" for i in range(12) for text in TEXTS]
     undisturbed = stored(counting, tmp_path / "calm", 20).score(whole(texts), ignore)
-    chance, killed = random.Random(7), 0  # noqa: S311 - moments of killing, not secrets
+    storm, chance = tmp_path / "storm", random.Random(7)  # noqa: S311 - moments of killing, not secrets
     for turn in range(kills):
-        if not turn % 10:
-            for shard in list((tmp_path / "storm").rglob("*.parquet"))[chance.randrange(3) :]:
+        if not turn % 10:  # ten killed processes write at most 40 of the 48 shards
+            for shard in list(storm.rglob("*.parquet"))[chance.randrange(3) :]:
                 shard.unlink()
-        killed += _kill_in_mid_run(counting, tmp_path / "storm", texts, chance.uniform(0.002, 0.08))
-    assert killed > kills // 2
-    scorer = stored(counting, tmp_path / "storm", 20)
+        assert killed_before(chance.randrange(9), lambda: stored(counting, storm, 5).score(whole(texts), ignore))
+    scorer = stored(counting, storm, 20)
     np.testing.assert_allclose(scorer.score(whole(texts), ignore).nll, undisturbed.nll, atol=1e-4, rtol=0)
-    rows = score_store(tmp_path / "storm", counting, "digest", ignore).read()["text"].to_pylist()
+    rows = score_store(storm, counting, "digest", ignore).read()["text"].to_pylist()
     assert sorted(rows) == sorted(texts)
-
-
-def _kill_in_mid_run(scorer: Counting, folder: Path, texts: Sequence[str], seconds: float) -> bool:
-    """Whether the run was killed before its end."""
-    child = os.fork()
-    if not child:
-        try:
-            stored(scorer, folder, 5).score(whole(texts), ignore)
-        finally:
-            os._exit(0)
-    time.sleep(seconds)
-    os.kill(child, signal.SIGKILL)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
