@@ -149,8 +149,8 @@ def test_rarity_and_length_have_no_effect() -> None:
     """A cost of a descriptor, of a noun phrase, or of a token in every template changes no figure."""
     rng = np.random.default_rng(3)
     answers, _ = StanceWorld(stance=0.3, axes=2).draw(rng)
-    cost = {key: rng.normal(0, 20) for key in set(zip(*phrases(answers), strict=True))}
-    tokens = {descriptor: float(rng.integers(1, 9)) for descriptor in set(answers["descriptor_id"].to_pylist())}
+    cost = {key: rng.normal(0, 20) for key in sorted(set(zip(*phrases(answers), strict=True)))}
+    tokens = {descriptor: float(rng.integers(1, 9)) for descriptor in sorted(set(answers["descriptor_id"].to_pylist()))}
     nll = [
         value + cost[descriptor, noun] + 7 * tokens[descriptor]
         for value, descriptor, noun in zip(answers["nll"].to_pylist(), *phrases(answers), strict=True)
@@ -251,7 +251,7 @@ def test_one_wording_is_not_agreement() -> None:
     rng = np.random.default_rng(6)
     answers, _ = StanceWorld(axes=1, descriptors=40, nouns=10, wording=0.1).draw(rng)
     nll = answers["nll"].to_numpy().copy()
-    effect = {descriptor: rng.normal(0, 3) for descriptor in set(answers["descriptor_id"].to_pylist())}
+    effect = {descriptor: rng.normal(0, 3) for descriptor in sorted(set(answers["descriptor_id"].to_pylist()))}
     hated = np.array([t.startswith("I hate") for t in answers["template"].to_pylist()])
     nll += hated * np.array([effect[d] for d in answers["descriptor_id"].to_pylist()])
     answers = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
