@@ -153,14 +153,15 @@ def test_two_writers_of_the_same_rows(tmp_path: Path) -> None:
     }
 
 
-def test_half_written_shards_are_removed_when_they_are_old(tmp_path: Path) -> None:
-    folder = tmp_path / "responses"
-    folder.mkdir()
+def test_half_written_shards_are_not_read_and_removed_when_they_are_old(tmp_path: Path) -> None:
+    row = answered(asked(PROMPTS[:1])).slice(0, 1)
+    made = store_in(tmp_path).write(row)
+    content = made.read_bytes()
     for name, age in ((".new.tmp", 0), (".old.tmp", shards._STALE_SECONDS + 60)):
-        (folder / name).touch()
-        os.utime(folder / name, (time.time() - age,) * 2)
-    assert store_in(tmp_path).read().num_rows == 0
-    assert [path.name for path in folder.iterdir()] == [".new.tmp"]
+        (made.parent / name).write_bytes(content[: len(content) // 2])
+        os.utime(made.parent / name, (time.time() - age,) * 2)
+    assert store_in(tmp_path).read()["text"].to_pylist() == row["text"].to_pylist()
+    assert {path.name for path in made.parent.iterdir()} == {".new.tmp", made.name}
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
