@@ -66,14 +66,12 @@ def render_png(svg: str) -> bytes:
     """An SVG file as PNG, three times as large; ``ReportError`` if no font is installed."""
     import resvg_py
 
-    if resvg_py.svg_to_bytes(svg_string=_PROBE % "M") == resvg_py.svg_to_bytes(svg_string=_PROBE % ""):
+    drawn = resvg_py.svg_to_bytes(svg_string=svg, zoom=PNG_SCALE)
+    if "<text" in svg and drawn == resvg_py.svg_to_bytes(svg_string=svg, zoom=PNG_SCALE, skip_system_fonts=True):
         raise ReportError(
             "no font is installed, so a PNG would have no text: install one (fonts-dejavu), or use --format svg"
         )
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=PNG_SCALE))
-
-
-_PROBE = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="16">%s</text></svg>'
+    return bytes(drawn)
 
 
 def _nested(drawing: Drawing, y: float) -> Markup:

@@ -6,13 +6,16 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import get_args
 from xml.etree import ElementTree as ET
 
 import pytest
+import resvg_py
 from rich.cells import cell_len
 from rich.console import Console
 
+from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.csv_tables import render_csv
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import markdown_section, render_markdown
@@ -100,6 +103,13 @@ def test_a_drawing_has_no_markup_of_others_and_every_place_is_a_number(block: Bl
 def test_a_section_is_one_drawing_that_becomes_a_png(name: str) -> None:
     source = render_svg([draw(block) for block in SETS[name]()], ("some/model",))
     assert render_png(source).startswith(b"\x89PNG")
+
+
+def test_a_png_without_a_font_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = render_svg([draw(block) for block in SETS["usual"]()], ("some/model",))
+    monkeypatch.setattr(resvg_py, "svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
+    with pytest.raises(ReportError, match="no font is installed"):
+        render_png(source)
 
 
 def test_hostile_text_is_text() -> None:
