@@ -11,7 +11,7 @@ import pytest
 
 from holisticbias_eval.store import shards
 from holisticbias_eval.store.shards import ShardStore
-from killed import killed_before
+from killed import begun, ended, killed_before
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("value", pa.int64())])
 ROWS = pa.table({"text": [f"Text {i}" for i in range(400)], "value": list(range(400))}, schema=SCHEMA)
@@ -107,15 +107,8 @@ def test_a_reader_finds_rows_that_another_process_merges_meanwhile(
 
 def test_two_processes_that_merge_at_once_lose_no_row(tmp_path: Path) -> None:
     fill(tmp_path)
-    children = []
-    for _ in range(3):
-        child = os.fork()
-        if not child:
-            store_in(tmp_path).read()
-            os._exit(0)
-        children.append(child)
-    for child in children:
-        assert os.waitpid(child, 0)[1] == 0
+    processes = [begun(store_in(tmp_path).read) for _ in range(3)]
+    assert [ended(process) for process in processes] == [0, 0, 0]
     assert {*values(store_in(tmp_path).read())} == {*range(400)}
 
 

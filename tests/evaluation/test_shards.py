@@ -16,7 +16,7 @@ from holisticbias.errors import OutputError
 from holisticbias_eval.store import shards
 from holisticbias_eval.store.keys import distinct_rows
 from holisticbias_eval.store.shards import ShardStore, fingerprint
-from killed import killed_before
+from killed import begun, ended, killed_before
 
 RESPONSES = pa.schema(
     [("prompt", pa.large_string()), ("seed", pa.int64()), ("sample", pa.int32()), ("text", pa.large_string())]
@@ -119,16 +119,6 @@ def test_a_damaged_shard_may_be_removed_by_another_process(tmp_path: Path, monke
     assert store_in(tmp_path).read().num_rows == 60
 
 
-def fork(folder: Path, rows: pa.Table) -> int:
-    child = os.fork()
-    if not child:
-        try:
-            respond(folder, rows, 3)
-        finally:
-            os._exit(0)
-    return child
-
-
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     rows = asked(PROMPTS)
     for change in (0, 1, 2, 7, 30, 31):
@@ -142,8 +132,11 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path) -> None
 
 def test_two_writers_of_the_same_rows(tmp_path: Path) -> None:
     rows = asked(PROMPTS)
-    for child in [fork(tmp_path, rows), fork(tmp_path, rows.slice(40))]:
-        assert os.waitpid(child, 0)[1] == 0
+    processes = [
+        begun(lambda: respond(tmp_path, rows, 3)),
+        begun(lambda: respond(tmp_path, rows.slice(40), 3)),
+    ]
+    assert [ended(process) for process in processes] == [0, 0]
     store = store_in(tmp_path)
     assert store.look_up(rows, store.read()).equals(answered(rows))
     store.write(answered(rows.slice(0, 1), "another "))

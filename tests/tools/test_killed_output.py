@@ -13,6 +13,7 @@ import pytest
 
 from holisticbias.errors import OutputError
 from holisticbias.output import new_file, new_folder, refuse_target, resumed_folder, write_files
+from killed import begun, ended
 
 Write = Callable[[Path, str], None]
 EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.listdir", "os.scandir", "fcntl.flock"}
@@ -56,19 +57,6 @@ def whole(target: Path) -> str:
     return text
 
 
-def in_child(work: Callable[[], None]) -> int:
-    """Run in a child process; return the status of ``os.waitpid``."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            work()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitpid(child, 0)[1]
-
-
 def die_before(step: int, place: Path) -> None:
     """Kill this process before its ``step``-th operation on files in the folder."""
     steps = count()
@@ -91,11 +79,11 @@ def killed_at_every_step(write: Write, target: Path, before: Callable[[], None])
             write(target, "new")
 
         before()
-        status = in_child(run)
-        if not os.WIFSIGNALED(status):
-            assert status == 0
+        code = ended(begun(run))
+        if code == 0:
             assert step > 5, "there were steps to be killed at"
             return
+        assert code == -signal.SIGKILL
         yield step
 
 
@@ -137,28 +125,25 @@ def test_a_first_target_is_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_what_a_living_process_writes_is_left_alone(tmp_path: Path) -> None:
-    target = tmp_path / "target"
-    (begun, begin), (going, go) = os.pipe(), os.pipe()
+    target, (begin, go) = tmp_path / "target", (tmp_path / "begin", tmp_path / "go")
+    os.mkfifo(begin)
+    os.mkfifo(go)
 
-    def slowly() -> None:
+    def write_slowly() -> None:
         with new_folder(target, ours) as made:
-            os.write(begin, b".")
-            os.read(going, 1)
+            begin.write_bytes(b".")
+            go.read_bytes()
             (made / "ours").write_text("slow", "utf-8")
 
-    child = os.fork()
-    if not child:
-        try:
-            slowly()
-        finally:
-            os._exit(0)
-    os.read(begun, 1)
+    process = begun(write_slowly)
+    begin.read_bytes()
     write_folder(target, "quick")
     assert whole(target) == "quick"
     assert len(list(tmp_path.glob(".target.*"))) == 1
-    os.write(go, b".")
-    assert os.waitpid(child, 0)[1] == 0
-    assert contents(tmp_path) == {"target/ours": "slow"}
+    go.write_bytes(b".")
+    assert ended(process) == 0
+    assert contents(target) == {"ours": "slow"}
+    assert {path.name for path in tmp_path.iterdir()} == {"target", "begin", "go"}
 
 
 @pytest.mark.parametrize(
@@ -196,21 +181,18 @@ def test_a_name_that_reads_as_a_pattern_means_itself(tmp_path: Path) -> None:
 
 def test_writers_side_by_side_of_which_some_are_killed(tmp_path: Path) -> None:
     target = tmp_path / "target"
-    children = []
-    for number in range(12):
-        child = os.fork()
-        if not child:
-            try:
-                if number % 3 == 0:
-                    die_before(5 + 3 * number, tmp_path)
-                for _ in range(6):
-                    write_folder(target, f"writer {number}")
-            finally:
-                os._exit(0)
-        children.append(child)
-    codes = [os.waitpid(child, 0)[1] for child in children]
-    assert [os.WIFSIGNALED(code) for code in codes] == [number % 3 == 0 for number in range(12)]
-    assert [code for code in codes if not os.WIFSIGNALED(code)] == [0] * 8
+
+    def writer(number: int) -> Callable[[], None]:
+        def write() -> None:
+            if number % 3 == 0:
+                die_before(5 + 3 * number, tmp_path)
+            for _ in range(6):
+                write_folder(target, f"writer {number}")
+
+        return write
+
+    processes = [begun(writer(number)) for number in range(12)]
+    assert [ended(process) for process in processes] == [0 if number % 3 else -signal.SIGKILL for number in range(12)]
     write_folder(target, "last")
     assert whole(target) == "last"
     assert [p.name for p in tmp_path.iterdir()] == ["target"]
