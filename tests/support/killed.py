@@ -15,8 +15,8 @@ import cloudpickle
 Work = Callable[[], object]
 LONGEST = 120  # seconds; a process that works longer hangs
 
-# Processes are forked from a server that has no other threads. One that is forked from the process of the tests may
-# wait for ever: a thread of a library held a lock at that moment, or an earlier test let threads compute.
+# Processes are forked from a server without other threads. The process of the tests has some: what is forked from it
+# hangs if a thread held a lock of a library at that moment.
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(["__main__", "holisticbias_eval.likelihood.stored"])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -241,16 +240,16 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
 
 
 def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
+        "from holisticbias.__main__ import run; run()"
+    )
     done = subprocess.run(
-        [*COMMAND, "build", "--version", "1.0.0", "--small", "--out", tmp_path / "release"],
+        [sys.executable, "-c", limited, "build", "--version", "1.0.0", "--small", "--out", tmp_path / "release"],
         cwd=root,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        preexec_fn=limit,
         check=False,
         timeout=60,
     )
@@ -270,13 +269,15 @@ def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
     ],
 )
 def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, code: int, message: str) -> None:
+    start = (  # nohup has the signal ignored
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from holisticbias.__main__ import run; run()"
+    )
     process = subprocess.Popen(
-        [*COMMAND, "build", "--version", "1.0.0", "--out", tmp_path / "release"],
+        [sys.executable, "-c", start, "build", "--version", "1.0.0", "--out", tmp_path / "release"],
         cwd=root,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509 - nohup has it ignored
     )
     while not contents(tmp_path) and process.poll() is None:  # until it begins to write
         time.sleep(0.001)
