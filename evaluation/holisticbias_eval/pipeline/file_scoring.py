@@ -12,7 +12,7 @@ import pyarrow as pa
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import unique_spans, whole
+from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
@@ -87,8 +87,7 @@ def _job(
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    distinct, rows = unique_spans(asked.together)
-    return FileJob(None, engine, stored, asked, distinct, rows, texts.prompts, signature, texts.file)
+    return FileJob(None, engine, stored, asked, texts.prompts, signature, texts.file)
 
 
 def _sign(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], context: Context) -> Signature:

@@ -13,7 +13,6 @@ from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
@@ -102,8 +101,7 @@ def _job(text: Text, engine: Scorer, measures: tuple[str, ...], store: Path | No
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    distinct, rows = unique_spans(asked.together)
-    return LineJob(None, engine, stored, asked, distinct, rows, LINES, signature, text.name)
+    return LineJob(None, engine, stored, asked, LINES, signature, text.name)
 
 
 def _sign(text: Text, engine: Scorer, measures: tuple[str, ...]) -> Signature:

@@ -14,6 +14,7 @@ from holisticbias.compile.digest import table_digest
 from holisticbias.errors import HolisticBiasError
 from holisticbias.source.folder import find_source
 from holisticbias.terms.versions import version_key
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
@@ -21,7 +22,7 @@ from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.likelihood.opening import LEFT_OUT
 from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import unique_spans
+from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
@@ -91,9 +92,9 @@ class PairJob(ScoringJob):
         made = ScoringJob.run(self, display)
         return replace(made, result=made.result.model_copy(update={"figures": (*made.result.figures, *self.about)}))
 
-    def scored(self, display: Display) -> pa.Table:
+    def scored(self, distinct: Spans, rows: Ints, display: Display) -> pa.Table:
         """The pairs with their scores; in published mode the second sentence wins ties."""
-        table = ScoringJob.scored(self, display)
+        table = ScoringJob.scored(self, distinct, rows, display)
         return decide_ties(table) if self.mode == "published" else table
 
 
@@ -208,8 +209,7 @@ def _job(
     stored, about = None, read_sentence_figures(given.path)
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    distinct, rows = unique_spans(asked.together)
-    return PairJob(None, engine, stored, asked, distinct, rows, PAIRS, signature, given.path.name, given.mode, about)
+    return PairJob(None, engine, stored, asked, PAIRS, signature, given.path.name, given.mode, about)
 
 
 def sign_pairs(

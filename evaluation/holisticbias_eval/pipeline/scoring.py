@@ -37,18 +37,12 @@ _TRIED = 4096
 
 @dataclass(frozen=True, slots=True)
 class ScoringJob(Job):
-    """A prepared run of scores.
-
-    ``distinct`` are the distinct spans of ``asked``; ``rows`` is the position of
-    each asked span among them. ``stored`` is the engine with a store, if there is one.
-    """
+    """A prepared run of scores; ``stored`` is the engine with a store, if there is one."""
 
     release: Release | None
     engine: Scorer
     stored: StoredScorer | None
     asked: Asked | AskedPairs | AskedChoices | AskedTexts | AskedLines
-    distinct: Spans
-    rows: Ints
     prompts: ScoredPrompts | PairPrompts | TextPrompts | LinePrompts
     signature: Signature
 
@@ -66,9 +60,11 @@ class ScoringJob(Job):
 
     def run(self, display: Display) -> Run:
         """Score and measure."""
-        probe = self._probe(display)
+        distinct, rows = unique_spans(self.asked.together)
+        probe = self._probe(distinct, rows, display)
         before = self.scorer.input_counts()
-        scores = self.scored(display)
+        scores = self.scored(distinct, rows, display)
+        del distinct, rows  # measuring needs the memory
         measured = measure_answers(scores, self.signature.measures, SETTINGS, display)
         result = Result(
             signature=with_probe(self.signature, probe),
@@ -84,29 +80,30 @@ class ScoringJob(Job):
         Raises ``EvaluationError`` if the engine cannot count its work.
         """
         with display.step("Finding the texts that are not scored yet"):
-            blocks = self.stored.blocks(self.distinct) if self.stored else [self.distinct]
+            distinct, rows = unique_spans(self.asked.together)
+            blocks = self.stored.blocks(distinct) if self.stored else [distinct]
         missing = sum(map(len, blocks))
         if blocks:
-            self._probe(display)
+            self._probe(distinct, rows, display)
         with display.progress("Counting tokens", missing) as counted:
             works = count_work(self.scorer, blocks, counted)
         with display.step("Timing a few texts"):
             seconds = estimate_seconds(self.engine, blocks, works)
         work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
-        return Plan(len(self.distinct), missing, work, seconds)
+        return Plan(len(distinct), missing, work, seconds)
 
-    def _probe(self, display: Display) -> Probe | None:
+    def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""
         with display.step("Preparing to score"):
-            rows = self.asked.by_sentence(self.rows) if isinstance(self.asked, Asked) else self.rows
-            return self.scorer.probe(texts_to_try(self.distinct, rows))
+            weighted = self.asked.by_sentence(rows) if isinstance(self.asked, Asked) else rows
+            return self.scorer.probe(texts_to_try(distinct, weighted))
 
-    def scored(self, display: Display) -> pa.Table:
-        """Score, and add the scores to what was asked."""
-        with display.progress(f"Scoring with {self.scorer.identity.name}", len(self.distinct)) as scored:
-            scores = score_spans(self.distinct, self.scorer, scored)
+    def scored(self, distinct: Spans, rows: Ints, display: Display) -> pa.Table:
+        """Score distinct spans, and add the scores to what was asked: ``rows`` has the position of each asked span."""
+        with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
+            scores = score_spans(distinct, self.scorer, scored)
         free_memory()
-        return self.asked.answer(scores.take(self.rows))
+        return self.asked.answer(scores.take(rows))
 
 
 def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
@@ -160,7 +157,6 @@ def _job(
     asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text))
     if not asked.sentences.num_rows:
         raise SelectionError("no sentence is left to score: widen the selection")
-    distinct, rows = unique_spans(asked.together)
     free_memory()
     signature = sign(
         sign_release(release),
@@ -171,7 +167,7 @@ def _job(
         skipped=prompts.skipped(release),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
-    return ScoringJob(named, engine, stored, asked, distinct, rows, prompts, signature)
+    return ScoringJob(named, engine, stored, asked, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
