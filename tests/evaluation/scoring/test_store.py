@@ -4,6 +4,7 @@ import os
 import random
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -120,21 +121,25 @@ def test_models_and_settings_are_kept_apart(gpt2: Any, make_tokenizer: Any, load
     assert len(set(keys)) == len(kinds)
 
 
-class ByLength(Scorer):
-    """A scorer that another process can have without a model: the score of a text is its length."""
+class ByChecksum(Scorer):
+    """A scorer that another process can have without a model: the score of a text is its checksum."""
 
     block_size = 5
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
-        lengths = np.array([len(text) for text in spans.text])
-        return Scores(lengths.astype(float), lengths.astype(np.int32), lengths.astype(np.int32))
+        ones = np.ones(len(spans), np.int32)
+        return Scores(np.array([checksum(text) for text in spans.text]), ones, ones)
+
+
+def checksum(text: str) -> float:
+    return float(crc32(text.encode()))
 
 
 def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path) -> None:
     kills = int(os.environ.get("HOLISTICBIAS_KILLS", "12"))
     texts = [f"{text} {i}" for i in range(12) for text in TEXTS]
-    identity = ModelIdentity("lengths", "none", None, None, None, "float64", None, None)
-    scorer, chance = ByLength(identity, "causal", {}), random.Random(7)  # noqa: S311 - moments of killing, not secrets
+    identity = ModelIdentity("checksums", "none", None, None, None, "float64", None, None)
+    scorer, chance = ByChecksum(identity, "causal", {}), random.Random(7)  # noqa: S311 - moments of killing, not secrets
     store = score_store(tmp_path, scorer, "digest", ignore)
     for turn in range(kills):
         if not turn % 10:  # ten killed processes write at most 40 of the 48 shards
@@ -142,5 +147,5 @@ def test_killed_at_any_moment_nothing_is_lost_or_doubled(tmp_path: Path) -> None
                 shard.unlink()
         assert killed_before(chance.randrange(9), lambda: StoredScorer(scorer, store).score(whole(texts), ignore))
     found = StoredScorer(scorer, store).score(whole(texts), ignore)
-    assert found.nll.tolist() == [len(text) for text in texts]
+    assert found.nll.tolist() == [checksum(text) for text in texts]
     assert sorted(store.read()["text"].to_pylist()) == sorted(texts)
