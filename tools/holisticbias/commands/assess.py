@@ -23,6 +23,7 @@ from holisticbias.terminal import write
 @click.option("--community", help="The reviewer's community, named only with its consent.")
 @click.option("--locale", default="en-US", show_default=True, help="Language and region of the judgement.")
 @click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
+@options.version
 @options.source
 def command(
     entry_id: str,
@@ -31,6 +32,7 @@ def command(
     community: str | None,
     locale: str,
     date: datetime | None,
+    version: str,
     source: Path | None,
 ) -> None:
     """Record how a person with lived experience judges a term or a specification.
@@ -48,7 +50,7 @@ def command(
 
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
-    version = next_version(catalog)
+    version = next_version(catalog, version)
     now = datetime.now(UTC)
     if date is not None and date.date() > now.date():
         raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
@@ -66,7 +68,7 @@ def command(
         "date": today,
         **({"since": version} if version_key(since) < version_key(version) else {}),
     }
-    edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version, today)]
+    edits = [add_assessment(root, entry_id, assessment), *prepare_version(catalog, root, version)]
     for path in apply_edits(root, edits):
         write(f"wrote {path}")
     judgements = next(entry.judgements for entry in load_catalog(root).judged if entry.id == entry_id)
