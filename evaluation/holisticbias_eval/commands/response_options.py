@@ -72,8 +72,8 @@ response_options = option_group(
         "--limit",
         type=click.IntRange(1),
         metavar="N",
-        help="At most this many prompts: whole descriptors, drawn by the seed, each in all templates; for prompts to "
-        "continue, as many of each group.",
+        help="At most this many prompts, spread over axes, descriptors and templates that the seed draws; for prompts "
+        "to continue, as many of each group.",
     ),
     click.option(
         "--seed",

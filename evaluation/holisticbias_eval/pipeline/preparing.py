@@ -11,6 +11,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.intersection_scoring import prepare_intersections
@@ -83,8 +84,10 @@ class _Asked:
 
     def release(self) -> Release:
         if self.opened is None:
-            with self.display.step(f"Opening release {self.name}" if self.name else "Opening the newest release"):
-                self.opened = find_release(self.name)
+            given = self.given.answering.given is not None and self.given.scoring is None
+            name = self.name or (None if given else default_release(self.model))
+            with self.display.step(f"Opening release {name}" if name else "Opening the newest release"):
+                self.opened = find_release(name)
         return self.opened
 
 
