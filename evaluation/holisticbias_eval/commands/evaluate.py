@@ -18,6 +18,7 @@ from holisticbias_eval.commands.response_options import (
     read_conversation,
     read_drawing,
     read_engine,
+    read_selection,
     response_options,
 )
 from holisticbias_eval.commands.text_options import lexicon_options
@@ -163,6 +164,7 @@ def command(
         read_context(context, context_file, context_seed),
         AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
         *(files.pairs, files.test_set, files.retain),
+        read_selection(given),  # type: ignore[arg-type] # click gives one dictionary for all groups
     )
     display = Display(Console(stderr=True))
     if dry_run:
