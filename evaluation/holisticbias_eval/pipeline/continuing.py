@@ -17,6 +17,7 @@ from holisticbias_eval.generation.style import Style
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.embedded.writer import CALIBRATION, WRITER
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
@@ -26,7 +27,7 @@ from holisticbias_eval.pipeline.answering import (
     kept_responses,
     open_generator,
 )
-from holisticbias_eval.pipeline.collection_prompts import Asked, find_asked
+from holisticbias_eval.pipeline.collection_prompts import SENTENCES, Asked, find_asked
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.jobs import Job, file_name, measure_answers, refuse_kind
 from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
@@ -134,6 +135,8 @@ def prepare_continuing(
     Raises ``EvaluationError`` if the options do not fit the model or the measures.
     """
     model, options = _with_writer(model, release, options)
+    if options.collection.prompts == SENTENCES and options.engine.engine != "api":
+        release = release or default_release(model)
     judges = start_text_judges(_group_measures(measures), options.judging, display)
     making, generator, censored = Making(), None, False
     if options.given is not None:
