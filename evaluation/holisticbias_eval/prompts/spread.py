@@ -32,13 +32,21 @@ class Spread:
     draws: int
 
 
-def spread(limit: int, axes: Mapping[str, Sequence[str]], templates: Sequence[str], draws: int, least: Least) -> Spread:
+def spread(
+    limit: int,
+    axes: Mapping[str, Sequence[str]],
+    templates: Sequence[str],
+    draws: int,
+    least: Least,
+    *,
+    draws_first: bool = False,
+) -> Spread:
     """Choose descriptors, templates and draws whose product is at most ``limit``.
 
     ``axes`` has the descriptors of each axis, and ``templates`` are in the order in which they are taken. Two
-    descriptors of each axis come first, with the fewest draws, in as many templates as fit; a smaller limit keeps
-    fewer axes. What is left adds draws, then descriptors, an axis at a time. A limit below ``least.size`` cuts the
-    templates, the draws and the descriptors too: see ``random_order`` for the order of axes and descriptors.
+    descriptors of each axis come first, with the least draws in the least templates; a smaller limit keeps fewer axes.
+    What is left adds templates, then draws, or with ``draws_first`` the reverse, and at last descriptors, an axis at a
+    time. A limit below ``least.size`` cuts the templates, the draws and the descriptors too.
     """
     comparable = [list(found) for found in axes.values() if len(found) >= DESCRIPTORS]
     groups = comparable or [[name for found in axes.values() for name in found]]
@@ -47,17 +55,17 @@ def spread(limit: int, axes: Mapping[str, Sequence[str]], templates: Sequence[st
     wanted = max(1, min(least.templates, len(templates), limit // (first * fewest)))
     groups = groups[: max(1, limit // (first * wanted * fewest))]
     each = min(first * len(groups), limit)
-    kept = max(1, min(len(templates), limit // (each * fewest)))
-    if kept < len(templates):
-        return _spread(groups, each, templates[:kept], fewest)
-    several = max(fewest, min(draws, limit // (each * kept)))
-    more = max(each, limit // (kept * several)) if several == draws else each
-    return _spread(groups, more, templates, several)
-
-
-def _spread(groups: Sequence[Sequence[str]], count: int, templates: Sequence[str], draws: int) -> Spread:
-    kept = [name for _, name in zip(range(count), _in_turn(groups), strict=False)]
-    return Spread(frozenset(kept), frozenset(templates), draws)
+    room = limit // each
+    if draws_first:
+        several = min(draws, max(fewest, room // wanted))
+        kept = min(len(templates), max(wanted, room // several)) if several == draws else wanted
+    else:
+        kept = min(len(templates), max(wanted, room // fewest))
+        several = min(draws, max(fewest, room // kept)) if kept == len(templates) else fewest
+    if (kept, several) == (len(templates), draws):
+        each = max(each, limit // (kept * several))
+    chosen = [name for _, name in zip(range(each), _in_turn(groups), strict=False)]
+    return Spread(frozenset(chosen), frozenset(templates[:kept]), several)
 
 
 def _in_turn(groups: Sequence[Sequence[str]]) -> Iterator[str]:

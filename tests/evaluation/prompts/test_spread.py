@@ -42,7 +42,15 @@ def test_what_a_limit_keeps(limit: int, expected: tuple[int, int, int]) -> None:
     assert size(spread(limit, AXES, TEMPLATES, 10, Least(2))) == expected
 
 
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(12, (2, 3, 2)), (35, (4, 3, 2)), (36, (6, 3, 2)), (180, (6, 3, 10)), (240, (6, 4, 10))]
+)
+def test_draws_may_come_before_more_templates(limit: int, expected: tuple[int, int, int]) -> None:
+    assert size(spread(limit, AXES, TEMPLATES, 10, Least(2, 3), draws_first=True)) == expected
+
+
 @given(
+    draws_first=st.booleans(),
     limit=st.integers(1, 500),
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=5),
     templates=st.integers(1, 6),
@@ -50,10 +58,10 @@ def test_what_a_limit_keeps(limit: int, expected: tuple[int, int, int]) -> None:
     least=st.builds(Least, draws=st.integers(1, 4), templates=st.integers(1, 4)),
 )
 def test_a_limit_is_kept_and_each_axis_can_be_compared(
-    limit: int, sizes: list[int], templates: int, draws: int, least: Least
+    draws_first: bool, limit: int, sizes: list[int], templates: int, draws: int, least: Least
 ) -> None:
     axes = {f"axis{i}": [f"axis{i}.{k}" for k in range(n)] for i, n in enumerate(sizes)}
-    chosen = spread(limit, axes, [f"t{i}" for i in range(templates)], draws, least)
+    chosen = spread(limit, axes, [f"t{i}" for i in range(templates)], draws, least, draws_first=draws_first)
     descriptors, kept, several = size(chosen)
     assert 1 <= descriptors * kept * several <= limit
     assert several <= draws
