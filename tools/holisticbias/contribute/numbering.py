@@ -49,7 +49,7 @@ def _gather(catalog: Catalog, root: Path, into: str) -> Iterator[Path]:
     for old in others:
         yield from apply_edits(root, [edit for edit in renamed(root, old, into) if edit.kind != "releases"])
         former, file = (root / "releases" / f"{version}.yaml" for version in (old, into))
-        if into not in catalog.versions:  # else it has a summary of its own
+        if into not in catalog.versions:  # else its own summary stays
             write_files({file: former.read_text("utf-8").replace(f"version: {old}", f"version: {into}")})
         former.unlink()
 
