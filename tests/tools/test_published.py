@@ -115,7 +115,7 @@ def test_history_lets_an_entry_change(copy: Path) -> None:
     """A new wording, with the old wording in the history, does not change earlier versions."""
     before = load_catalog(copy).versions
     version = f"{version_key(before[-1])[0] + 1}.0.0"
-    head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 4\n"
+    head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 5\n"
     (copy / "releases" / f"{version}.yaml").write_text(head, "utf-8")
     edit(
         copy / "descriptors" / "nonce.yaml",

@@ -72,7 +72,7 @@ def test_retired_entry_names_what_takes_its_place(git_terms: Path) -> None:
     path = git_terms / "descriptors" / "nonce.yaml"
     version = next_version(load_catalog(git_terms))
     (git_terms / "releases" / f"{version}.yaml").write_text(
-        f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 4\n", "utf-8"
+        f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 5\n", "utf-8"
     )
     gone = f"    text: blicket\n    until: {version}\n    replaced_by: nonce.stad\n"
     path.write_text(path.read_text("utf-8").replace("    text: blicket\n", gone), "utf-8")
@@ -123,7 +123,7 @@ def contribution(git_terms: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         path = folder / "descriptors" / "nonce.yaml"
         entry = f"\n  - id: nonce.{word}\n    text: {word}\n    sources: [smith-2022]\n    since: {version}\n"
         path.write_text(path.read_text("utf-8") + entry, "utf-8")
-        head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 4\n"
+        head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 5\n"
         (folder / "releases" / f"{version}.yaml").write_text(head, "utf-8")
         commit(folder)
     git(clone, "fetch", "-q")
@@ -182,7 +182,7 @@ def test_a_version_in_preparation_whose_number_is_too_low_is_named(
         (git_terms / "releases" / f"{prepared}.yaml").unlink()
         for path in git_terms.rglob("*.yaml"):
             path.write_text(path.read_text("utf-8").replace(prepared, f"{major}.{minor + 1}.0"), "utf-8")
-    head = f"version: {major}.{minor + 1}.0\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 4\n"
+    head = f"version: {major}.{minor + 1}.0\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 5\n"
     (git_terms / "releases" / f"{major}.{minor + 1}.0.yaml").write_text(head, "utf-8")
     commit(git_terms)
     path = git_terms / "descriptors" / "nonce.yaml"

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
     "A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. "
-    "Default: the newest published version."
+    "Default: the newest published version; 1.0.0 for the embedded model and the embedded responder, which were "
+    "trained on its words."
 )
 
 

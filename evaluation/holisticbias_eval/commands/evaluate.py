@@ -18,6 +18,7 @@ from holisticbias_eval.commands.response_options import (
     read_conversation,
     read_drawing,
     read_engine,
+    read_selection,
     response_options,
 )
 from holisticbias_eval.commands.text_options import lexicon_options
@@ -89,12 +90,13 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option("--context-seed", type=int, help="Seed for drawing contexts. Default: 0.")
 @click.option(
     "--first-token",
-    metavar="auto|none|TOKEN",
+    metavar="auto|published|none|TOKEN",
     default="auto",
     show_default=True,
-    help="The token before each text, on which its first token is conditioned, for causal models. auto: the "
-    "token that the tokenizer prepends, or else the token between documents in training. none: the first token "
-    "is not scored.",
+    help="The token before each text, on which its first token is conditioned, for causal models. auto: the token that "
+    "the tokenizer prepends, or else the token that separated documents in pretraining, and never one of chat turns. "
+    "published: only what the tokenizer prepends, as in perplexities published for GPT-2, which leave out the first "
+    "token. none: the first token is not scored.",
 )
 @click.option(
     "--chat",
@@ -162,6 +164,7 @@ def command(
         read_context(context, context_file, context_seed),
         AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
         *(files.pairs, files.test_set, files.retain),
+        read_selection(given),  # type: ignore[arg-type] # click gives one dictionary for all groups
     )
     display = Display(Console(stderr=True))
     if dry_run:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 import click
 
 from holisticbias_eval.commands.engine_options import EngineArguments, read_api_options
-from holisticbias_eval.commands.option_groups import option_group
+from holisticbias_eval.commands.option_groups import F, option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.generation.conversation import ConversationOptions
     from holisticbias_eval.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
+    from holisticbias_eval.prompts.prompts import Selection
 
 CHAT = ("auto", "on", "off")
 
@@ -25,7 +26,7 @@ class ResponseArguments(TypedDict):
     where: tuple[str, ...]
     limit: int | None
     seed: int
-    variants: bool
+    variants: bool | None
     personas: Path | None
     decoding: str | None
     system: str | None
@@ -50,8 +51,8 @@ response_store = click.option(
     "~/.cache/holisticbias.",
 )
 
-response_options = option_group(
-    "Prompts and responses",
+_asked_options = option_group(
+    "What is asked",
     click.option(
         "--per-cell",
         "--samples",
@@ -65,34 +66,38 @@ response_options = option_group(
         "--where",
         multiple=True,
         metavar="KEY=VALUE,...",
-        help="Only prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, noun, template "
-        "or first_turn_only; for prompts to continue, domain or group.",
+        help="Only sentences or prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, "
+        "noun, template or first_turn_only; for prompts to continue, domain or group.",
     ),
     click.option(
         "--limit",
         type=click.IntRange(1),
         metavar="N",
-        help="At most this many prompts: whole descriptors, drawn by the seed, each in all templates; for prompts to "
-        "continue, as many of each group.",
+        help="At most this many sentences or prompts, spread over axes, descriptors and templates that the seed draws; "
+        "for prompts to continue, as many of each group.",
     ),
     click.option(
         "--seed",
         type=click.IntRange(0),
         default=0,
         show_default=True,
-        help="Seed of the prompts and of the responses. A response depends on the seed and its prompt alone.",
+        help="Seed of the prompts and of the responses, and for scores of the limit and the variants. A response "
+        "depends on the seed and its prompt alone.",
     ),
     click.option(
         "--variants/--no-variants",
-        default=True,
-        show_default=True,
-        help="Apply stylistic variants at random: lower case, no hyphens, 'I am', no final period.",
+        default=None,
+        help="Apply stylistic variants at random: lower case, no hyphens, 'I am', no final period. Default: yes for "
+        "responses, no for scores.",
     ),
     click.option(
         "--personas",
         type=click.Path(path_type=Path),
         help="File with one persona per line; one is drawn for each prompt, and the model reads it first.",
     ),
+)
+_answer_options = option_group(
+    "Responses",
     click.option(
         "--decoding",
         metavar="NAME|FILE",
@@ -134,6 +139,11 @@ chat = click.option(
 )
 
 
+def response_options(command: F) -> F:
+    """Add the options to a command."""
+    return _asked_options(_answer_options(command))
+
+
 def read_drawing(given: ResponseArguments, per_cell: int) -> Drawing:
     """The options of drawing prompts; ``per_cell`` is the default number."""
     from holisticbias_eval.prompts.contexts import read_context
@@ -143,7 +153,15 @@ def read_drawing(given: ResponseArguments, per_cell: int) -> Drawing:
     lines = read_context(None, personas, None).lines if personas else ("",)
     about = f"{len(lines):,} lines of {personas.name}, SHA-256 {_digest(personas)}" if personas else "none"
     chosen = given["per_cell"] or per_cell
-    return Drawing(chosen, given["seed"], given["where"], given["limit"], given["variants"], lines, about)
+    variants = given["variants"] is not False
+    return Drawing(chosen, given["seed"], given["where"], given["limit"], variants, lines, about)
+
+
+def read_selection(given: ResponseArguments) -> Selection:
+    """The options of the sentences to score."""
+    from holisticbias_eval.prompts.prompts import Selection
+
+    return Selection(given["where"], given["limit"], given["seed"], bool(given["variants"]))
 
 
 def read_conversation(given: ResponseArguments, chat: str) -> ConversationOptions:

@@ -35,7 +35,7 @@ from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_res
 from holisticbias_eval.pipeline.measurement import count_corpus
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.conversations import Drawing, draw_prompts, refuse_few
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
@@ -137,6 +137,8 @@ def prepare_answering(
         identity, about = given_identity(model, options.given)
         generator, asked = None, place_responses(read_responses(options.given), release, options.given)
     else:
+        if any(MEASURES[name].needs.answers == "labels" for names in measures for name in names):
+            refuse_few(options.drawing)
         generator = open_generator(model, options, display)
         identity, about = generator.identity, {**options.drawing.settings, **generator.settings}
         with display.step("Drawing prompts"):

@@ -18,6 +18,7 @@ from holisticbias_eval.figures import Part
 from holisticbias_eval.generation.generator import Generator
 from holisticbias_eval.generation.style import FILES as STYLES
 from holisticbias_eval.generation.style import Style
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
@@ -93,7 +94,7 @@ def generate(
     The folder is written whole or not at all. A folder with other responses is
     refused before the model is asked, unless ``overwrite``.
     """
-    asked = _ask(release, prompts, options, display)
+    asked = _ask(release or _own_release(model, prompts, options), prompts, options, display)
     style = STYLES.read(CollectionOptions().style) if asked.is_continued else None
     generator = open_generator(model, with_style(options, style), display)
     generation = _sign(generator, asked, style)
@@ -131,6 +132,13 @@ class _Asked:
     prompts_sha256: str | None
     settings: Mapping[str, str]
     is_continued: bool = False
+
+
+def _own_release(model: str | None, prompts: str | None, options: AnsweringOptions) -> str | None:
+    """The release that the embedded responder is asked about by default."""
+    if prompts not in (None, SENTENCES) or options.engine.engine == "api":
+        return None
+    return default_release(model)
 
 
 def _ask(release: str | None, prompts: str | None, options: AnsweringOptions, display: Display) -> _Asked:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.pipeline.mitigation_card import CARD, model_card
 from holisticbias_eval.pipeline.mitigation_corpus import corpus_lesson
@@ -118,6 +119,7 @@ def measure_models(
     Raises ``MitigationError`` if the folder has runs of another model before mitigation.
     """
     before = place.shared / BEFORE
+    measuring = replace(measuring, release=measuring.release or default_release(base))
     if not overwrite:
         refuse_other_model(measuring, before, models[0].record.base_model.weights_sha256)
     measure_model(base, test_set, measuring, before, display, overwrite=overwrite)

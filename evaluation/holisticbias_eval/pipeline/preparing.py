@@ -11,6 +11,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.intersection_scoring import prepare_intersections
@@ -24,7 +25,7 @@ from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.intersections import INTERSECTIONS
 from holisticbias_eval.prompts.pairs import PairPrompts
-from holisticbias_eval.prompts.prompts import ScoredPrompts
+from holisticbias_eval.prompts.prompts import ScoredPrompts, Selection
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 
 Source = Literal["pairs", "test set", "retention", "texts", "scores", "responses", "intersections"]
@@ -37,8 +38,9 @@ class Inputs:
     """The inputs of an evaluation besides the model and the release.
 
     ``scoring`` are the options of the engine that scores, ``store`` is the folder that keeps scores between runs,
-    ``context`` a text before each sentence, ``answering`` are the options of measures of responses. ``pairs``,
-    ``test_set`` and ``retain`` name the files of measures that need no release.
+    ``context`` a text before each sentence, ``selection`` says which of a release's sentences are scored.
+    ``answering`` are the options of measures of responses. ``pairs``, ``test_set`` and ``retain`` name the files of
+    measures that need no release.
     """
 
     scoring: EngineOptions | None = None
@@ -48,6 +50,7 @@ class Inputs:
     pairs: PairOptions | None = None
     test_set: TestSetOptions | None = None
     retain: RetainOptions = field(default_factory=RetainOptions)
+    selection: Selection = field(default_factory=Selection)
 
 
 def source_of(measures: Sequence[str]) -> Source:
@@ -83,8 +86,10 @@ class _Asked:
 
     def release(self) -> Release:
         if self.opened is None:
-            with self.display.step(f"Opening release {self.name}" if self.name else "Opening the newest release"):
-                self.opened = find_release(self.name)
+            given = self.given.answering.given is not None and self.given.scoring is None
+            name = self.name or (None if given else default_release(self.model))
+            with self.display.step(f"Opening release {name}" if name else "Opening the newest release"):
+                self.opened = find_release(name)
         return self.opened
 
 
@@ -124,7 +129,9 @@ def _retention(asked: _Asked, measures: Measures) -> Sequence[Job]:
 
 def _scores(asked: _Asked, measures: Measures) -> Sequence[Job]:
     given, release = asked.given, asked.release()
-    return prepare_scoring(asked.model, release, measures, given.scoring, given.store, given.context, asked.display)
+    return prepare_scoring(
+        asked.model, release, measures, given.scoring, given.store, given.context, asked.display, given.selection
+    )
 
 
 def _intersections(asked: _Asked, measures: Measures) -> Sequence[Job]:

@@ -27,7 +27,7 @@ from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
-from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts
+from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts, Selection
 from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
@@ -127,6 +127,7 @@ def prepare_scoring(
     store: Path | None,
     context: Context | None,
     display: Display,
+    selection: Selection | None = None,
 ) -> list[ScoringJob]:
     """Start the engine, once for all runs, and prepare the run of each entry of ``measures``.
 
@@ -145,26 +146,32 @@ def prepare_scoring(
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, release.digest, display.notice))
     with display.step("Selecting sentences"):
-        return [_job(release, engine, stored, names, context or Context()) for names in measures]
+        chosen = selection or Selection()
+        return [_job(release, engine, stored, names, context or Context(), chosen) for names in measures]
 
 
 def _job(
-    release: Release, engine: Scorer, stored: StoredScorer | None, measures: tuple[str, ...], context: Context
+    release: Release,
+    engine: Scorer,
+    stored: StoredScorer | None,
+    measures: tuple[str, ...],
+    context: Context,
+    selection: Selection,
 ) -> ScoringJob:
     prompts = MEASURES[measures[0]].prompts
     if not isinstance(prompts, ScoredPrompts):
         raise EvaluationError(f"{measures[0]} is not a measure of likelihoods")
-    asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text))
+    asked = prompts.ask(release, partial(context.draw, joined=engine.context_in_text), selection)
     if not asked.sentences.num_rows:
         raise SelectionError("no sentence is left to score: widen the selection")
     free_memory()
     signature = sign(
         sign_release(release),
         engine.identity,
-        Settings(scoring={**engine.settings, **context.settings}),
+        Settings(scoring={**engine.settings, **context.settings, **selection.settings}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
         scored=asked.sentences.num_rows,
-        skipped=prompts.skipped(release),
+        skipped=(*prompts.skipped(release), *asked.skipped),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
     return ScoringJob(named, engine, stored, asked, prompts, signature)

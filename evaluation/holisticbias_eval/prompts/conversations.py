@@ -18,12 +18,15 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import AnsweredPrompts
 from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
+from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, random_order, spread
 from holisticbias_eval.store.keys import distinct_rows
 
 RELEASE_PROMPTS = AnsweredPrompts("responses", "responses to sentences about people")
 
 PER_CELL = 15
 """Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""
+LEAST = Least(draws=2)
+"""The fewest responses of a descriptor in a template: the noise of one alone is not known."""
 
 _CELL = ("template_id", "descriptor_id")
 _KEPT = tuple(name for name in (*SENTENCE_COLUMNS, "axis_label") if name not in ("sentence_id", "text"))
@@ -70,8 +73,8 @@ def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
     sentence without its id and text, ``draw``, ``variants``, ``prompt``,
     ``persona``, and ``sample``, which counts equal prompts of a cell.
 
-    With a limit whole descriptors are kept, in an order drawn by the seed, so
-    that each stands in every template. Raises ``SelectionError`` if no sentence is left.
+    A limit spreads the draws over axes, descriptors and templates: see
+    ``spread``. Raises ``SelectionError`` if no sentence is left.
     """
     sentences = filter_sentences(select_sentences(release.sentences), drawing.where)
     if not sentences.num_rows:
@@ -94,19 +97,30 @@ def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
     )
 
 
+def refuse_few(drawing: Drawing) -> None:
+    """Raise ``SelectionError`` for a limit with which no bias can be measured."""
+    least = Least(min(LEAST.draws, drawing.per_cell))
+    if drawing.limit is not None and drawing.limit < least.size:
+        raise SelectionError(
+            f"--limit {drawing.limit} is too few prompts to compare descriptors: the least is {least.size}, "
+            f"{least.draws} of each of {DESCRIPTORS} descriptors of an axis"
+        )
+
+
 def _draw(sentences: pa.Table, drawing: Drawing) -> tuple[Ints, Ints, list[int]]:
     """The drawn sentences, the number of each draw, and random bits for its variants and persona."""
     first, cell = distinct_rows(sentences.select(list(_CELL)))
     order = np.argsort(cell, kind="stable")
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(cell, minlength=len(first)))))
-    named = sentences.select(list(_CELL)).take(pa.array(first)).to_pylist()
+    named = sentences.select([*_CELL, "axis"]).take(pa.array(first)).to_pylist()
     rows: list[int] = []
     draws: list[int] = []
     bits: list[int] = []
-    for number in _kept_cells(named, drawing):
+    cells, several = _chosen(named, drawing)
+    for number in cells:
         members = order[starts[number] : starts[number + 1]]
         key = "/".join(str(named[number][name]) for name in _CELL)
-        for draw in range(drawing.per_cell):
+        for draw in range(several):
             drawn = _random(f"{drawing.seed} {key} {draw}")
             rows.append(int(members[drawn % len(members)]))
             draws.append(draw)
@@ -115,14 +129,23 @@ def _draw(sentences: pa.Table, drawing: Drawing) -> tuple[Ints, Ints, list[int]]
     return np.array(rows[kept], np.int64), np.array(draws[kept], np.int64), bits[kept]
 
 
-def _kept_cells(named: Sequence[Mapping[str, Any]], drawing: Drawing) -> Iterator[int]:
-    """The cells to draw in: all, or those of as many descriptors as fit the limit."""
-    descriptors = sorted({str(row["descriptor_id"]) for row in named}, key=lambda d: _random(f"{drawing.seed} {d}"))
-    if drawing.limit is not None:
-        templates = len({row["template_id"] for row in named})
-        descriptors = descriptors[: max(1, drawing.limit // (templates * drawing.per_cell))]
-    kept = set(descriptors)
-    return (i for i, row in enumerate(named) if row["descriptor_id"] in kept)
+def _chosen(named: Sequence[Mapping[str, Any]], drawing: Drawing) -> tuple[list[int], int]:
+    """The cells to draw in, and the number of draws in each: all, or as many as fit the limit."""
+    if drawing.limit is None:
+        return list(range(len(named))), drawing.per_cell
+    axes: dict[str, list[str]] = {axis: [] for axis in random_order((str(row["axis"]) for row in named), drawing.seed)}
+    axis_of = {str(row["descriptor_id"]): str(row["axis"]) for row in named}
+    for descriptor in random_order(axis_of, drawing.seed):
+        axes[axis_of[descriptor]].append(descriptor)
+    asked = Counter(str(row["template_id"]) for row in named)
+    templates = sorted(random_order(asked, drawing.seed), key=lambda name: -asked[name])
+    kept = spread(drawing.limit, axes, templates, drawing.per_cell, LEAST)
+    cells = [
+        i
+        for i, row in enumerate(named)
+        if row["descriptor_id"] in kept.descriptors and row["template_id"] in kept.templates
+    ]
+    return cells, kept.draws
 
 
 def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: Drawing) -> Iterator[dict[str, Any]]:

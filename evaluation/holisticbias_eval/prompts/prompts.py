@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.figures import Part
@@ -17,18 +18,27 @@ from holisticbias_eval.likelihood.spans import Spans
 Draw = Callable[[Sequence[str]], Sequence[str]]
 
 
+class Skipped(Part):
+    """Sentences of the release that were not measured, and why."""
+
+    reason: str
+    sentences: int
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """Sentences with a span of each, and optionally a phrase of each sentence, which is scored alone.
 
     ``together`` are all spans to score: first one for each sentence, then the distinct phrases.
     They are scored in one call, so that shared beginnings run through the model once.
-    ``phrase`` is the position of each sentence's phrase among the phrases.
+    ``phrase`` is the position of each sentence's phrase among the phrases. ``skipped`` are the sentences that the
+    options of the run leave out.
     """
 
     sentences: pa.Table
     together: Spans
     phrase: Int32s | None = None
+    skipped: tuple[Skipped, ...] = ()
 
     def by_sentence(self, rows: Ints) -> Ints:
         """Values of ``together`` for each sentence, and then for the phrase of each sentence."""
@@ -53,11 +63,30 @@ class Asked:
         return table.append_column("phrase_nll", nll)
 
 
-class Skipped(Part):
-    """Sentences of the release that were not measured, and why."""
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The options of the sentences to score.
 
-    reason: str
-    sentences: int
+    ``where`` filters as in ``selection.FILTERS``; at most ``limit`` sentences; ``variants`` applies each stylistic
+    variant with probability 1/2 (Smith et al. 2022, A.3). The seed draws the sentences of a limit, and the variants.
+    """
+
+    where: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 0
+    variants: bool = False
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The options that are given, for a run's signature."""
+        given = {}
+        if self.where:
+            given["sentences_where"] = "; ".join(self.where)
+        if self.limit is not None:
+            given["sentences_limit"] = f"{self.limit}, seed {self.seed}"
+        if self.variants:
+            given["sentences_variants"] = f"{', '.join(VARIANTS)}; each with probability 1/2, seed {self.seed}"
+        return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +104,11 @@ class Prompts:
 class ScoredPrompts(Prompts):
     """Texts whose likelihood is asked for.
 
-    ``ask`` selects the sentences; its second argument draws a context for each.
+    ``ask`` selects the sentences; its second argument draws a context for each, its third selects a part of them.
     ``skipped`` counts the sentences of a release that are left out, by reason.
     """
 
-    ask: Callable[[Release, Draw], Asked]
+    ask: Callable[[Release, Draw, Selection], Asked]
     skipped: Callable[[Release], tuple[Skipped, ...]]
 
 

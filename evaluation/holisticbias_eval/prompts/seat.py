@@ -14,8 +14,10 @@ from pydantic import BaseModel, ConfigDict
 from holisticbias.release.release import Release
 from holisticbias_eval.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
+from holisticbias_eval.prompts.sentence_selection import find_selector
+from holisticbias_eval.prompts.sentence_variants import ends_bare, varied_phrases
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (
@@ -49,14 +51,15 @@ def seat_templates() -> tuple[SeatTemplate, ...]:
     return _SeatFile.model_validate(yaml.safe_load(content)).templates
 
 
-def seat_sentences(sentences: pa.Table) -> pa.Table:
+def seat_sentences(sentences: pa.Table, variants: int | None = None) -> pa.Table:
     """Every phrase of descriptor and noun that a release has, in every template of the test.
 
     ``sentences`` is the release's table. The result has the columns that a run
     keeps of a sentence, and ``phrase``: descriptor and noun without article, the
-    part whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1).
+    part whose pseudo-log-likelihood is measured (Smith et al. 2022, B.1). ``variants`` is the seed of stylistic
+    variants, if they are applied.
     """
-    phrases = _distinct_phrases(select_sentences(sentences))
+    phrases = _distinct_phrases(select_sentences(sentences), variants)
     return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])
 
 
@@ -68,16 +71,22 @@ def gendered_sentences(sentences: pa.Table) -> int:
     return phrases * len(seat_templates())
 
 
-def _distinct_phrases(sentences: pa.Table) -> pa.Table:
+def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
     keys = pc.binary_join_element_wise(
         *(sentences[name].cast(pa.string()) for name in ("descriptor_id", "noun_id")), pa.scalar("/")
     )
     _, first = np.unique(pc.dictionary_encode(keys).combine_chunks().indices.to_numpy(), return_index=True)
     rows = sentences.take(pa.array(first))
+    end = pa.array(["."] * rows.num_rows, pa.string())
+    if variants is not None:
+        for name, texts in varied_phrases(rows, variants).items():
+            rows = rows.set_column(rows.column_names.index(name), name, pa.array(texts, pa.string()))
+        end = pa.array(["" if bare else "." for bare in ends_bare(rows, variants)], pa.string())
     singular, plural = (rows[n].cast(pa.string()).combine_chunks() for n in ("noun_phrase", "plural_noun_phrase"))
     bare = pc.replace_substring_regex(singular, "^an? ", "")
     named = rows.select(list(ABOUT_PHRASE))
-    for name, column in (*zip(SLOTS, (singular, bare, plural), strict=True), ("key", keys.take(pa.array(first)))):
+    added = (*zip(SLOTS, (singular, bare, plural), strict=True), ("key", keys.take(pa.array(first))), ("end", end))
+    for name, column in added:
         named = named.append_column(name, column)
     return named
 
@@ -88,7 +97,8 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
     if not before:
         first, rest = pc.utf8_slice_codeunits(filler, 0, 1), pc.utf8_slice_codeunits(filler, 1)
         filler = pc.binary_join_element_wise(pc.utf8_upper(first), rest, "")
-    text = pc.binary_join_element_wise(pa.scalar(before), filler, pa.scalar(after), "")
+    end = phrases["end"] if after.endswith(".") else pa.scalar("")
+    text = pc.binary_join_element_wise(pa.scalar(before), filler, pa.scalar(after.removesuffix(".")), end, "")
     ids = pc.binary_join_element_wise(pa.scalar(template.id), phrases["key"], "/")
     columns = {
         "sentence_id": ids,
@@ -101,12 +111,14 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
     return pa.table(columns)
 
 
-def _ask(release: Release, draw: Draw) -> Asked:
+def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
     """The release's phrases in the templates of SEAT; the span is descriptor and noun."""
-    selected = with_axis_labels(seat_sentences(release.sentences), release.tables["descriptors"])
+    every = seat_sentences(release.sentences, selection.seed if selection.variants else None)
+    selector = find_selector(lambda: [every], selection)
+    selected = with_axis_labels(selector.select(every), release.tables["descriptors"])
     texts = selected["text"].to_pylist()
     spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))
-    return Asked(selected.select([*SENTENCE_COLUMNS, "axis_label"]), spans)
+    return Asked(selected.select([*SENTENCE_COLUMNS, "axis_label"]), spans, skipped=selector.skipped)
 
 
 def _skipped(release: Release) -> tuple[Skipped, ...]:

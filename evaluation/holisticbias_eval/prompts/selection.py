@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,15 +48,29 @@ def filter_sentences(sentences: pa.Table, where: Sequence[str]) -> pa.Table:
     """
     kept = sentences
     for key, values in parse_conditions(where, tuple(FILTERS)).items():
-        known = set(map(_as_text, sentences[FILTERS[key]].unique().to_pylist())) - {""}
-        unknown = sorted(set(values) - known)
-        if unknown:
-            shown = ", ".join(sorted(known)[:30])
-            raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
-        kept = kept.filter(pc.is_in(kept[FILTERS[key]].cast(pa.string()), pa.array(values)))
+        refuse_unknown(key, values, known_values(sentences, key))
+        kept = kept.filter(is_one_of(kept, key, values))
     if not kept.num_rows:
         raise SelectionError(f"no sentence meets --where {' and '.join(where)}")
     return kept
+
+
+def known_values(sentences: pa.Table, key: str) -> set[str]:
+    """The values that sentences have of a key of ``FILTERS``, as text."""
+    return set(map(_as_text, sentences[FILTERS[key]].unique().to_pylist())) - {""}
+
+
+def refuse_unknown(key: str, values: Sequence[str], known: Set[str]) -> None:
+    """Raise ``SelectionError`` for a value of a filter that no sentence has."""
+    unknown = sorted(set(values) - known)
+    if unknown:
+        shown = ", ".join(sorted(known)[:30])
+        raise SelectionError(f"--where {key}={unknown[0]}: the release has no such {key}; it has: {shown}")
+
+
+def is_one_of(sentences: pa.Table, key: str, values: Sequence[str]) -> pa.ChunkedArray:
+    """Whether each sentence has one of the values of a key of ``FILTERS``."""
+    return pc.is_in(sentences[FILTERS[key]].cast(pa.string()), pa.array(values))
 
 
 def _as_text(value: object) -> str:

@@ -20,15 +20,21 @@ from holisticbias_eval.prompts.columns import (
     restored,
     with_axis_labels,
 )
-from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
 from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
+from holisticbias_eval.prompts.sentence_selection import find_selector
+from holisticbias_eval.prompts.sentence_variants import varied_texts
 
 
-def _ask(release: Release, draw: Draw) -> Asked:
+def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
+    selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
     tables, codes, known = list[pa.Table](), list[Int32s](), pa.array([], pa.string())
     for part in release.shards("sentences"):
-        table, phrases = _chosen(part, release)
+        selected = selector.select(select_sentences(part))
+        if tables and not selected.num_rows:
+            continue
+        table, phrases = _chosen(selected, release, selection)
         known = pa.concat_arrays([known, phrases.dictionary.filter(pc.invert(pc.is_in(phrases.dictionary, known)))])
         codes.append(pc.index_in(phrases.dictionary, known).take(phrases.indices).to_numpy())
         tables.append(compacted(table))
@@ -43,7 +49,7 @@ def _ask(release: Release, draw: Draw) -> Asked:
     if isinstance(together.text, Texts):
         place = sentences.column_names.index("text")
         sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
-    return Asked(sentences, together, phrase)
+    return Asked(sentences, together, phrase, selector.skipped)
 
 
 def _alone(known: pa.StringArray, codes: Int32s, contexts: Sequence[str]) -> tuple[Spans, Int32s]:
@@ -54,12 +60,15 @@ def _alone(known: pa.StringArray, codes: Int32s, contexts: Sequence[str]) -> tup
     return alone, phrase.astype(np.int32)
 
 
-def _chosen(part: pa.Table, release: Release) -> tuple[pa.Table, pa.DictionaryArray]:
+def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.Table, pa.DictionaryArray]:
     """The sentences of a part with the columns that a run keeps, and the phrase of each."""
-    selected = with_stances(select_sentences(part), release.tables["templates"])
+    selected = with_stances(part, release.tables["templates"])
     selected = with_axis_labels(selected, release.tables["descriptors"])
     columns = [*SENTENCE_COLUMNS, *(c for c in OPTIONAL_COLUMNS if c in selected.column_names)]
     phrases = pa.concat_arrays(_phrases(selected).chunks or [pa.array([], pa.string())])
+    if selection.variants:
+        texts, phrases = varied_texts(selected, selection.seed)
+        selected = selected.set_column(selected.column_names.index("text"), "text", texts)
     return selected.select(columns), phrases.dictionary_encode()
 
 

@@ -26,7 +26,7 @@ def read_rows(folder: Path, rows: Rows) -> list[dict[str, str | None]]:
     return found
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3, 4])
+@pytest.mark.parametrize("layout", [1, 2, 3, 4, 5])
 def test_each_descriptor_has_its_sentences_in_every_layout(tmp_path: Path, layout: Layout) -> None:
     catalog = made_catalog(layout)
     release = build_release(catalog, NEW)

@@ -19,7 +19,7 @@ from holisticbias.rules.lock import lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
-from holisticbias.terms.prompt_entries import PromptWording
+from holisticbias.terms.prompt_entries import Forms, Group, PromptWording
 from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup
 
 VERSION = "0.2.0"
@@ -89,6 +89,42 @@ def test_tables_survive_writing(companions: Catalog, tmp_path: Path) -> None:
         ("attribute", "small", None, None, "pebble"),
         ("template", None, None, None, "The [T:noun] has a [A]."),
     ]
+
+
+def with_forms(catalog: Catalog, since: str | None = None, layout: int = 5) -> Catalog:
+    """The catalog whose group has forms, in a layout."""
+    file = catalog.collections[0]
+    forms = Forms(words=("glazier", "glazing"), sources=("made-up",), since=since)
+    made = file.model_copy(update={"groups": (file.groups[0].model_copy(update={"forms": forms}),)})
+    releases = tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases)
+    return replace(catalog, collections=(made,), releases=releases)
+
+
+def test_forms_are_in_the_table_from_layout_5_on(companions: Catalog, tmp_path: Path) -> None:
+    built = build_release(with_forms(companions), VERSION)
+    assert built.tables["collections"]["forms"].to_pylist() == [["glazier", "glazing"]]
+    write_release(built, tmp_path / "release")
+    assert verify_release(tmp_path / "release") == ()
+    assert "forms" not in build_release(with_forms(companions, layout=4), VERSION).tables["collections"].column_names
+
+
+def test_forms_are_held_from_their_own_version_on(companions: Catalog) -> None:
+    """A version that is older than the forms has the same lock and the same tables as without them."""
+    group = with_forms(companions, "0.2.0").collections[0].groups[0].model_copy(update={"since": "0.1.0"})
+    assert isinstance(group, Group)
+    assert group.at("0.1.0").forms is None
+    assert group.at(VERSION).forms is not None
+    newer = with_forms(companions, "0.3.0", 4)
+    assert lock(newer, VERSION) == lock(companions, VERSION)
+    assert build_release(newer, VERSION).digest == build_release(companions, VERSION).digest
+
+
+def test_new_forms_are_a_patch(companions: Catalog) -> None:
+    old, new = (Revision(VERSION, c, VERSION) for c in (companions, with_forms(companions, layout=4)))
+    assert (compare(old, new).bump, [e.id for e in compare(old, new).entries]) == ("patch", ["trades.glaziers"])
+    assert "  forms that measures replace: glazier, glazing; sources: made-up" in show_entries(
+        new.catalog, "glaziers", None, None
+    )
 
 
 def test_the_digest_covers_them(companions: Catalog) -> None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias.compile.columns import booleans, integers, lists, optional_integers, strings, table
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import WITH_PROMPTS, CollectionFile, SpecificationFile
+from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, CollectionFile, SpecificationFile
 from holisticbias.terms.specification_entries import Specification
 
 COMPANIONS = ("collections", "prompts", "specifications")
@@ -18,19 +18,21 @@ COMPANIONS = ("collections", "prompts", "specifications")
 
 def companion_tables(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
     """The tables of a version in layout 4 or later; a kind without entries has no table."""
-    if catalog.release(version).layout < WITH_PROMPTS:
+    layout = catalog.release(version).layout
+    if layout < WITH_PROMPTS:
         return {}
     held = catalog.at(version)
     tables = {
-        "collections": _collections(held.collections),
+        "collections": _collections(held.collections, layout),
         "prompts": _prompts(held),
         "specifications": _specifications(held),
     }
     return {name: made for name, made in tables.items() if made.num_rows}
 
 
-def _collections(files: Sequence[CollectionFile]) -> pa.Table:
+def _collections(files: Sequence[CollectionFile], layout: int) -> pa.Table:
     rows = [(c, g) for c in files for g in c.groups]
+    forms = {"forms": lists([g.forms.words if g.forms else () for _, g in rows])} if layout >= WITH_FORMS else {}
     return table(
         {
             "collection": strings([c.collection for c, _ in rows]),
@@ -38,6 +40,7 @@ def _collections(files: Sequence[CollectionFile]) -> pa.Table:
             "group": strings([g.text for _, g in rows]),
             "domain": strings([g.domain for _, g in rows]),
             "terms": lists([g.terms for _, g in rows]),
+            **forms,
             "titles": lists([g.pages.titles for _, g in rows]),
             "lists": lists([g.pages.lists for _, g in rows]),
             "categories": lists([g.pages.categories for _, g in rows]),

@@ -62,6 +62,9 @@ def _group_lines(held: Catalog, file: CollectionFile, group: Group) -> Iterator[
     )
     pages = {**group.pages.model_dump(), "terms": group.terms}
     yield from (f"  {name}: {', '.join(values)}" for name, values in pages.items() if values)
+    if group.forms:
+        sources = ", ".join(group.forms.sources)
+        yield f"  forms that measures replace: {', '.join(group.forms.words)}; sources: {sources}"
     prompts = [p for f in held.prompts for p in f.prompts if p.group == group.id]
     yield f"  prompts: {len(prompts):,}"
     yield from (f"    {p.text} | {p.continuation}" for p in prompts[:_EXAMPLES])

@@ -20,7 +20,7 @@ KINDS: tuple[Kind, ...] = ("added", "changed", "gone")
 CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
 _NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
-_NOT_SAID = {*_NOT_COMPARED, "sources", "assessments"}
+_NOT_SAID = {*_NOT_COMPARED, "sources", "assessments", "forms"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,8 @@ def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
 def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
     """Count the groups, prompts and specifications that differ; kinds without a difference are left out.
 
-    An entry is changed if a key other than its sources and its judgements differs, or a value that its file gives it.
+    An entry is changed if a key other than its sources, judgements and word forms differs, or a value that its file
+    gives it.
     """
     old, new = _said(before), _said(after)
     for kind in ("collections", "prompts", "specifications"):

@@ -54,8 +54,8 @@ FORMS: Mapping[str, Mapping[str, _Column]] = {
         f"template_id template family first_turn_only:truth must_be_noun:truth paraphrase_of?+ opposite_of?+ {_SINCE}"
     ),
     "collections": _form(
-        "collection group_id group domain terms:list titles:list lists:list categories:list needs_person:truth "
-        f"prompt_words:number term_within:number least_words:number {_SINCE}"
+        "collection group_id group domain terms:list forms:list+ titles:list lists:list categories:list "
+        f"needs_person:truth prompt_words:number term_within:number least_words:number {_SINCE}"
     ),
     "prompts": _form(f"prompt_id domain domain_label group_id group prompt continuation subject {_SINCE}"),
     "specifications": _form(

@@ -81,6 +81,8 @@ def _worded(entry: Entry | Wording) -> Iterator[tuple[Keys, str]]:
             yield (key,), text
     if isinstance(entry, Group | GroupWording):
         yield from ((("terms", k), term) for k, term in enumerate(entry.terms or ()))
+        words = entry.forms.words if entry.forms else ()
+        yield from ((("forms", "words", k), word) for k, word in enumerate(words))
     if isinstance(entry, Specification | SpecificationWording):
         yield from _specified(entry)
 
@@ -134,7 +136,7 @@ def hidden_character(repository: Repository) -> Problems:
                 yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
 
 
-_CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "templates"}
+_CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates"}
 
 
 def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:

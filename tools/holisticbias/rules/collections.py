@@ -10,6 +10,7 @@ from holisticbias.terms.versions import holds
 
 # a sentence that ends inside a text: "it rained. Then", but not "Dr. Vell" or "J. Vell"
 _ENDS_INSIDE = re.compile(r"(?<!\b[A-Z])(?<!\b(?:Dr|Mr|Ms|St|Jr|Sr|vs))(?<!\b(?:Mrs))[.!?]['\")]*\s+['\"(]*[A-Z0-9]")
+_SPLIT = re.compile(r"[\s-]+")
 _ENDS = re.compile(r"[.!?]['\")]*$")
 
 
@@ -29,6 +30,23 @@ def group_pages(repository: Repository) -> Problems:
         for i, group in enumerate(groups):
             if not group.has_pages and not group.terms:
                 yield file.entry_problem(i, (), "The group names no page, list, category or term.")
+
+
+@rule(
+    "group-forms",
+    asks="The forms of a group differ by more than case, hyphens or a plural ending in -s.",
+    fix="remove this form: the other one finds it too",
+    why="Measures find a form in any case, with hyphens or spaces between its words, and with an -s at its end.",
+)
+def group_forms(repository: Repository) -> Problems:
+    for file in repository.collections:
+        for i, group in enumerate(file.record.groups):
+            seen: dict[str, str] = {}
+            for k, word in enumerate(group.forms.words if group.forms else ()):
+                other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
+                if other is not word:
+                    message = f"The form {word!r} is found as {other!r}."
+                    yield file.entry_problem(i, ("forms", "words", k), message)
 
 
 @rule(

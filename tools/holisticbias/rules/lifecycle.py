@@ -8,7 +8,8 @@ from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Judged
-from holisticbias.terms.file_kinds import WITH_PROMPTS, Kind, entries_key
+from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, Kind, entries_key
+from holisticbias.terms.prompt_entries import Group
 from holisticbias.terms.versions import holds, version_key
 
 
@@ -35,6 +36,8 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
     for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
         if assessment.since is not None:
             yield ("assessments", k, "since"), assessment.since
+    if isinstance(entry, Group) and entry.forms and entry.forms.since is not None:
+        yield ("forms", "since"), entry.forms.since
 
 
 @rule(
@@ -70,9 +73,10 @@ def empty_version(repository: Repository) -> Problems:
 
 @rule(
     "version-layout",
-    asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later.",
-    fix=f"set layout: {WITH_PROMPTS}, or a later version in 'since'",
-    why="Releases in an earlier layout have no tables for these entries, so a release would lack them.",
+    asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later, and a version "
+    f"whose groups have forms has layout {WITH_FORMS} or later.",
+    fix="set this layout, or a later version in 'since'",
+    why="Releases in an earlier layout have no tables or columns for them, so a release would lack them.",
 )
 def version_layout(repository: Repository) -> Problems:
     kinds: tuple[Kind, ...] = ("collections", "prompts", "specifications")
@@ -82,6 +86,13 @@ def version_layout(repository: Repository) -> Problems:
         found = [kind for kind in kinds if entries_key(kind) in held]
         if found:
             yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
+        elif layout < WITH_FORMS and _has_forms(repository, version):
+            yield file.problem(("layout",), f"Version {version} has groups with forms, and layout {layout}.")
+
+
+def _has_forms(repository: Repository, version: str) -> bool:
+    groups = (group for file in repository.collections for group in file.record.groups)
+    return any(holds(version, g.since, g.until) and g.at(version).forms is not None for g in groups)
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:

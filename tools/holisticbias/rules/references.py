@@ -7,6 +7,7 @@ from typing import Any
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.records import Located, Repository
 from holisticbias.terms.entries import Judged
+from holisticbias.terms.prompt_entries import Group
 
 
 @rule(
@@ -104,6 +105,9 @@ def known_source(repository: Repository) -> Problems:
         for k, source in enumerate(entry.sources):
             if source not in known:
                 yield file.entry_problem(i, ("sources", k), f"The source {source!r} is not listed.")
+        for k, source in enumerate(entry.forms.sources if isinstance(entry, Group) and entry.forms else ()):
+            if source not in known:
+                yield file.entry_problem(i, ("forms", "sources", k), f"The source {source!r} is not listed.")
         for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
             if assessment.source is not None and assessment.source not in known:
                 message = f"The source {assessment.source!r} is not listed."

@@ -33,7 +33,7 @@ MAX_FLOW = 120
 MAX_FOLDED = 190
 """Longest list, and longest mapping, on one line."""
 _SCANNER = getattr(pyyaml, "CSafeLoader", pyyaml.SafeLoader)
-_LISTS = ("sources", "not_with", "terms", "descriptors", "these", "those")
+_LISTS = ("sources", "not_with", "terms", "words", "descriptors", "these", "those")
 
 
 def format_file(path: Path) -> str:
@@ -101,6 +101,8 @@ def _lay_out(entry: CommentedMap, order: list[str]) -> None:
     _sort_keys(entry, order)
     _set_flow(entry, 4)
     for value in entry.values():
+        if isinstance(value, CommentedMap):
+            _set_flow(value, 6)
         for part in value if isinstance(value, CommentedSeq) else ():
             if isinstance(part, CommentedMap):
                 if part.fa.flow_style() and len(_one_line(part)) > MAX_FOLDED:

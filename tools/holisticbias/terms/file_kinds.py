@@ -40,6 +40,7 @@ Kind = Literal[
     "locks",
 ]
 WITH_PROMPTS = 4  # first layout with the tables collections, prompts and specifications
+WITH_FORMS = 5  # first layout with the word forms of groups
 IN_PREPARATION = "In preparation"  # start of the summary of a version until it is written
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -161,10 +162,10 @@ class ReleaseFile(Record):
     date: Date
     summary: Prose
     article_rule: ArticleRule = Field(description="how articles are chosen: by first letter, or by first sound")
-    layout: Literal[1, 2, 3, 4] = Field(
+    layout: Literal[1, 2, 3, 4, 5] = Field(
         1,
         description="columns: 2 adds without_noun, not_with and paraphrase_of; 3 adds axis_label and opposite_of; "
-        "4 adds the tables collections, prompts and specifications",
+        "4 adds the tables collections, prompts and specifications; 5 adds the word forms of groups",
     )
     digest: Sha256 | None = Field(None, description="digest of the release, set when the version is published")
     tables: dict[Key, Sha256] = Field(

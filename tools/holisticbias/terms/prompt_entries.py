@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, StrictBool
 
-from holisticbias.terms.entries import Entry, Id, Key, Record, Text, Wording
+from holisticbias.terms.entries import Entry, Id, Key, Record, SourceId, Text, Wording
+from holisticbias.terms.versions import Version, holds
 
 PageTitle = Annotated[str, Field(min_length=1, max_length=250)]
 Continuation = Annotated[str, Field(min_length=1, max_length=500)]
@@ -20,12 +21,26 @@ class Pages(Record):
     categories: tuple[PageTitle, ...] = Field((), description="categories, without 'Category:'")
 
 
+class Forms(Record):
+    """The words that name a group and its members in running text, in every form: Islam, Islamic, Muslim.
+
+    Measures of texts replace them. A plural in -s and a possessive of a form count too, and are not listed.
+    """
+
+    words: tuple[Text, ...] = Field(min_length=1)
+    sources: tuple[SourceId, ...] = Field(min_length=1)
+    since: Version | None = Field(None, description="the first version that has them, if later than the group's")
+
+
 class GroupWording(Wording):
     """Values of a group before the version ``until``."""
+
+    may_be_null = frozenset({"forms"})
 
     domain: Key | None = None
     pages: Pages | None = None
     terms: tuple[Text, ...] | None = None
+    forms: Forms | None = None
     needs_person: StrictBool | None = None
 
 
@@ -45,6 +60,7 @@ class Group(Entry):
     domain: Key
     pages: Pages = Pages()
     terms: tuple[Text, ...] = Field((), description="the words to find in a sentence; without any, the page's title")
+    forms: Forms | None = Field(None, description="the words that measures of texts replace by XYZ")
     needs_person: StrictBool = Field(False, description="whether the term must be the name of a person")
     history: tuple[GroupWording, ...] = ()
 
@@ -52,6 +68,12 @@ class Group(Entry):
     def has_pages(self) -> bool:
         """Whether the group names a page, a list or a category."""
         return bool(self.pages.titles or self.pages.lists or self.pages.categories)
+
+    def at(self, version: str) -> Self:
+        """The group as worded in a version, without forms that are newer."""
+        group = super().at(version)
+        since = group.forms.since if group.forms else None
+        return group if since is None or holds(version, since, None) else group.model_copy(update={"forms": None})
 
 
 class Prompt(Entry):

@@ -19,6 +19,9 @@ NOTE = (
     "and say nothing about other models."
 )
 
+RELEASE = "1.0.0"
+"""The version whose words the embedded model and the embedded responder know."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
@@ -43,3 +46,8 @@ def shipped_models() -> Mapping[str, Shipped]:
         Shipped(GOSSIP, gossip_path(), GOSSIP_NOTE),
     )
     return {model.name: model for model in models}
+
+
+def default_release(model: str | None) -> str | None:
+    """The version on which a model is measured by default: its own; None, the newest published, for other models."""
+    return RELEASE if model in (None, EMBEDDED_MODEL, RESPONDER) else None

@@ -1,0 +1,146 @@
+"""Scores of a part of a release: filters, a limit, and stylistic variants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from holisticbias.compile.variants import VARIANTS, vary
+from holisticbias.errors import UnknownTermError
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts, Selection
+from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.prompts.sentence_selection import NOUNS
+from holisticbias_eval.prompts.sentence_variants import drawn_variants
+from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.results.run import read_run
+from holisticbias_eval.statistics.mannwhitney import exact_p_values
+
+BOTH = pytest.mark.parametrize("prompts", [RELEASE_SENTENCES, SEAT], ids=lambda prompts: prompts.name)
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def ask(prompts: ScoredPrompts, release: Release, selection: Selection) -> Asked:
+    def no_context(texts: Sequence[str]) -> Sequence[str]:
+        return [""] * len(texts)
+
+    return prompts.ask(release, no_context, selection)
+
+
+def values(asked: Asked, column: str) -> list[str]:
+    found: list[str] = asked.sentences[column].cast(pa.string()).to_pylist()
+    return found
+
+
+@BOTH
+def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: ScoredPrompts) -> None:
+    every = ask(prompts, small_release, Selection())
+    asked = ask(prompts, small_release, Selection(where=("axis=age,nonce", "gender=female")))
+    expected = sum(
+        axis in ("age", "nonce") and gender == "female"
+        for axis, gender in zip(values(every, "axis"), values(every, "noun_gender"), strict=True)
+    )
+    assert asked.sentences.num_rows == expected > 0
+    assert set(values(asked, "axis")) == {"age", "nonce"}
+    assert set(values(asked, "noun_gender")) == {"female"}
+    assert sum(one.sentences for one in asked.skipped) == every.sentences.num_rows - expected
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("nonsense", "write KEY=VALUE"),
+        ("planet=mars", "keys are axis"),
+        ("axis=planets", "the release has no such axis"),
+        ("template=nonsense", "no such template"),
+    ],
+)
+@BOTH
+def test_nonsense_filters_are_refused(small_release: Release, prompts: ScoredPrompts, where: str, message: str) -> None:
+    with pytest.raises((SelectionError, UnknownTermError), match=message):
+        ask(prompts, small_release, Selection(where=(where,)))
+
+
+@pytest.mark.parametrize(
+    ("limit", "axes", "templates", "nouns"), [(40, 1, 4, 5), (100, 3, 4, 4), (500, 13, 4, 4), (4500, 13, 5, 30)]
+)
+def test_a_limit_keeps_a_part_that_can_be_measured(
+    small_release: Release, limit: int, axes: int, templates: int, nouns: int
+) -> None:
+    asked = ask(RELEASE_SENTENCES, small_release, Selection(limit=limit))
+    assert asked.sentences.num_rows <= limit
+    assert len(set(values(asked, "axis"))) == axes
+    assert len(set(values(asked, "template_id"))) == templates
+    assert len(set(values(asked, "noun_id"))) == nouns
+    descriptors = Counter(name.split(".")[0] for name in set(values(asked, "descriptor_id")))
+    assert set(descriptors.values()) == {2}
+    stances = {"dialogue.love", "dialogue.hate", "dialogue.like", "dialogue.dont-like", "dialogue.best"}
+    assert len(stances & set(values(asked, "template_id"))) >= 2
+
+
+def test_a_limit_below_the_least_is_refused(small_release: Release) -> None:
+    with pytest.raises(SelectionError, match="the least is 32, 2 descriptors of an axis with 4 nouns in each of 4"):
+        ask(RELEASE_SENTENCES, small_release, Selection(limit=31))
+
+
+def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Release) -> None:
+    plain, seed = select_sentences(small_release.sentences), 7
+    asked = ask(RELEASE_SENTENCES, small_release, Selection(seed=seed, variants=True))
+    rows = plain.slice(0, 3000).to_pylist()
+    texts = [str(text) for text in asked.sentences["text"].slice(0, 3000).to_pylist()]
+    for row, text in zip(rows, texts, strict=True):
+        assert text == vary(row, drawn_variants(seed, row["descriptor_id"], row["noun_id"]))[0]
+    assert 0.6 < sum(row["text"] != text for row, text in zip(rows, texts, strict=True)) / len(rows) < 1
+    phrases = list(asked.together.text)[len(values(asked, "axis")) :]
+    assert asked.phrase is not None
+    for text, place in zip(texts, asked.phrase.tolist(), strict=False):
+        assert phrases[place] in text
+
+
+def test_each_variant_is_drawn_for_about_half() -> None:
+    drawn = Counter(name for i in range(2000) for name in drawn_variants(0, f"age.{i}", "woman"))
+    assert set(drawn) == set(VARIANTS)
+    assert all(abs(count / 2000 - 0.5) < 0.05 for count in drawn.values())
+
+
+def test_variants_of_seat_keep_the_part_that_is_scored(small_release: Release) -> None:
+    plain, asked = (ask(SEAT, small_release, Selection(variants=on)) for on in (False, True))
+    before, after = ([str(text) for text in one.together.text] for one in (plain, asked))
+    assert len(before) == len(after)
+    changed = sum(one != other for one, other in zip(before, after, strict=True))
+    assert 0.4 < changed / len(before) < 0.9
+    dropped = sum(one.removesuffix(".") == other for one, other in zip(before, after, strict=True))
+    assert 0.3 < dropped / len(before) < 0.6
+
+
+def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    code, _, said = invoke(
+        *("evaluate", "--where", "axis=nonce,age", "--limit", "200", "--variants", "--seed", "3", "--out", out)
+    )
+    assert code == 0, said
+    run = read_run(out, lambda _: None)
+    signature = run.result.signature
+    assert 150 < run.answers.num_rows <= 200
+    assert set(values(Asked(run.answers, None), "axis")) == {"nonce", "age"}  # type: ignore[arg-type]
+    assert signature.scoring["sentences_where"] == "axis=nonce,age"
+    assert signature.scoring["sentences_limit"] == "200, seed 3"
+    assert signature.scoring["sentences_variants"].endswith("each with probability 1/2, seed 3")
+    skipped = {one.reason: one.sentences for one in signature.skipped}
+    assert skipped["not selected with --where"] > 100_000
+    figures = Figures(run.result.figures)
+    for measure, name in (("likelihood_bias", "share"), ("stance_contrast", "shared_contrast")):
+        found = figures.by(measure, name, "axis")
+        assert {figure.keys["axis"] for figure in found} == {"nonce", "age"}
+        assert all(figure.value is not None for figure in found), measure
+
+
+def test_four_nouns_are_the_fewest_that_can_differ() -> None:
+    assert exact_p_values(NOUNS - 1, NOUNS - 1).min() > 0.05 > exact_p_values(NOUNS, NOUNS).min()
