@@ -86,7 +86,7 @@ def add_entry(root: Path, draft: Draft) -> Edit:
     entry = dict(draft.entry)
     if draft.kind == "descriptors" and entry.get("position") != "standalone":
         entry.setdefault("not_with", _excluded_nouns(root, f"{draft.group}/{entry.get('bucket')}") or None)
-    return new_entry(root, draft.kind, draft.group, _entry_as_yaml(entry))
+    return new_entry(root, draft.kind, draft.group, written(entry))
 
 
 def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
@@ -197,14 +197,14 @@ def _data(path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _entry_as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
+def written(entry: Mapping[str, Field]) -> CommentedMap:
     """The entry without its null keys; a part of a list is on one line if it fits."""
-    written = CommentedMap((key, _as_yaml(value)) for key, value in entry.items() if value is not None)
-    for value in written.values():
+    result = CommentedMap((key, _as_yaml(value)) for key, value in entry.items() if value is not None)
+    for value in result.values():
         for part in value if isinstance(value, CommentedSeq) else ():
             if isinstance(part, CommentedMap) and len(str(dict(part)).replace("'", "")) <= _MAX_FLOW:
                 part.fa.set_flow_style()
-    return written
+    return result
 
 
 def _as_yaml(value: Field) -> object:

@@ -61,7 +61,7 @@ def instead(found: Existing) -> tuple[str, ...]:
     return (
         f"read it:    holisticbias show {found.entry.id}",
         *judge,
-        "reword it:  see 'Change an entry' in CONTRIBUTING.md",
+        f"reword it:  holisticbias reword {found.entry.id}",
         *dispute,
     )
 
