@@ -29,7 +29,10 @@ from holisticbias.terms.versions import NEXT, version_key
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version in ``releases/`` with its numbers of entries; ``digest`` is null until it is published."""
+    """A version in ``releases/`` with its numbers of entries.
+
+    ``digest`` is null until it is published, and ``withdrawn`` unless it was withdrawn.
+    """
 
     version: str
     date: str | None
@@ -38,9 +41,10 @@ class Version:
     descriptors: int
     nouns: int
     templates: int
-    groups: int = 0
-    prompts: int = 0
-    specifications: int = 0
+    groups: int
+    prompts: int
+    specifications: int
+    withdrawn: str | None = None
 
 
 def list_versions(catalog: Catalog) -> tuple[Version, ...]:
@@ -55,10 +59,13 @@ def _version(catalog: Catalog, version: str) -> Version:
         file.date,
         file.summary,
         file.digest,
-        sum(len(a.descriptors) for a in held.axes),
-        sum(len(g.nouns) for g in held.genders),
-        sum(len(f.templates) for f in held.families),
-        *(sum(len(f.entries) for f in files) for files in (held.collections, held.prompts, held.specifications)),
+        descriptors=sum(len(a.descriptors) for a in held.axes),
+        nouns=sum(len(g.nouns) for g in held.genders),
+        templates=sum(len(f.templates) for f in held.families),
+        groups=sum(len(f.entries) for f in held.collections),
+        prompts=sum(len(f.entries) for f in held.prompts),
+        specifications=sum(len(f.entries) for f in held.specifications),
+        withdrawn=None if file.withdrawn is None else f"{file.withdrawn.date}: {file.withdrawn.reason}",
     )
 
 

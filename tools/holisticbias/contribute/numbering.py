@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import Edit, apply_edits, find_file, prepare_version
+from holisticbias.contribute.authoring import Edit, apply_edits, find_file, prepare_version, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.source.folder import FOLDERS, is_new, kind_files
@@ -36,6 +37,19 @@ def begin_fix(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
     if catalog.published and version_key(version) <= version_key(catalog.published[-1]):
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
     return tuple(_gather(catalog, root, version))
+
+
+def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
+    """Record that a published version is withdrawn; returns the file that changed. Raises ``SourceError``."""
+    release = catalog.release(version)
+    if release.digest is None:
+        raise SourceError(f"version {version} is not published, so it cannot be withdrawn: change it")
+    if release.withdrawn is not None:
+        raise SourceError(f"version {version} is withdrawn already, since {release.withdrawn.date}")
+    path = root / "releases" / f"{version}.yaml"
+    content = read_editable(path.read_text("utf-8"))
+    content["withdrawn"] = written({"date": DoubleQuotedScalarString(today), "reason": reason})
+    return apply_edits(root, [Edit(path, "releases", canonical_text(content, "releases"))])
 
 
 def fixes(catalog: Catalog) -> tuple[str, ...]:

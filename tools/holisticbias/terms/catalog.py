@@ -68,6 +68,19 @@ class Catalog:
         return tuple(v for v in self.versions if self.release(v).digest is not None)
 
     @property
+    def recommended(self) -> tuple[str, ...]:
+        """Published versions that are not withdrawn, oldest first."""
+        return tuple(v for v in self.published if self.release(v).withdrawn is None)
+
+    def withdrawal(self, version: str) -> str | None:
+        """Say when and why a version was withdrawn, and which to use; None if it was not."""
+        withdrawn = self.release(version).withdrawn
+        if withdrawn is None:
+            return None
+        use = f"; use {self.recommended[-1]}" if self.recommended else ""
+        return f"version {version} was withdrawn on {withdrawn.date}: {withdrawn.reason.rstrip('.')}{use}"
+
+    @property
     def versions(self) -> tuple[str, ...]:
         """All versions, oldest first."""
         return tuple(sorted((r.version for r in self.releases), key=version_key))

@@ -176,6 +176,13 @@ class SpecificationFile(Record):
 CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
 
 
+class Withdrawal(Record):
+    """When and why a published version was withdrawn; it still compiles and verifies."""
+
+    date: Date
+    reason: Prose
+
+
 class ReleaseFile(Record):
     """A file in ``releases/``: one version, its date, its layout and its digests."""
 
@@ -192,6 +199,7 @@ class ReleaseFile(Record):
     tables: dict[Key, Sha256] = Field(
         {}, description="digest of the rows of each table, set when the version is published"
     )
+    withdrawn: Withdrawal | None = Field(None, description="set by holisticbias releases --withdraw")
 
 
 class LockFile(Record):
