@@ -132,7 +132,7 @@ def replaced(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
-NEW_TERM = "  - id: nonce.{0}\n    text: {0}\n    sources: [contributors]\n    since: 3.1.0\n"
+NEW_TERM = "  - id: nonce.{0}\n    text: {0}\n    sources: [contributors]\n    since: next\n"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")

@@ -38,14 +38,14 @@ def preview(before: Files, after: Files, head: Files | None = None, conflicts: t
     """
     sides = open_sides(before, after)
     difference = replace(compare(sides.old, sides.new), not_compared=sides.not_compared)
-    checks = _checks(before, after, sides, difference, conflicts)
+    checks = _checks(before, after, sides, conflicts)
     reviews = list(entry_reviews(difference, sides.old, sides.new))
     own = stale_layout(before, head or after) if checks.layout else ()
     suggested = tuple(s for path, text, wanted in own for s in suggestions(path, text, wanted))
     return Preview(render_preview(checks, difference, reviews, suggested), checks, difference, suggested)
 
 
-def _checks(before: Files, after: Files, sides: Sides, difference: Difference, conflicts: tuple[str, ...]) -> Checks:
+def _checks(before: Files, after: Files, sides: Sides, conflicts: tuple[str, ...]) -> Checks:
     findings = validate_files(after.files)[1]
     errors = any(f.level == "error" for f in findings)
     others = other_files(before, after)
@@ -54,6 +54,6 @@ def _checks(before: Files, after: Files, sides: Sides, difference: Difference, c
         conflicts,
         tuple(path for path, _, _ in stale_layout(before, after)),
         () if errors else tuple(stale_generated(after, sides, others)),
-        preparation_problem(sides.new, difference),
+        preparation_problem(sides.new.catalog),
         others,
     )
