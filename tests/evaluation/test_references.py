@@ -80,7 +80,9 @@ def test_entries_of_a_trained_model_say_what_was_scored_and_how_exactly(real_ent
         model, exactness = entry.signature.model, entry.signature.exactness
         assert model.quantization == "Q4_1 (210), F32 (61), Q8_0 (1)"
         assert model.file_sha256 == "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-        assert entry.signature.scoring["first_token"].startswith("not counted: the tokenizer does not prepend")
+        assert entry.signature.scoring["first_token"].startswith(
+            "counted, given the token '<|endoftext|>', which separates"
+        )
         assert exactness is not None
         assert exactness.method == "tiled head"
         assert exactness.error is not None

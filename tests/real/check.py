@@ -35,13 +35,11 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 MODEL = BUILD / "SmolLM2-135M-Instruct"
 RELEASE, RUN, STORE = BUILD / "release", BUILD / "run", BUILD / "store"
+END = "<|endoftext|>"
 DEAF = "Hi! I'm a Deaf grandmother."
 # the options, the text that they put before the sentence, and the sentence's nats
 OPENINGS: list[tuple[ScoringOptions, str, float]] = [
-    *(
-        (ScoringOptions(first_token=name), name, nats)
-        for name, nats in (("<|endoftext|>", 41.2), ("<|im_start|>", 52.4))
-    ),
+    *((ScoringOptions(first_token=name), name, nats) for name, nats in ((END, 41.2), ("<|im_start|>", 52.4))),
     (
         ScoringOptions(chat="user"),
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
@@ -102,14 +100,17 @@ def check_weights(file: Path) -> Iterator[str]:
 
 
 def check_openings() -> Iterator[str]:
-    """The first token is not counted by default: the model's bos token opens a turn of a chat."""
+    """The first token is counted after the token between documents: the model's bos token opens a turn of a chat."""
     loaded = load_model(str(MODEL), "AutoModelForCausalLM")
     default = load_scorer(str(MODEL), print)
     score = default.score(whole([DEAF]), lambda _: None)
-    assert default.settings["first_token"].startswith("not counted: the tokenizer does not prepend its bos token")
-    assert score.tokens[0] == 7
-    assert abs(score.nll[0] - plain(loaded, "", DEAF)) < 1e-3
+    assert default.settings["first_token"].startswith(f"counted, given the token '{END}', which separates documents")
+    assert score.tokens[0] == 8
+    assert abs(score.nll[0] - plain(loaded, END, DEAF)) < 1e-3
     yield f"first token: {default.settings['first_token']}; {score.nll[0]:.1f} nats"
+    nurses, bankers = default.score(whole(["Nurses are kind.", "Bankers are kind."]), lambda _: None).nll
+    assert abs(bankers - nurses - 4.10) < 0.01
+    yield f"Nurses are kind. / Bankers are kind.: margin {bankers - nurses:+.2f} nats"
     for options, before, nats in OPENINGS:
         scorer = load_scorer(str(MODEL), print, options)
         found = scorer.score(whole([DEAF]), lambda _: None).nll[0]
@@ -181,9 +182,9 @@ def check_scores() -> Iterator[str]:
     rows = np.linspace(0, scores.num_rows - 1, SENTENCES).astype(int)
     texts = scores["text"].take(rows).to_pylist()
     found = scores["nll"].take(rows).to_numpy()
-    alone = np.array([plain(loaded, "", text) for text in texts])
+    alone = np.array([plain(loaded, END, text) for text in texts])
     with in_float64(loaded.model):
-        exact = np.array([plain(loaded, "", text) for text in texts])
+        exact = np.array([plain(loaded, END, text) for text in texts])
     error, plain_error = (largest(values, exact) for values in (found, alone))
     assert error <= 2 * plain_error, f"{error} is more than twice {plain_error}"
     yield f"{SENTENCES} stored scores: {error:.1e} nats from float64, plain scoring {plain_error:.1e}"

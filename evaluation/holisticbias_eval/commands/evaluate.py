@@ -91,12 +91,13 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option("--context-seed", type=int, help="Seed for drawing contexts. Default: 0.")
 @click.option(
     "--first-token",
-    metavar="auto|none|TOKEN",
+    metavar="auto|published|none|TOKEN",
     default="auto",
     show_default=True,
-    help="The token before each text, on which its first token is conditioned, for causal models. auto: the "
-    "token that the tokenizer prepends, or else the token between documents in training. none: the first token "
-    "is not scored.",
+    help="The token before each text, on which its first token is conditioned, for causal models. auto: the token that "
+    "the tokenizer prepends, or else the token that separated documents in pretraining, and never one of chat turns. "
+    "published: only what the tokenizer prepends, as in perplexities published for GPT-2, which leave out the first "
+    "token. none: the first token is not scored.",
 )
 @click.option(
     "--chat",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.likelihood.opening import Opening, find_opening
 from holisticbias_eval.likelihood.packed import HEADS, PackSize, node_likelihoods
@@ -67,6 +68,7 @@ class CausalScorer(Scorer):
         self._load = loaded.load
         self._encoder = TextEncoder(loaded.tokenizer)
         self._opening = opening or find_opening(loaded.tokenizer)
+        _refuse_unknown(loaded, self._opening)
         settings = {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
         super().__init__(replace(loaded.identity, dtype=dtype), "causal", settings)
         self._notice = notice
@@ -204,6 +206,18 @@ def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:
     for start in range(0, len(order), _TEXTS_AT_ONCE):
         rows = order[start : start + _TEXTS_AT_ONCE]
         yield rows, spans.take(rows)
+
+
+def _refuse_unknown(loaded: LoadedModel, opening: Opening) -> None:
+    """Raise ``ModelError`` if the tokenizer has a first token that was added to it and not to the model."""
+    known = loaded.model.get_input_embeddings().weight.shape[0]
+    for token in opening.tokens:
+        if token >= known:
+            name = loaded.tokenizer.convert_ids_to_tokens(token)
+            raise ModelError(
+                f"{loaded.identity.name} has no weights for the token {name!r}, which would stand before each text: "
+                "name another with --first-token, or leave first tokens out with --first-token none"
+            )
 
 
 def _refusal(error: float, allowed: float) -> str:

@@ -7,8 +7,9 @@ from typing import Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.likelihood.masked import MaskedScorer
-from holisticbias_eval.likelihood.opening import AUTO, find_opening
+from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.kinds import Kind, find_kind, load_kind

@@ -19,8 +19,8 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.likelihood.first_token import LEFT_OUT
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
-from holisticbias_eval.likelihood.opening import LEFT_OUT
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store

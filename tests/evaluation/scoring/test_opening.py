@@ -22,6 +22,16 @@ ALTERNATING = (
 MUTE = "{% for m in messages %}{{ m['role'] }}{% endfor %}"
 SEPARATOR = {"bos_token": "<s>", "eos_token": "<s>"}
 TURN = {"bos_token": "<s>", "eos_token": "</s>"}
+END = "<|endoftext|>"
+CHAT = {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"}
+BOTH_TURN = {"bos_token": "<|im_end|>", "eos_token": "<|im_end|>"}
+SMOLLM = CHAT | {"unk_token": END}
+QWEN = {"eos_token": "<|im_end|>", "pad_token": END}
+LLAMA = {"eos_token": "<|eot_id|>", "pad_token": "<|end_of_text|>"}
+# turns of these templates are opened or closed with tokens whose names do not say so
+CLOSED = "{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '<|finis|>' }}{% endfor %}"
+REFUSING = "{{ raise_exception('no') }}{{ '<|finis|>' }}"
+OPENED_ONCE = "{{ '<|finis|>' }}{% for m in messages %}{{ m['role'] + ': ' + m['content'] }}{% endfor %}"
 
 
 def ignore(message: object) -> None:
@@ -32,10 +42,21 @@ def ignore(message: object) -> None:
     ("special", "prepended", "first_token", "tokens", "reason"),
     [
         (SEPARATOR, "", "auto", ["<s>"], "given the token '<s>', which marks the start of documents in training"),
-        (TURN, "", "auto", [], "not counted: the tokenizer does not prepend its bos token '<s>', and nothing shows"),
+        (TURN, "", "auto", ["</s>"], "given the token '</s>', which ends documents in training"),
         (TURN, "<s>", "auto", ["<s>"], "given the token '<s>', which the tokenizer prepends"),
         (TURN, "<unk>", "auto", ["<unk>"], "given the token '<unk>', which the tokenizer prepends"),
-        ({}, "", "auto", [], "not counted: the tokenizer has no beginning-of-sequence token"),
+        ({}, "", "auto", [], "not counted: the tokenizer has no token that separates documents"),
+        ({"bos_token": "<s>"}, "", "auto", [], "not counted: the tokenizer has no token that separates documents"),
+        (SMOLLM, "", "auto", [END], f"given the token '{END}', which separates documents in training"),
+        (SMOLLM, "<|im_start|>", "auto", [END], f"given the token '{END}', which separates documents in training"),
+        (SMOLLM, "<|im_start|>", "published", [], "not counted: as in the perplexities published for GPT-2"),
+        (QWEN, "", "auto", [END], f"given the token '{END}', which separates documents in training"),
+        (QWEN | {"bos_token": END}, "", "auto", [END], f"'{END}', which marks the start of documents in training"),
+        (LLAMA, "", "auto", ["<|end_of_text|>"], "given the token '<|end_of_text|>', which separates documents"),
+        (CHAT, "", "auto", [], "not counted: the tokenizer has no token that separates documents; chat turns have "),
+        (BOTH_TURN, "", "auto", [], "chat turns have <|im_end|>"),
+        (SEPARATOR, "", "published", [], "not counted: as in the perplexities published for GPT-2"),
+        (TURN, "<s>", "published", ["<s>"], "given the token '<s>', which the tokenizer prepends"),
         (SEPARATOR, "", "none", [], "not counted: left out with --first-token"),
         (TURN, "<s>", "none", [], "not counted: left out with --first-token"),
         (TURN, "", "</s>", ["</s>"], "given the token '</s>', chosen with --first-token"),
@@ -56,6 +77,36 @@ def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_do
     opening = find_opening(tokenizer, first_token)
     assert list(opening.tokens) == tokenizer.convert_tokens_to_ids(tokens)
     assert reason in opening.settings["first_token"]
+
+
+@pytest.mark.parametrize(
+    ("template", "end", "tokens"),
+    [
+        (CLOSED, "<|finis|>", []),
+        (REFUSING, "<|finis|>", []),
+        (OPENED_ONCE, "<|finis|>", ["<|finis|>"]),
+        (CHATML, "</s>", ["</s>"]),
+        (None, "<|finis|>", ["<|finis|>"]),
+        (None, "<end_of_turn>", []),
+        (None, "[|endofturn|]", []),
+        (None, "<|END_OF_TURN_TOKEN|>", []),
+        (None, "<|return|>", []),
+    ],
+)
+def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text(
+    make_tokenizer: Callable[..., Any], template: str | None, end: str, tokens: list[str]
+) -> None:
+    tokenizer = make_tokenizer(eos_token=end)
+    tokenizer.chat_template = template
+    assert list(find_opening(tokenizer).tokens) == tokenizer.convert_tokens_to_ids(tokens)
+
+
+def test_a_first_token_that_the_model_does_not_know_is_refused(
+    make_tokenizer: Callable[..., Any], gpt2: Any, loaded: Any
+) -> None:
+    tokenizer = make_tokenizer(pad_token=END)
+    with pytest.raises(ModelError, match=r"has no weights for the token '<\|endoftext\|>'.*--first-token none"):
+        CausalScorer(loaded(gpt2, tokenizer), ignore)
 
 
 @pytest.mark.parametrize(

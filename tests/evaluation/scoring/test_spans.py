@@ -58,7 +58,7 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
     ("special", "around", "lead"),
     [
         ({"bos_token": "<s>", "eos_token": "<s>"}, "$A </s>", ["<s>"]),
-        ({"bos_token": "<s>", "eos_token": "</s>"}, "$A </s>", []),
+        ({"bos_token": "<s>", "eos_token": "</s>"}, "$A </s>", ["</s>"]),
         ({"bos_token": "<s>"}, "<s> $A </s>", ["<s>"]),
         ({"bos_token": "<s>"}, "<mask> <s> $A", ["<mask>", "<s>"]),
         ({}, "<unk> $A </s>", ["<unk>"]),
