@@ -10,13 +10,10 @@ from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.commands.option_uses import ALWAYS, Need, Use, Uses, Values
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.pipeline.collection_prompts import SENTENCES
 from holisticbias_eval.pipeline.preparing import source_of
-from holisticbias_eval.prompts.prompt_files import prompts_file
-from holisticbias_eval.table_files import SUFFIXES
 
 
 def _is(name: str, *values: object) -> Callable[[Values], bool]:
@@ -41,11 +38,6 @@ def _is_bold(given: Values) -> bool:
 
 def _is_asked_of_release(given: Values) -> bool:
     return given["prompts"] in (None, SENTENCES)
-
-
-def _is_prompt_file(given: Values) -> bool:
-    file = None if given["prompts"] is None else prompts_file(Path(given["prompts"]))
-    return file is not None and file.suffix.lower() in (".txt", *SUFFIXES)
 
 
 ASKED = Need("without --responses", _is("responses", None))
@@ -153,12 +145,9 @@ def measure_uses() -> Uses:
     """The uses of the options of ``measure``."""
     tables = tuple(name for name in MEASURES if name not in _of("texts"))
     resampled = tuple(name for name in tables if MEASURES[name].resamples)
-    seeded = tuple(name for name in MEASURES if "seed" in MEASURES[name].signature(Settings()))
     classified = (Use(_judged_texts(), (TEXTS,)),)
     return {
-        **dict.fromkeys(("measure", "out", "style"), ALWAYS),
-        "scores": (Use(tables),),
-        "texts": (Use(_of("texts")),),
+        **dict.fromkeys(("measure", "scores", "texts", "out", "style"), ALWAYS),
         "trust": (Use(resampled, (SCORES,)),),
         "clusters": (Use(("generation_bias",)),),
         "phrases": (Use(("response_wording",)),),
@@ -171,19 +160,29 @@ def measure_uses() -> Uses:
         "store": (Use(_judged_texts(), (TEXTS, KEPT)),),
         "api_base": (Use(_judged_texts(), (TEXTS, CHAT_JUDGE)),),
         "corpus": (Use(_answers("likelihoods", "labels"), (SCORES,)),),
-        "seed": (Use(tuple(name for name in seeded if name in resampled), (TRUST,)),)
-        + (Use(tuple(name for name in seeded if name not in resampled)),) * any(n not in resampled for n in seeded),
+        "seed": (Use(resampled, (TRUST,)), Use(_of("texts"))),
     }
 
 
 def generate_uses() -> Uses:
     """The uses of the options of ``generate``."""
     said = Need("about a release's sentences", _is_asked_of_release)
-    released = Need("without a file of --prompts", lambda given: not _is_prompt_file(given))
-    always = ("model", "prompts", "out", "overwrite", "per_cell", "limit", "seed", "decoding", "system", "separator")
+    always = (
+        "model",
+        "release",
+        "prompts",
+        "out",
+        "overwrite",
+        "no_store",
+        "engine",
+        "per_cell",
+        "where",
+        "limit",
+        "seed",
+    )
+    answering = ("decoding", "system", "separator", "continuation", "control", "chat")
     return {
-        **dict.fromkeys((*always, "continuation", "control", "chat", "engine", "no_store"), ALWAYS),
-        **dict.fromkeys(("release", "where"), (Use(None, (released,)),)),
+        **dict.fromkeys((*always, *answering), ALWAYS),
         **dict.fromkeys(("variants", "personas"), (Use(None, (said,)),)),
         **dict.fromkeys(("kind", "dtype", "device", "batch"), (Use(None, (LOADED,)),)),
         **dict.fromkeys((*ENGINES, "api_endpoint"), (Use(None, (API,)),)),
@@ -209,15 +208,15 @@ def mitigate_uses() -> Uses:
     )
     further = Need("with --measure", lambda given: bool(given["measure"]))
     asked = ("per_cell", "where", "decoding", "system", "separator", "continuation", "classifiers")
+    always = ("methods", "model", "out", "overwrite", "no_measure", "measure", "retain", "retain_command")
     return {
-        **dict.fromkeys(("methods", "model", "out", "overwrite", "no_measure", *TRAINING), ALWAYS),
+        **dict.fromkeys((*always, *TRAINING), ALWAYS),
         **dict.fromkeys(("specification", "corpus", "hold_out", "groups"), (Use(corpus),)),
         **dict.fromkeys(("responses", "alpha", "threshold", "quantile"), (Use(styled),)),
         **dict.fromkeys(asked, (Use(styled, (asking,)),)),
         "epochs": (Use(None, (Need("without --steps", _is("steps", None)),)),),
         "weight": (Use(added),),
         "max_perplexity_rise": (Use(None, (Need("with --grid", lambda given: given["grid"] is not None),)),),
-        **dict.fromkeys(("measure", "retain", "retain_command"), (Use(None, (measured,)),)),
         "release": (Use(styled, (asking,)), Use(None, (further, measured))),
     }
 
@@ -230,9 +229,3 @@ def classify_uses() -> Uses:
         "api_base": (Use(None, (CHAT_JUDGE,)),),
         "store": (Use(None, (KEPT,)),),
     }
-
-
-def report_uses() -> Uses:
-    """The uses of the options of ``report``."""
-    parts = Need("with --format csv, svg or png", _is("form", "csv", "svg", "png"))
-    return {**dict.fromkeys(("run", "form", "out"), ALWAYS), "part": (Use(None, (parts,)),)}

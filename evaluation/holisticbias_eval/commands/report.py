@@ -8,7 +8,6 @@ from typing import Literal, get_args
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.option_uses import refuse_unused
 
 Form = Literal["html", "md", "csv", "svg", "png"]
 
@@ -29,14 +28,12 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
 
     The report is one HTML page that needs no network.
     """
-    from holisticbias_eval.commands.declared_uses import report_uses
     from holisticbias_eval.measures import shown_columns
     from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.report.write import write_report
     from holisticbias_eval.results.run import read_run
 
-    refuse_unused(click.get_current_context(), report_uses())
     found = run_report(read_run(run, shown_columns))
     if form is None:
         print_report(found)

@@ -50,7 +50,7 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
 def _load_scorer(name: str | None, notice: Notice, options: ScoringOptions) -> Scorer:
     kind = find_kind(name) if options.kind == "auto" else options.kind
     if kind != "causal" and options.dtype != "float32":
-        raise ModelError(f"{options.dtype} is for causal models; score this {kind} model in float32")
+        raise ModelError(f"--dtype {options.dtype} is for causal models; score this {kind} model in float32")
     if kind != "causal" and options.opens_texts:
         raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
     if kind != "masked" and options.pll is not None:
