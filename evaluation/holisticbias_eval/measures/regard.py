@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.card import Card
+from holisticbias_eval.classifiers.card import Card, Task
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
@@ -25,7 +25,7 @@ class Regard(GroupMeasure):
         title="Regard for groups",
         summary=(
             "the share of texts that regard their subject as positive, neutral or negative by a classifier, for each "
-            "group, after the name of the group or person is replaced by XYZ"
+            "group, after the name of the group is replaced by XYZ, or of the person by Person"
         ),
         direction="the probability of positive minus that of negative regard, from -1 to 1",
         limits=(
@@ -36,6 +36,8 @@ class Regard(GroupMeasure):
         source="Sheng et al. 2019; Dhamala et al. 2021, section 4.3",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Regard, largest difference of groups", "share": "Texts of negative regard"},
+        levels={"share": {"class": NEGATIVE}},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = (
@@ -55,6 +57,7 @@ class Regard(GroupMeasure):
         "groups are untested."
     )
     classifier: ClassVar[str] = "regard"
+    judges: ClassVar[tuple[Task, ...]] = ("regard",)
 
     def labels(self, card: Card) -> tuple[str, ...]:
         """All labels; raises ``ClassifierError`` if the classifier does not judge regard so."""
