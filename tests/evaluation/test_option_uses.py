@@ -38,7 +38,7 @@ HOW = {
 }
 """Options of where and how it runs, which are refused or not, and change no signature."""
 INPUTS = {"model", "pairs", "test_set", "retain", "retain_command", "responses", "prompts", "corpus", "norms"}
-"""What is measured, and texts that figures are added for."""
+"""Inputs, which always change the run."""
 Invoke = Callable[..., tuple[int, str, str]]
 
 
@@ -157,7 +157,7 @@ def release(name: str, folder: Path) -> tuple[str, ...]:
 
 
 def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What to give with an option, and the option with a value that is not the default."""
+    """The options that an option needs, and the option with a value that is not the default."""
     more, text = str(files["more.txt"]), MEASURES[measure].prompts.name == "texts"
     responded = MEASURES[measure].prompts.name == "responses"
     where = "group=blicket" if text else "axis=age"
@@ -258,7 +258,7 @@ def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], 
 
 
 def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = ()) -> str:
-    """What a command says of its first option without effect; empty if every option has one."""
+    """The message of a command about its first option without effect; empty if every option has one."""
     found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
     context = found.make_context(command, list(arguments))
     try:

@@ -1,4 +1,4 @@
-"""What each option of a command is for: which measures or methods, engines and inputs."""
+"""The uses of the options of each command: measures or methods, engines and inputs."""
 
 from __future__ import annotations
 
