@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import PurePath
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
@@ -18,7 +19,9 @@ from holisticbias.terms.versions import holds, version_key
 @rule(
     "known-version",
     asks="Every version of an entry has a file in releases/.",
-    fix="use a version that has a file in releases/",
+    fix="write next, which is the version in preparation",
+    why="A change is for the version in preparation, which is called next until it is published and gets its number: "
+    "so a contribution stays right, whatever is published before it is merged.",
     needs=frozenset({"releases"}),
 )
 def known_version(repository: Repository) -> Problems:
@@ -43,6 +46,18 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
     for k, forms in enumerate(entry.forms if isinstance(entry, Specification) else ()):
         if forms.since is not None:
             yield ("forms", k, "since"), forms.since
+
+
+@rule(
+    "version-file",
+    asks="A file in releases/ has the name of its version.",
+    fix="rename the file; if holisticbias releases --freeze was interrupted, run it again",
+)
+def version_file(repository: Repository) -> Problems:
+    for file in repository.releases:
+        path = PurePath(file.document.path)
+        if path.parent.name == "releases" and path.stem != file.record.version:
+            yield file.problem(("version",), f"The file {path.name} says that it is version {file.record.version}.")
 
 
 @rule(

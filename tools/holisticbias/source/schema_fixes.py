@@ -28,7 +28,7 @@ def schema_fix(error: ErrorDetails, words: str) -> str | None:
     if kind == "string_type" and isinstance(value, dict | list):
         return f"put the lines below '{key}:' in its column; a text with ': ' in it needs quotes"
     if kind == "string_type":
-        return "write three numbers, such as 3.1.0" if key in ("since", "until") else _quoted(key, value)
+        return "write next, or three numbers, such as 3.1.0" if key in ("since", "until") else _quoted(key, value)
     if kind == "literal_error" and isinstance(value, str):
         return _literal(key, value, _LITERAL.findall(words))
     if kind == "string_pattern_mismatch" and isinstance(value, str):
