@@ -94,8 +94,8 @@ class ChatClient:
         """Ask until the server takes a request, each time without what it has refused.
 
         A refusal that names settings, of which some are neutral or the seed, is answered by a request without these.
-        After one that names none, the other name of the limit is tried, then a request without the next of ``_STEPS``.
-        Raises the last refusal, or the first one that names a setting which the decoding needs.
+        After a refusal without such a name, the other name of the limit is tried, then a request without the next of
+        ``_STEPS``. Raises the last refusal; a refusal that names a setting which the decoding needs ends the search.
         """
         refusal: RequestError | None = None
         limits = list(self._limits)
