@@ -10,8 +10,8 @@ from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature
 
 
 def run_title(signature: Signature) -> str:
-    """A run as its model and release."""
-    return f"{model_title(signature.model.name)} on {signature.release.title}"
+    """A run as its model and the part of the release that it measured."""
+    return f"{model_title(signature.model.name)} on {signature.title}"
 
 
 def terms_measured(signature: Signature) -> Iterator[str]:
