@@ -45,6 +45,8 @@ ELSEWHERE = {
     "unique-file": "test_rules.py",
     "lock-syntax": "test_published.py",
     "version-file": "test_published.py",
+    "close-name": "test_merging.py",
+    "axis-order": "test_merging.py",
     "withdrawn-version": "test_withdrawing.py",
     "new-entry-file": "test_merging.py",
     "new-entry-group": "test_merging.py",
