@@ -78,7 +78,7 @@ def test_ten_additions_to_a_bucket_merge_in_any_order(repository: Path, branches
 def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     repository: Path, branches: tuple[str, ...], invoke: Invoke
 ) -> None:
-    """What is merged before the release is in it, and what is merged after it is in the next one, whatever it is."""
+    """Entries merged before a release are in it; entries merged after it are in the following one."""
     git(repository, "switch", "-qc", "retire", "main")
     path = repository / "descriptors" / "race_ethnicity.yaml"
     gone = "noun_gender: female, sources: [made-up], since: 0.1.0, until: next, replaced_by: race_ethnicity.black}"

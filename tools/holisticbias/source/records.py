@@ -62,8 +62,8 @@ F = TypeVar("F", bound=Record)
 class Located(Generic[F]):
     """A file's record with the places of its values.
 
-    ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which have files
-    of their own (see ``is_new``). ``origins`` has the document of each entry and its position in it. Invalid entries
+    ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which are in
+    other files (see ``is_new``). ``origins`` has the document of each entry and its position in it. Invalid entries
     are not in the record; ``left_out`` has their ids.
     """
 
