@@ -43,7 +43,7 @@ class Labels:
         """The figure in words, and what it is of."""
         info = MEASURES[gain.measure].info
         alone = info.title if gain.figure == info.headline else f"{info.title}: {title(gain.figure)}"
-        usual = usual_keys(info)
+        usual = {**usual_keys(info), **(info.levels.get(gain.figure, {}) if gain.level else {})}
         keys = sorted(gain.keys.items(), key=lambda item: item[0] in _SPECIFICATIONS)
         of = [self._value(key, value) for key, value in keys if key != "figure" and value and usual.get(key) != value]
         return ", ".join([info.names.get(gain.figure, alone), *filter(None, of)])
@@ -54,8 +54,9 @@ class Labels:
         return self._specification(value) if key in _SPECIFICATIONS else value
 
     def _specification(self, name: str) -> str:
-        own = name.removesuffix(WITH_HELD_OUT)
-        held = WITH_HELD_OUT.strip() if own != name else ""
+        whole, bracket, groups = name.partition(" (")
+        own = whole.removesuffix(WITH_HELD_OUT)
+        held = f"{WITH_HELD_OUT.strip() if own != whole else ''} {bracket.strip()}{groups}".strip()
         called = "" if own == self._aimed else self._brief.get(own, own)
         return f"{called} {held}".strip()
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from math import isclose
 from typing import TypeVar
 
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.report.gain_findings import BEFORE_AFTER
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
 from holisticbias_eval.sections import (
     Block,
@@ -107,10 +109,7 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     models = list(dict.fromkeys(row.model for row in rows))
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
-    before: dict[str, float | None] = {}
-    for row in rows:
-        if before.get(row.figure) is None:
-            before[row.figure] = row.gain.before
+    before, left_out = same_base(rows)
 
     def between(own: Sequence[T], others: Iterable[T]) -> tuple[T, ...]:
         return (*own[:place], *others, *own[place:])
@@ -121,12 +120,41 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     first_row = between([before[name] for name, _ in shown], (one.before for one in further))
     cells: list[tuple[Cell, ...]] = [(first, *first_row)]
     for model in models:
-        own = [found.get((model, name)) for name, _ in shown]
-        values = [g.after if g else None for g in own]
+        own = [None if (model, name) in left_out else found.get((model, name)) for name, _ in shown]
+        values: list[float | str | None] = [g.after if g else "" for g in own]
         cells.append((model, *between(values, (one.after.get(model) for one in further))))
     left = len(figures) - len(shown)
-    note = f"{left:,} more figures are in the table of changes." if left else ""
+    note = f"{left:,} more figures are in the table of changes. " if left else ""
+    note = f"{note}{_say_left_out(left_out)}".strip()
     return Table("gains-models", "Figures of every model", columns, tuple(cells), note)
+
+
+def same_base(rows: Sequence[Named]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
+    """The first model's value of each figure, and the models and figures that were compared on other items.
+
+    The first model has a value on the items that it shares with each other model. Those models stand in a column
+    whose value differs by less than 1% from that which most have.
+    """
+    bases: dict[str, list[float]] = {}
+    for row in rows:
+        if row.gain.before is not None:
+            bases.setdefault(row.figure, []).append(row.gain.before)
+    chosen = {name: max(found, key=lambda v: sum(_alike(v, other) for other in found)) for name, found in bases.items()}
+    left_out = [
+        (row.model, row.figure)
+        for row in rows
+        if row.gain.before is not None and not _alike(row.gain.before, chosen[row.figure])
+    ]
+    return dict(chosen), left_out
+
+
+def _alike(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=0.01, abs_tol=1e-9)
+
+
+def _say_left_out(left_out: Sequence[tuple[str, str]]) -> str:
+    named = "; ".join(f"{figure} of {model}" for model, figure in left_out)
+    return f"Left out, because these were compared with A on other items: {named}." if named else ""
 
 
 def outcomes_table(rows: Sequence[Named]) -> Table:
@@ -139,20 +167,43 @@ def outcomes_table(rows: Sequence[Named]) -> Table:
     return Table("gains-outcomes", "How each change reads", columns, cells)
 
 
-def chart_section(rows: Sequence[Named], caption: str) -> Iterator[Section]:
-    """Relative changes with their intervals; the scale leaves out changes beyond its ends."""
+def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
+    """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
+    if not rows:
+        return
+    models = list(dict.fromkeys(row.model for row in rows))
+    found = {(row.model, row.figure): row.gain for row in rows}
+    unit = rows[0].gain.unit
+    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
+    columns = (Column("figure", "Figure"), Column("first", first, unit), *names)
+    cells: list[tuple[Cell, ...]] = []
+    before, left_out = same_base(rows)
+    for figure in dict.fromkeys(row.figure for row in rows):
+        own = [None if (model, figure) in left_out else found.get((model, figure)) for model in models]
+        cells.append((figure, before.get(figure), *(g.after if g else "" for g in own)))
+    caption = "How much there is, whatever the groups"
+    yield Table("gains-levels", caption, columns, tuple(cells), _say_left_out(left_out))
+
+
+def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
+    """Relative changes with their intervals; the scale leaves out changes beyond its ends, and scores around one half.
+
+    ``first`` is the heading of the values that the changes are shares of.
+    """
     drawn = [row for row in rows if _fits(row.gain)]
     if not drawn:
         return
-    scale = "change in % of the value before  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
+    value = "the value before" if first == BEFORE_AFTER[0] else f"the value in {first}"
+    caption = f"Change as a share of {value}"
+    scale = f"change in % of {value}  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
     blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, tuple(_estimates(drawn)), scale)]
     left = [row for row in rows if not _fits(row.gain)]
     if left:
         names = ", ".join(dict.fromkeys(row.figure for row in left))
         blocks.append(
             Paragraph(
-                f"Not drawn, because the value before is 0 or missing, or the change or its interval goes beyond "
-                f"{100 * _LARGEST:.0f}%: {names}.",
+                f"Not drawn, because {value} is 0 or missing, the change or its interval goes beyond "
+                f"{100 * _LARGEST:.0f}%, or one half is the neutral value: {names}.",
                 "note",
             )
         )

@@ -12,7 +12,7 @@ from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows
+from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows, terms_measured
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
@@ -32,7 +32,7 @@ def run_report(run: Run) -> Report:
         chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),
         signature=tuple(signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
-        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
+        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *terms_measured(signature)),
         notes=(signature.model.note,) if signature.model.note else (),
         preferences="pair_id" not in run.answers.column_names,
     )
@@ -70,7 +70,8 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
 
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:
-    """The notes of both models, each once."""
+    """The measures that are left out, and the notes of both models, each once."""
+    yield from (f"{line}." for line in compared.left_out)
     notes: dict[str, list[str]] = {}
     for run, signature in (("A", compared.first), ("B", compared.second)):
         if signature.model.note:

@@ -14,6 +14,13 @@ def run_title(signature: Signature) -> str:
     return f"{model_title(signature.model.name)} on {signature.release.title}"
 
 
+def terms_measured(signature: Signature) -> Iterator[str]:
+    """How many of the release's terms were measured, and why not the others; nothing if it is not recorded."""
+    if (terms := signature.terms) is not None:
+        rest = "; ".join(f"{one.terms:,}: {one.reason}" for one in terms.left_out)
+        yield f"{terms.measured:,} of {terms.available:,} terms measured{f' ({rest})' if rest else ''}."
+
+
 def architecture(model: ModelSignature) -> str:
     """The kind of model, its size if known, and its precision."""
     size = "size not known" if model.parameters is None else f"{model.parameters:,} parameters"

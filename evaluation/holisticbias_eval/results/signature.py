@@ -14,7 +14,7 @@ from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.generation.generator import Sameness
 from holisticbias_eval.likelihood.scorer import Probe
 from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.machine import machine
 
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
@@ -111,6 +111,7 @@ class Signature(Part):
     sentences_scored: Count
     sentences_available: Count
     skipped: tuple[Skipped, ...] = ()
+    terms: Terms | None = Field(None, description="how many of the release's terms were measured")
     rounding: RoundingRecord | None = None
     exactness: ExactnessRecord | None = None
     sameness: SamenessRecord | None = None
@@ -154,6 +155,7 @@ def sign(
     measuring: Mapping[str, Mapping[str, str]],
     scored: int,
     skipped: tuple[Skipped, ...] = (),
+    terms: Terms | None = None,
 ) -> Signature:
     """Sign a run on this machine with the installed packages, before anything is scored or answered.
 
@@ -171,6 +173,7 @@ def sign(
         sentences_scored=scored,
         sentences_available=scored + sum(s.sentences for s in skipped),
         skipped=skipped,
+        terms=terms,
         versions=package_versions(),
         machine=machine(),
     )
