@@ -80,6 +80,7 @@ def _options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...] | No
             "position": places.get(position),
             "bucket": " ".join(answers.get("Bucket", "").split()) or None,
             "plural": " ".join(answers.get("Plural", "").split()) or None,
+            "article": answers.get("Article") or None,
         }
     if kind in ("template", "noun"):
         group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"

@@ -133,7 +133,7 @@ _TYPED = {
 
 
 def typed_instead(text: str) -> str | None:
-    """What to write for the first typographic character in a text, or None if it has none."""
+    """A fix for the first typographic character in a text; None if all are plain."""
     found = next((c for c in text if c in _TYPED), None)
     if found is None:
         return None

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.rules.characters import odd_character
+from holisticbias.rules.characters import foreign_letter, odd_character
 from holisticbias.rules.check import Problems, rule
 from holisticbias.rules.dictionary import known_words, misspelled, other_language
 from holisticbias.source.document import Keys
@@ -39,7 +39,7 @@ _CLUSTERS = (
     "b[lr]|c[hlrz]|d[hrw]|f[lr]|g[hlnr]|k[hlnr]|ll|mn|p[fhlnrst]|qu|rh|s[chklmnpqrtvw]|t[hrswz]|v[lr]|w[hr]|z[hw]"
 )
 _SURELY_HEARD = re.compile(
-    rf"(?:{_CLUSTERS})[a-z]|[bcdfgjklmnpqrstvwz][aeiouy]|y[aeiou]"
+    rf"(?:{_CLUSTERS})[a-z.]|[bcdfgjklmnpqrstvwz][aeiouy]|y[aeiou]"
     r"|[ai][a-z]|e(?![uw])[a-z]|euro|o(?![nau])[a-z]|onl|one\b|out"
     r"|un(?![ai])[a-z]|u(?:p|l(?![uy])|gl|nd)[a-z]|uni(?:t|on|vers|form|que)"
     r"|h(?:our(?!i)|onest|onor|eir)|h(?!our|onest|onou?r|eir|erb|istor|omage|ors\b)[aeiouy]|(?!1[18]\d)\d",
@@ -154,11 +154,17 @@ def capital(repository: Repository) -> Problems:
 def article_stated(repository: Repository) -> Problems:
     published = published_ids(repository)
     for file, i, entry in _terms_and_nouns(repository):
-        takes_one = entry.article is None and getattr(entry, "position", "") != "after"
+        takes_one = entry.article is None and getattr(entry, "position", "") != "after" and _is_phrase(entry.text)
         short = is_abbreviation(entry.text)
         if takes_one and article_by_sound(entry.text) is None and (short or entry.id not in published):
             doubt = "can be read as letters or as a word" if short else "does not show by its letters how it is heard"
             yield file.entry_problem(i, ("text",), f"{entry.text!r} {doubt}.")
+
+
+def _is_phrase(text: str) -> bool:
+    """Whether a text is a phrase in which no other rule finds a fault at its beginning."""
+    plain = text[0].isalpha() and odd_character(text) is None and foreign_letter(text) is None
+    return plain and begins_clause(text) is None and not text.lower().startswith(("a ", "an ", "the "))
 
 
 @rule(
