@@ -45,7 +45,8 @@ class ApiScorer(Scorer):
         base = self._client.base
         first = "as the server gives it" if self._first_scored else "not counted: the server gives it no likelihood"
         identity = ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {base}")
-        super().__init__(identity, "causal", {"scorer": "api", "server": base, "first_token": first})
+        settings = {"scorer": "api", "server": base, "first_token": first}
+        super().__init__(identity, "causal", settings, first_token_scored=self._first_scored)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""

@@ -25,6 +25,11 @@ class Opening:
     text: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def precedes(self) -> bool:
+        """Whether there is anything before a text, so that its first token can be scored."""
+        return bool(self.tokens or self.text)
+
     def before(self, spans: Spans) -> Spans:
         """Put the opening text at the start of the spans' contexts."""
         return replace(spans, context=[self.text + context for context in spans.context]) if self.text else spans

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import title
+from holisticbias_eval.prompts.first_words import UNSCORED
 from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
@@ -12,6 +13,12 @@ from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature
 def run_title(signature: Signature) -> str:
     """A run as its model and release."""
     return f"{model_title(signature.model.name)} on {signature.release.title}"
+
+
+def signature_notes(signature: Signature) -> tuple[str, ...]:
+    """What must be read before the figures of a run: the model's note, and what was not scored."""
+    unscored = signature.scoring.get(UNSCORED)
+    return tuple(filter(None, (signature.model.note, unscored and f"Not scored: {unscored}.")))
 
 
 def architecture(model: ModelSignature) -> str:

@@ -1,0 +1,76 @@
+"""Texts whose first token is not scored because nothing precedes it, and texts that differ in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from holisticbias_eval.prompts.prompts import Skipped
+
+UNSCORED = "unscored"
+"""The name of the setting of a run that says what is not scored."""
+NOTHING_LEFT = (
+    "all texts that are compared differ in their first word alone, and its first token is not scored because nothing "
+    "precedes it: name the token between documents with --first-token TOKEN"
+)
+_FIRST = re.compile(r"\W*\w+|\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """How many ``texts`` of a run have a first token that is not scored, of all its texts, and what this means.
+
+    ``left_out`` is the number of ``things``, such as pairs, that differ in the first word alone and are not scored,
+    ``kept`` the number of those that are scored all the same, and ``also`` of those that differ in more words.
+    """
+
+    texts: int
+    of: int
+    left_out: int = 0
+    kept: int = 0
+    also: int = 0
+    things: str = "pairs that differ"
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What is not scored, for a signature; empty if all is."""
+        if not self.texts:
+            return {}
+        said = [f"the first token of {self.texts:,} of {self.of:,} texts, which nothing precedes"]
+        if self.left_out:
+            said.append(f"{self.left_out:,} {self.things} in the first word alone are left out")
+        if self.kept:
+            said.append(f"{self.kept:,} {self.things} in the first word alone are counted, as published")
+        if self.also:
+            said.append(f"{self.also:,} {self.things} in the first word and in others are counted")
+        return {UNSCORED: "; ".join(said)}
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What is left out, with the reason."""
+        reason = f"{self.things} in the first word alone, whose first token is not scored"
+        return (Skipped(reason=reason, sentences=self.left_out),) if self.left_out else ()
+
+
+ALL_SCORED = Unscored(0, 0)
+
+
+def count_unscored(contexts: Sequence[str], *, first_token_scored: bool) -> Unscored:
+    """Count the texts that begin with an unscored token: those without a context, if the engine cannot score it."""
+    texts = 0 if first_token_scored else sum(not context for context in contexts)
+    return Unscored(texts, len(contexts))
+
+
+def without_first_word(text: str) -> tuple[str, str]:
+    """The first word of a text, with the marks and spaces before it, and the rest."""
+    found = _FIRST.match(text)
+    end = found.end() if found else 0
+    return text[:end], text[end:]
+
+
+def differ_first(texts: Sequence[str]) -> tuple[bool, bool]:
+    """Whether texts differ in their first word, and whether they differ in nothing else."""
+    words, rests = zip(*map(without_first_word, texts), strict=True)
+    in_first = len(set(words)) > 1
+    return in_first, in_first and len(set(rests)) == 1
