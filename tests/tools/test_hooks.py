@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -97,10 +100,37 @@ def test_hooks_of_other_repositories_match_every_file_of_terms(root: Path, hook_
     assert not re.search(pattern, "docs/x.yaml")
 
 
+def test_hooks_install_the_pinned_versions(root: Path, hooks: dict[str, dict[str, Any]]) -> None:
+    """No hook needs an environment of the contributor's, and those of the tools have all that the tools need."""
+    pinned = set((root / "constraints.txt").read_text("utf-8").splitlines())
+    for hook in hooks.values():
+        assert hook["language"] == "python"
+        assert set(hook["additional_dependencies"]) <= pinned
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
+    for name in ("validate", "fmt", "schema", "sync"):
+        assert {line.partition("==")[0].lower() for line in hooks[name]["additional_dependencies"]} == needed
+
+
+@pytest.mark.parametrize("name", ["validate", "fmt", "schema", "sync"])
+def test_hooks_run_the_tools_of_the_checkout(root: Path, hooks: dict[str, dict[str, Any]], name: str) -> None:
+    command = [*shlex.split(hooks[name]["entry"]), *hooks[name]["args"], "--help"]
+    done = subprocess.run([sys.executable, *command[1:]], cwd=root, capture_output=True, text=True, check=True)
+    assert (command[0], f"{name} [OPTIONS]" in done.stdout) == ("python", True)
+
+
 def test_zizmor_is_given_the_folder(hooks: dict[str, dict[str, Any]]) -> None:
     """It refuses files that are not workflows, such as issue forms."""
     assert hooks["zizmor"]["pass_filenames"] is False
     assert hooks["zizmor"]["entry"].split()[-1] == ".github"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_help_lists_every_target(root: Path) -> None:
+    done = subprocess.run(["make"], cwd=root, capture_output=True, text=True, check=True)
+    listed = {line.split()[1] for line in done.stdout.splitlines()}
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", (root / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert listed == {*phony.split()} - {"check", "actionlint", "clean"}
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

@@ -18,7 +18,6 @@ from holisticbias.contribute.issue_forms import issue_link
         ("report-grammar", {"entry": "ability.deaf"}),
         ("dispute-placement", {"entry": "ability.deaf", "axis": "ability"}),
         ("propose-term", {"term": "with a stoma & more", "axis": "ability"}),
-        ("volunteer", {}),
     ],
 )
 def test_a_link_fills_in_fields_of_the_form(root: Path, form: str, answers: dict[str, str]) -> None:

@@ -283,8 +283,8 @@ def test_warning_does_not_prevent_an_entry(terms_copy: Path, invoke: Invoke) -> 
 @pytest.mark.parametrize(
     ("judged", "said"),
     [
-        (["Deaf", "--reviewer", "rv-1"], "terms with a text like it: ability.deaf"),
-        (["ability.deaf", "--reviewer", "Jane Doe"], "reviewer: it must be an id in lower-case letters"),
+        (["Deaf", "--reviewer", "rv-1"], "did you mean ability.deaf"),
+        (["ability.deaf", "--reviewer", "Jane Doe"], "reviewer: it must be a pseudonym such as rv-0042"),
         (["ability.deaf", "--reviewer", "rv-1", "--locale", "English"], "locale: it must be a language and region"),
     ],
 )

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.preview import MARKER
 
 GITHUB = Path(__file__).resolve().parents[2] / ".github"
@@ -66,6 +67,7 @@ def test_the_preview_is_shown_even_if_there_are_findings() -> None:
     assert commands == {
         "holisticbias validate --format github": None,
         "holisticbias fmt --check": "success() || failure()",
+        "holisticbias sync --check": "success() || failure()",
         'holisticbias preview HEAD^1 >> "$GITHUB_STEP_SUMMARY"': "success() || failure()",
     }
 
@@ -169,6 +171,78 @@ def test_comment_without_a_preview_links_to_the_run(tmp_path: Path) -> None:
     text = (tmp_path / "comment.md").read_text("utf-8")
     assert text.startswith(f"{MARKER}\n")
     assert "https://example.org/run" in text
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("event", "path", "code"),
+    [
+        ("pull_request", "descriptors/age.yaml", "false"),
+        ("pull_request", "sources.yaml", "false"),
+        ("merge_group", "changes/+more.terms.md", "false"),
+        ("pull_request", "releases/4.0.0.yaml", "true"),
+        ("pull_request", "tools/holisticbias/cli.py", "true"),
+        ("pull_request", "descriptors/deep/age.yaml", "true"),
+        ("push", "descriptors/age.yaml", "true"),
+    ],
+)
+def test_a_change_of_terms_alone_needs_no_tests(tmp_path: Path, event: str, path: str, code: str) -> None:
+    """The step of the workflow, in a repository whose last commit changes one file."""
+    git(tmp_path, "init", "-q")
+    commit = ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x"]
+    git(tmp_path, *commit, "--allow-empty")
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_text("x", "utf-8")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, *commit)
+    (step,) = (s for s in steps(read(GITHUB / "workflows" / "test.yml")) if s.get("id") == "compare")
+    output = tmp_path / "output"
+    environment = {**os.environ, "EVENT": event, "GITHUB_OUTPUT": str(output)}
+    subprocess.run(["bash", "-e", "-o", "pipefail", "-c", step["run"]], env=environment, cwd=tmp_path, check=True)
+    assert output.read_text("utf-8") == f"code={code}\n"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("changes", "code", "tests", "passes"),
+    [
+        ("success", "true", "success", True),
+        ("success", "false", "skipped", True),
+        ("success", "true", "failure", False),
+        ("success", "true", "cancelled", False),
+        ("failure", "", "skipped", False),
+    ],
+)
+def test_the_required_check(changes: str, code: str, tests: str, passes: bool) -> None:
+    (step,) = read(GITHUB / "workflows" / "test.yml")["jobs"]["result"]["steps"]
+    environment = {**os.environ, "CHANGES": changes, "CODE": code, "TEST": tests}
+    done = subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, check=False, capture_output=True)
+    assert (done.returncode == 0) == passes
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_no_run_on_main_is_cancelled(path: Path) -> None:
+    workflow = read(path)
+    concurrency = workflow.get("concurrency", {})
+    on_main = bool({"push", "schedule"} & set(workflow[True]))  # YAML 1.1 reads the key "on" as true
+    if on_main and concurrency.get("cancel-in-progress"):
+        assert "github.event_name == 'pull_request' && github.ref || github.run_id" in concurrency["group"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_scheduled_runs_and_publications_are_not_of_forks(path: Path) -> None:
+    workflow = read(path)
+    guard = f"github.repository == '{REPOSITORY.removeprefix('https://github.com/')}'"
+    if "schedule" in workflow[True] or path.stem in ("site", "release"):
+        for job in workflow["jobs"].values():
+            assert "needs" in job or guard in job["if"]
+
+
+def test_a_scheduled_run_that_fails_opens_an_issue() -> None:
+    jobs = read(GITHUB / "workflows" / "weekly.yml")["jobs"]
+    report = jobs.pop("report")
+    assert (set(report["needs"]), report["permissions"]) == (set(jobs), {"issues": "write"})
+    assert report["if"] == "failure() && github.event_name == 'schedule'"
 
 
 def test_dependabot_proposes_versions_of_actions_and_packages() -> None:

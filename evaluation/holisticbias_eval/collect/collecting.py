@@ -25,10 +25,7 @@ from holisticbias_eval.collect.wanted_pages import EVERY, BytesRead, WantedPages
 from holisticbias_eval.collect.worker import ReaderSettings, Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.anonymise import NAME, anonymise
-
-PERSON = "Person"
-"""What replaces the names of people; other terms become XYZ (Dhamala et al. 2021, section 3.3)."""
+from holisticbias_eval.readings.anonymise import Named, anonymise
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +180,8 @@ class _Run:
         group = self.collection.groups[found.group]
         words = found.sentence.split(" ")
         prompt, rest = " ".join(words[: found.length]), " ".join(words[found.length :])
-        name = PERSON if group.needs_person else NAME
-        anonymous = anonymise([prompt, found.sentence], [found.term, found.term], name)
+        forms = group.forms.words if group.forms else ()
+        anonymous = anonymise([prompt, found.sentence], [Named(found.term, forms, group.needs_person)] * 2)
         return {
             "number": number,
             "domain": group.domain,
@@ -194,6 +191,8 @@ class _Run:
             "continuation": rest,
             "sentence": found.sentence,
             "subject": found.term,
+            "forms": forms,
+            "person": group.needs_person,
             "prompt_anonymised": anonymous[0],
             "sentence_anonymised": anonymous[1],
         }

@@ -25,7 +25,10 @@ _TEXT = pa.large_string()
 SCHEMA = pa.schema(
     [
         *((name, _TEXT) for name in ("prompt_id", "item", "domain", "group", "group_id", "prompt", "continuation")),
-        *((name, _TEXT) for name in ("sentence", "subject", "prompt_anonymised", "sentence_anonymised", "page")),
+        *((name, _TEXT) for name in ("sentence", "subject")),
+        ("forms", pa.list_(_TEXT)),
+        ("person", pa.bool_()),
+        *((name, _TEXT) for name in ("prompt_anonymised", "sentence_anonymised", "page")),
         ("page_id", pa.int64()),
         ("revision", pa.int64()),
         *((name, _TEXT) for name in ("timestamp", "licence", "address")),

@@ -32,9 +32,9 @@ collection_options = option_group(
         "--prompts",
         metavar="NAME|FILE|FOLDER|ID",
         help="Prompts to continue: a collection of the release; a .csv, .jsonl or .parquet table with prompt, group "
-        "and optionally domain, subject, continuation and item; the folder of BOLD's files; a Hugging Face Hub dataset "
-        "in BOLD's form, as AmazonScience/bold or ID@COMMIT; `sentences`: responses to the release's sentences; or "
-        "`calibration`: those of the embedded writer, the default without --model. "
+        "and optionally domain, subject, forms, person, continuation and item; the folder of BOLD's files; a Hugging "
+        "Face Hub dataset in BOLD's form, as AmazonScience/bold or ID@COMMIT; `sentences`: responses to the "
+        "release's sentences; or `calibration`: those of the embedded writer, the default without --model. "
         "Default: all prompts of the newest version that has some, in preparation or published.",
     ),
     click.option(

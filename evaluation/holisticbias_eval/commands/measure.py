@@ -83,8 +83,9 @@ def command(
     probability; for retained task, metric and value.
 
     A table of texts, for sentiment, toxicity, regard, norms and gender_polarity, has the columns text and group, and
-    may have domain, subject (the name that is replaced before measuring), item (prompt or page) and source (model or
-    human).
+    may have domain, subject (the name that is replaced before measuring), forms (other words for the group, which are
+    replaced too, with ; between them), person (whether the subject is a person: true or false), item (prompt or page)
+    and source (model or human).
     """
     from holisticbias_eval.measures.measure import Settings
     from holisticbias_eval.pipeline.measurement import write_measurement

@@ -25,7 +25,7 @@ class Regard(GroupMeasure):
         title="Regard for groups",
         summary=(
             "the share of texts that regard their subject as positive, neutral or negative by a classifier, for each "
-            "group, after the name of the group or person is replaced by XYZ"
+            "group, after the name of the group is replaced by XYZ, or of the person by Person"
         ),
         direction="the probability of positive minus that of negative regard, from -1 to 1",
         limits=(

@@ -30,12 +30,14 @@ from holisticbias_eval.pipeline.answering import (
 from holisticbias_eval.pipeline.collection_prompts import SENTENCES, Asked, find_asked
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.jobs import Job, file_name, measure_answers, refuse_kind
+from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.texts import Making, model_texts
 from holisticbias_eval.readings.audit import GROUP, swapped
+from holisticbias_eval.readings.columns import NAMING
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
@@ -83,7 +85,7 @@ class ContinuingJob(Job):
         table = self._read(table, display)
         measured = measure_answers(table, self.signature.measures, self.measuring, display)
         figures = [figure for found in measured for figure in found.figures]
-        figures += self._audit(table, display)
+        figures += [*self._audit(table, display), *self._naming(table, display)]
         tables = {name: details for found in measured for name, details in found.tables.items()}
         return Run(Result(signature=with_sameness(self.signature, sameness), figures=tuple(figures)), table, tables)
 
@@ -114,7 +116,7 @@ class ContinuingJob(Job):
             return []
         people = pc.equal(table["source"], _HUMAN)
         base = table.filter(people) if pc.any(people).as_py() else table
-        own = [name for name in ("domain", "group", "text", "subject", "item") if name in base.column_names]
+        own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
         groups = len(base["group"].unique())
         swaps = swapped(base.select(own), max(1, min(200, AUDITED // max(1, groups))))
         if not swaps.num_rows:
@@ -124,6 +126,15 @@ class ContinuingJob(Job):
         swaps = self._read(swaps, display)
         measures = _group_measures(self.signature.measures)
         return [figure for measure in measures for figure in measure.audit_figures(swaps, self.measuring)]
+
+    def _naming(self, table: pa.Table, display: Display) -> list[Figure]:
+        """The figures of the texts as they were written; of responses to sentences the words are gone already."""
+        found = None if self.censored else naming_texts(table)
+        if found is None:
+            return []
+        written = self._read(found.written, display)
+        measures = _group_measures(self.signature.measures)
+        return [f for measure in measures for f in measure.naming_figures(found.replaced, written, found.naming)]
 
 
 def prepare_continuing(

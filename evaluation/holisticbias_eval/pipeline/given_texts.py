@@ -13,6 +13,7 @@ from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.collection_prompts import Asked
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.pipeline.text_files import read_texts
+from holisticbias_eval.prompts.group_words import given_words
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
 
@@ -24,7 +25,8 @@ _LONG = pa.large_string()
 def read_given_texts(path: Path, part: Part | None) -> Asked:
     """Read texts from a table with ``group`` and either ``text``, or ``response`` and ``prompt`` to join.
 
-    ``domain, subject, item, source, finish`` are read if they are there; ``source`` is ``model`` or ``human``.
+    ``domain, subject, forms, person, item, source, finish`` are read if they are there; ``source`` is ``model`` or
+    ``human``.
     Raises ``ResponsesError`` with what to change.
     """
     table = read_responses(path, ())
@@ -41,6 +43,8 @@ def read_given_texts(path: Path, part: Part | None) -> Asked:
     else:
         for name in (name for name in _NAMES if name in table.column_names):
             table = table.set_column(table.column_names.index(name), name, _text(path, table[name], name))
+        for name, values in given_words(path, table):
+            table = table.set_column(table.column_names.index(name), name, values)
         _refuse_missing(path, table)
     own = part or ("whole" if "prompt" in table.column_names else "continuation")
     made = _filled(table) if given else model_texts(_filled(table), Making(own))

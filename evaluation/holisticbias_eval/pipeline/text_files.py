@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.prompts.group_words import IN_FILES, given_words
 from holisticbias_eval.table_files import read_table
 
 REQUIRED = ("text", "group")
@@ -27,16 +28,17 @@ def read_texts(path: Path) -> pa.Table:
     """Read a table of texts, one per row in any order; other columns are not read.
 
     Its columns are ``text`` (null if the model refused) and ``group``, and it may have ``domain`` (in every row or in
-    none), ``subject`` (the name or term that is replaced before measuring), ``item`` (the prompt or page that a text
+    none), ``subject`` (the name or term that is replaced before measuring), ``forms`` (the words for the group, which
+    are replaced too), ``person`` (whether the subject is a person's name), ``item`` (the prompt or page that a text
     belongs to) and ``source`` (``model`` or ``human``). Raises ``ScoresError`` with what to change.
     """
-    table = read_table(path, _KINDS)
+    table = read_table(path, {**_KINDS, **IN_FILES})
     for name in REQUIRED:
         if name not in table.column_names:
             found = ", ".join(repr(column[:40]) for column in table.column_names[:8])
             raise ScoresError(
                 f"{path} has no column {name}: a table of texts has text and group, and may have domain, subject, "
-                f"item and source; this file has {found}"
+                f"forms, person, item and source; this file has {found}"
             )
     columns = {name: _texts(path, table[name], name) for name in _KINDS if name in table.column_names}
     _refuse_missing(path, columns["group"], "group")
@@ -49,7 +51,7 @@ def read_texts(path: Path) -> pa.Table:
     for name in ("subject", "item"):
         if name in columns:
             columns[name] = _without_empty(columns[name])
-    return pa.table(columns)
+    return pa.table({**columns, **dict(given_words(path, table))})
 
 
 def _texts(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

@@ -16,6 +16,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.pipeline.judging import JudgingOptions
 from holisticbias_eval.pipeline.measurement import Measurement, describe_measurement
+from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.text_files import read_texts
 from holisticbias_eval.pipeline.text_judging import start_text_judges
 from holisticbias_eval.progress import Display
@@ -49,9 +50,14 @@ def measure_texts(
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
         read = measure.read(texts, settings, probabilities)
         measured = measure.figures(read, settings)
+    named = naming_texts(read)
+    figures = measured.figures
+    if named is not None:
+        again = measure.read(named.written, settings, judges.judge(measure, named.written, display))
+        figures += measure.naming_figures(named.replaced, again, named.naming)
     notes = (*measured.notes, *_subject_notes(texts))
-    found = describe_measurement(name, path, measuring, texts.num_rows, measured.figures, notes)
-    return found, {**measured.tables, "texts": read}, View(Figures(measured.figures), read)
+    found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
+    return found, {**measured.tables, "texts": read}, View(Figures(figures), read)
 
 
 def _subject_notes(texts: pa.Table) -> Iterator[str]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.collections import CollectionPrompts, prompt_table
+from holisticbias_eval.prompts.group_words import newest_words
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
 SHORT = 3
@@ -70,6 +71,7 @@ def bold_prompts(
 ) -> CollectionPrompts:
     """BOLD's prompts as a collection: the item is the page, the subject its title.
 
+    The words for the groups are those of the newest data's collection ``bold``.
     Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are
     prompts of at most ``SHORT`` words and repeated prompts of a domain.
     """
@@ -82,8 +84,10 @@ def bold_prompts(
     if not kept:
         raise SelectionError(f"{name} has no prompts")
     counts = Counter(fault for found in faults for fault in found)
+    table, words = _with_words(_table(kept), [row.group for _, row, _ in kept])
     settings = {
         **about,
+        **words,
         "prompts_faulty": "kept, except empty ones" if keep_faulty else "left out",
         **{f"prompts_{fault}": str(counts[fault]) for fault in FAULTS},
     }
@@ -92,7 +96,20 @@ def bold_prompts(
         f"{name}: {len(rows):,} prompts, of which {counts['short']:,} have at most {SHORT} words ({counts[EMPTY]:,} of "
         f"them none) and {counts['repeated']:,} repeat a prompt of their domain; {left}"
     )
-    return CollectionPrompts(name, _table(kept), settings, (note,))
+    return CollectionPrompts(name, table, settings, (note,))
+
+
+def _with_words(table: pa.Table, groups: Sequence[str]) -> tuple[pa.Table, Mapping[str, str]]:
+    """The table with the words for its groups, and what they are signed with; the same table if no group is BOLD's."""
+    words = newest_words()
+    known = [_group_id(group, words.forms) for group in groups]
+    return (words.add_to(table, known), words.settings) if any(known) else (table, {})
+
+
+def _group_id(group: str, known: Mapping[str, object]) -> str | None:
+    """The id of a group of the collection ``bold`` by BOLD's name for it: ``Asian_Americans``, ``left-wing``."""
+    name = f"bold.{group.lower().replace('_', '-')}"
+    return name if name in known else None
 
 
 def subject_of(page: str) -> str:

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.prompts.group_words import TYPES, release_words
 from holisticbias_eval.prompts.prompts import AnsweredPrompts
 
 COLLECTION_PROMPTS = AnsweredPrompts("texts", "continuations of prompts about groups of people")
@@ -31,7 +32,7 @@ FIELDS = (
 )
 """The columns of prompts. ``item`` is the prompt or the page that it is from: texts of one item are resampled
 together. ``human`` are the whole texts of people that begin with the prompt, ``fault`` is what is wrong with a prompt.
-Domain, subject and fault may be missing."""
+Domain, subject and fault may be missing. ``group_words.TYPES`` may follow: they say how a text is measured."""
 
 FILTERS = ("domain", "group")
 """The keys of ``--where``."""
@@ -59,9 +60,9 @@ class CollectionPrompts:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the prompts and their columns, as 64 hexadecimal digits."""
+        """SHA-256 of the prompts and their columns, as 64 hexadecimal digits; words that are replaced do not count."""
         digest = hashlib.sha256()
-        for name in self.table.column_names:
+        for name in (name for name in self.table.column_names if name not in TYPES):
             values = self.table[name].to_pylist()
             digest.update(repr((name, values)).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
@@ -87,7 +88,9 @@ def release_prompts(release: Release, name: str | None = None) -> CollectionProm
     ]
     columns = {key: found[key].cast(pa.large_string()) for key in ("prompt_id", "domain", "group", "subject")}
     table = prompt_table({**columns, "item": columns["prompt_id"], "prompt": texts, "human": human})
-    return CollectionPrompts(name or TABLE, table, release=release, written=REFERENCE)
+    words = release_words(release)
+    table = words.add_to(table, found["group_id"].cast(pa.string()).to_pylist())
+    return CollectionPrompts(name or TABLE, table, words.settings, release=release, written=REFERENCE)
 
 
 def _of_collection(release: Release, prompts: pa.Table, name: str) -> pa.Table:

@@ -17,6 +17,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
+from holisticbias_eval.prompts.group_words import IN_FILES, given_words
 from holisticbias_eval.prompts.prompt_files import COLLECTED
 from holisticbias_eval.table_files import read_table
 
@@ -83,8 +84,9 @@ def _key(prompt: str) -> str:
 
 
 def _table_prompts(path: Path) -> CollectionPrompts:
-    """Prompts of a table with ``prompt, group`` and optionally ``domain, subject, continuation, item``."""
-    table = _texts(path, read_table(path, dict.fromkeys(KNOWN, _TEXT)), ("prompt", "group"))
+    """Prompts of a table with ``prompt, group``, optionally ``KNOWN``, and what ``group_words`` reads."""
+    read = read_table(path, {**dict.fromkeys(KNOWN, _TEXT), **IN_FILES})
+    table = _texts(path, read, ("prompt", "group"))
     columns = {name: table[name].to_pylist() for name in KNOWN if name in table.column_names}
     for name in ("prompt", "group", *(["domain"] if "domain" in columns else [])):
         empty = next((row for row, text in enumerate(columns[name], 1) if not (text or "").strip()), None)
@@ -99,6 +101,8 @@ def _table_prompts(path: Path) -> CollectionPrompts:
     made = prompt_table(
         {"prompt_id": numbers, "item": items, "group": columns["group"], "prompt": prompts, "human": human, **kept}
     )
+    for name, values in given_words(path, read):
+        made = made.append_column(name, values)
     about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
     return CollectionPrompts(path.stem, made, about)
 

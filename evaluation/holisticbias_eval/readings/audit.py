@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
-from holisticbias_eval.readings.anonymise import anonymise
+from holisticbias_eval.readings.anonymise import Named, replace_subject
 
 GROUP = "audit_group"
+Row = dict[str, Any]
 DRAWN = 200
 """Texts per domain that are swapped."""
 
@@ -18,29 +20,33 @@ def swapped(texts: pa.Table, limit: int = DRAWN) -> pa.Table:
 
     A row is a text of ``texts`` in which its subject stands, with that subject replaced by another group's most
     frequent subject, or by its own group's. ``group`` is the group of the text, ``text`` is the changed text, and
-    ``subject`` is null, so that a measure reads the words as they are. ``item`` numbers the texts, so that the forms of
-    one text stay together. At most ``limit`` texts per domain are used,
+    ``subject`` is null, so that a measure reads the words as they are; the words for the group are left in. ``item``
+    numbers the texts, so that the forms of one text stay together. At most ``limit`` texts per domain are used,
     spread evenly. Differences between values of ``audit_group`` are due to the subject alone. Texts without a subject
     are left out; a table without subjects gives no rows.
     """
     rows = [row for row in texts.to_pylist() if row.get("subject") and row.get("text")]
-    domains: dict[str | None, list[dict[str, str | None]]] = {}
+    domains: dict[str | None, list[Row]] = {}
     for row in rows:
         domains.setdefault(row.get("domain"), []).append(row)
     made = [found for domain in domains.values() for found in _swaps(domain, limit)]
-    fields = [field for field in texts.schema if field.name not in (GROUP, "item")]
+    fields = [field for field in texts.schema if field.name not in (GROUP, "item", "forms")]
     return pa.Table.from_pylist(made, pa.schema([*fields, ("item", pa.string()), (GROUP, pa.string())]))
 
 
-def _swaps(rows: list[dict[str, str | None]], limit: int) -> Iterator[dict[str, str | None]]:
+def _with_subject(row: Row, name: str) -> str:
+    return replace_subject(row["text"], Named(row["subject"], person=bool(row.get("person"))), name)
+
+
+def _swaps(rows: list[Row], limit: int) -> Iterator[Row]:
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
         own = counts.setdefault(str(row["group"]), {})
         own[str(row["subject"])] = own.get(str(row["subject"]), 0) + 1
     subjects = {group: max(own, key=lambda name: own[name]) for group, own in counts.items()}
-    naming = [row for row in rows if anonymise([row["text"]], [row["subject"]]) != [row["text"]]]
+    naming = [row for row in rows if _with_subject(row, "") != row["text"]]
     step = max(1, -(-len(naming) // limit))
     for number, row in enumerate(naming[::step]):
         for group, subject in subjects.items():
-            (text,) = anonymise([row["text"]], [row["subject"]], subject)
-            yield {**row, "text": text, "subject": None, "item": f"{row.get('domain')}/{number}", GROUP: group}
+            item = f"{row.get('domain')}/{number}"
+            yield {**row, "text": _with_subject(row, subject), "subject": None, "item": item, GROUP: group}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.readings.anonymise import anonymise
+from holisticbias_eval.readings.anonymise import PERSON, Named, anonymise
 
 REFUSED = "refused"
 EMPTY = "empty text"
@@ -33,20 +33,33 @@ Judge = Callable[[list[str]], Mapping[str, Reading]]
 """Reads distinct texts, none of them blank, with each method."""
 
 
-def measured_texts(texts: pa.Table) -> list[str | None]:
-    """The texts of a table as they are measured: mentions of the column ``subject`` are replaced by XYZ."""
+NAMING = ("subject", "forms", "person")
+"""The columns of what a text names: its subject, the forms of its group's words, and whether the subject is a person's
+name. Each may be missing, as a column or a value."""
+
+
+def named_of(texts: pa.Table) -> list[Named]:
+    """The subject and the words for the group of each text, from the columns ``NAMING``."""
+    count = texts.num_rows
+    found = {name: texts[name].to_pylist() if name in texts.column_names else [None] * count for name in NAMING}
+    return [
+        Named(subject, tuple(forms or ()), bool(person))
+        for subject, forms, person in zip(*(found[name] for name in NAMING), strict=True)
+    ]
+
+
+def measured_texts(texts: pa.Table, person: str = PERSON) -> list[str | None]:
+    """The texts of a table as they are measured, without the subject and the words for the group; see ``anonymise``."""
     given: list[str | None] = texts["text"].to_pylist()
-    if "subject" not in texts.column_names:
-        return given
-    return anonymise(given, texts["subject"].to_pylist())
+    return anonymise(given, named_of(texts), person) if {*NAMING} & {*texts.column_names} else given
 
 
-def read_distinct(texts: pa.Table, measure: str, judge: Judge) -> pa.Table:
+def read_distinct(texts: pa.Table, measure: str, judge: Judge, person: str = PERSON) -> pa.Table:
     """Add the columns of a measure to a table of texts, each distinct text read once.
 
     A null text has the reason ``refused``, and a blank text ``empty text``.
     """
-    given = measured_texts(texts)
+    given = measured_texts(texts, person)
     read = pa.array([text if text and not text.isspace() else None for text in given], pa.large_string())
     encoded = pc.dictionary_encode(read)
     rows = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy()

@@ -34,6 +34,7 @@ class Event:
 class ShownTerm:
     """A term as worded and judged in ``release``, the newest release on the site that has it.
 
+    ``entry`` is the term as it is in the files now, with judgements and changes that no release has yet.
     ``rows`` has the place of its sentences in each release, newest first, and ``events`` its history, newest first.
     ``namesakes`` are ids of other entries with the same text.
     """
@@ -44,7 +45,7 @@ class ShownTerm:
     forms: tuple[Form, ...]
     rows: Mapping[str, Rows]
     events: tuple[Event, ...]
-    replaced_by: str | None
+    entry: Descriptor
     namesakes: tuple[str, ...]
 
 
@@ -65,7 +66,7 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
             forms(held[release.version], descriptor, release.record.article_rule),
             {r.version: r.rows[descriptor.id] for r in reversed(explored.releases) if descriptor.id in r.rows},
             tuple(reversed(history[descriptor.id])),
-            raw[descriptor.id].replaced_by,
+            raw[descriptor.id],
             tuple(i for i in by_text[descriptor.text.casefold()] if i != descriptor.id),
         )
 

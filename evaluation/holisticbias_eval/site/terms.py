@@ -9,6 +9,7 @@ from holisticbias.contribute.issue_forms import issue_link
 from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.terms.entries import QUORUM, has_quorum
 from holisticbias_eval.site.explored import Explored
+from holisticbias_eval.site.judging import waits
 from holisticbias_eval.site.models import term_figures
 from holisticbias_eval.site.term_records import ShownTerm, shown_terms
 from holisticbias_eval.site.writer import Writer
@@ -44,7 +45,7 @@ def write_terms(explored: Explored, site: Writer) -> None:
             waits=None if has_quorum(term.descriptor.judgements) else QUORUM,
             figures=figures.get(term.descriptor.id, ()),
             links=tuple(_links(term)),
-            volunteer=issue_link("volunteer"),
+            waits_for_judgement=waits(explored, term),
         )
 
 

@@ -69,6 +69,8 @@ def test_a_row_says_where_it_is_from(made: Path) -> None:
         "continuation": "from the town of Osk.",
         "sentence": "Vell Ambro is a weaver of maps from the town of Osk.",
         "subject": "Vell Ambro",
+        "forms": [],
+        "person": True,
         "prompt_anonymised": "Person is a weaver of maps",
         "sentence_anonymised": "Person is a weaver of maps from the town of Osk.",
         "page": "Vell Ambro",

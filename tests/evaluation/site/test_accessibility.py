@@ -16,6 +16,8 @@ PAGES = {
     "home": "index.html",
     "terms": "terms/index.html",
     "term": "terms/age.old.html",
+    "axes to judge": "judge/index.html",
+    "terms to judge": "judge/age.html",
     "releases": "releases/index.html",
     "release": "releases/2.0.0.html",
     "difference": "releases/1.0.0-to-2.0.0.html",

@@ -106,16 +106,35 @@ def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in named if name.startswith("noun.")))
 
 
-def add_assessment(root: Path, entry_id: str, assessment: Mapping[str, str]) -> Edit:
-    """Add a judgement to a descriptor or a specification; raises ``SourceError`` if the id is unknown."""
+@dataclass(frozen=True, slots=True)
+class NewAssessment:
+    """A judgement to write to an entry, and the places of earlier ones in its list that it replaces."""
+
+    values: Mapping[str, str]
+    replaces: tuple[int, ...] = ()
+
+
+def write_assessments(root: Path, assessments: Mapping[str, NewAssessment]) -> tuple[Edit, ...]:
+    """Add judgements to descriptors and specifications, by their ids; raises ``SourceError`` for an unknown id."""
+    edits, missing = [], dict(assessments)
     for kind, path in ((k, path) for k in JUDGED for path in sorted((root / k).glob("*.y*ml"))):
         ids = [entry["id"] for entry in _data(path).get(kind, ())]
-        if entry_id in ids:
+        found = {entry_id: missing.pop(entry_id) for entry_id in ids if entry_id in missing}
+        if found:
             content = read_editable(path.read_text("utf-8"))
-            entry = content[kind][ids.index(entry_id)]
-            entry.setdefault("assessments", CommentedSeq()).append(_flow(assessment))
-            return Edit(path, kind, canonical_text(content, kind))
-    raise SourceError(f"no descriptor or specification has the id {entry_id!r}")
+            for entry_id, new in found.items():
+                _write_assessment(content[kind][ids.index(entry_id)], new)
+            edits.append(Edit(path, kind, canonical_text(content, kind)))
+    if missing:
+        raise SourceError(f"no descriptor or specification has the id {', '.join(map(repr, missing))}")
+    return tuple(edits)
+
+
+def _write_assessment(entry: CommentedMap, new: NewAssessment) -> None:
+    written = entry.setdefault("assessments", CommentedSeq())
+    for place in sorted(new.replaces, reverse=True):
+        del written[place]
+    written.append(_flow(new.values))
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> None:

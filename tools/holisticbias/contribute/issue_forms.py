@@ -95,6 +95,9 @@ contact_links:
   - name: Report harm or a security problem privately
     url: {REPOSITORY}/security/advisories/new
     about: For problems that should not be discussed in public. Only maintainers can read the report.
+  - name: Judge terms that name you
+    url: {REPOSITORY}/blob/main/docs/reviewing.md
+    about: As a reviewer, under a pseudonym. You volunteer in private; only maintainers know who you are.
   - name: Ask a question
     url: {REPOSITORY}/discussions
     about: About the data or the tools, or to discuss an idea before you propose it.
@@ -194,13 +197,6 @@ def _reports(axis: Question) -> tuple[Form, ...]:
             "A term in the wrong axis or bucket.",
             "placement",
             (_ENTRY, axis, _WHY),
-        ),
-        Form(
-            "volunteer",
-            "Volunteer as a reviewer",
-            "Judge terms that name you. You choose a pseudonym; your community is named only with your consent.",
-            "reviewer",
-            (Question("pseudonym", "Pseudonym", "For example rv-0042."), axis, _WHY),
         ),
     )
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic import TypeAdapter
 from pydantic_core import ErrorDetails
 
-from holisticbias.terms.entries import Date, Id, Key, Locale, Selector, SourceId
+from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
 from holisticbias.terms.file_kinds import Sha256, Source
 from holisticbias.terms.versions import Version
 
@@ -68,6 +68,7 @@ def _patterns() -> Mapping[str, str]:
         Id: "an id, AXIS.NAME, in lower-case letters, digits and hyphens",
         Key: "a name in lower-case letters, digits and underscores",
         SourceId: "an id in lower-case letters, digits and hyphens",
+        Pseudonym: "a pseudonym such as rv-0042 (holisticbias pseudonym makes one)",
         Selector: "the id of an entry, or AXIS/BUCKET",
         Date: "a date such as 2026-01-31, 2026-01 or 2026",
         Version: "three numbers such as 3.1.0",

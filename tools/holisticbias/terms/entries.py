@@ -24,6 +24,7 @@ Prose = Annotated[str, Field(min_length=1, max_length=2000)]
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*\.[a-z0-9][a-z0-9-]*$", max_length=120)]
 SourceId = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]
+Pseudonym = Annotated[str, Field(pattern=r"^rv-[0-9]{1,6}$")]
 Date = Annotated[str, Field(pattern=r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$")]
 Selector = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9-]*|/[a-z][a-z0-9_]*)$", max_length=120)]
 T = TypeVar("T")
@@ -39,15 +40,17 @@ class Record(BaseModel):
 class Assessment(Record):
     """One judgement of a term by people with lived experience of it.
 
-    ``reviewer`` is a pseudonym; ``source`` is a publication that reports the judgement.
+    ``reviewer`` is a pseudonym; ``source`` is a publication that reports the judgement. ``comment`` is the reviewer's,
+    and stands in the file of the term only: releases do not have it.
     """
 
     judgement: Judgement
     community: Text | None = Field(None, description="named only with the community's consent")
     locale: Locale = "en-US"
-    reviewer: SourceId | None = None
+    reviewer: Pseudonym | None = Field(None, description="a pseudonym that a maintainer issued")
     source: SourceId | None = None
     date: Date
+    comment: Prose | None = Field(None, description="what the reviewer says about it, in public")
     since: Version | None = Field(None, description="the first version that counts it, if later than the entry's")
 
 

@@ -9,11 +9,13 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Bools
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
 from holisticbias_eval.measures.groups.measured import audited, measured
 from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.naming import naming_figures
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
@@ -78,6 +80,13 @@ class GroupMeasure(Measure):
         ``audit_disparity`` with subjects replaced, and ``audit_disparity_uncensored`` as the texts are.
         """
         return audited(self.info.name, self.methods, audit, settings.seed)
+
+    def naming_figures(self, replaced: pa.Table, written: pa.Table, naming: Bools) -> tuple[Figure, ...]:
+        """Compare texts with the words that name a group replaced with the same texts as written; both are read.
+
+        The figures are ``texts_naming``, ``replaced`` and ``as_written``; see ``naming``.
+        """
+        return naming_figures(self.info.name, self.methods, replaced, written, naming)
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The resampling, the intervals and the tests; a subclass adds what its values depend on."""

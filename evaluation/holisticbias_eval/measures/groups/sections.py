@@ -9,6 +9,7 @@ from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pa
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN
+from holisticbias_eval.measures.groups.naming_sections import naming_paragraph, naming_table
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown
 from holisticbias_eval.measures.groups.tables import (
@@ -57,6 +58,7 @@ def _overview(shown: Shown, scope: str) -> Section:
     blocks: list[Block] = [Paragraph(_finding(shown, charted), "finding") for charted in main]
     blocks += [found for charted in main for found in beside_people(shown, charted)]
     blocks += _others_found(shown)
+    blocks += naming_paragraph(shown)
     references = REFERENCES if shown.has_human and shown.written == REFERENCE else ""
     blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text]
     blocks += [domain_table(shown, charted) for charted in main]
@@ -192,6 +194,8 @@ def _domain(shown: Shown, domain: str, examples: Mapping[str, GroupExamples]) ->
         tables.append(group_table(shown, domain, method, examples[method.name]))
         tests = (pair_table(shown, domain, charted) for charted in shown.charted(method))
         tables += [table for table in tests if table is not None]
+    naming = naming_table(shown, domain)
+    tables += [naming] if naming else []
     yield Section(f"{name}-tables", f"{heading}, details", tuple(tables), detail=True)
 
 

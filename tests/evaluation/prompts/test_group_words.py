@@ -1,0 +1,113 @@
+"""The words that name groups: of the shipped collections, of releases, of BOLD's files, and of a user's table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from holisticbias import build_release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.prompts.bold_files import read_bold_folder
+from holisticbias_eval.prompts.collections import release_prompts
+from holisticbias_eval.prompts.group_words import given_words, newest_words
+from holisticbias_eval.readings.columns import measured_texts
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def test_every_group_of_the_shipped_collections_has_forms() -> None:
+    catalog = load_catalog()
+    groups = [group for file in catalog.at(catalog.versions[-1]).collections for group in file.groups]
+    assert [group.id for group in groups if not group.forms] == []
+    assert {"islam", "islamic", "muslim"} <= {w.lower() for w in newest_words().forms["bold.islam"]}
+
+
+def test_a_release_without_forms_takes_those_of_the_newest_data() -> None:
+    catalog = load_catalog()
+    newest = catalog.versions[-1]
+    old, new = (release_prompts(build_release(catalog, version)) for version in ("3.0.0", newest))
+    assert old.settings["group_words"] == f"data of {newest}"
+    assert new.settings["group_words"] == f"release {newest}"
+    assert old.settings["group_words_sha256"] == new.settings["group_words_sha256"]
+    rows = [row for row in old.table.to_pylist() if row["group"] == "Islam"]
+    assert rows
+    assert {tuple(row["forms"]) for row in rows} == {newest_words().forms["bold.islam"]}
+    assert {row["group"] for row in old.table.to_pylist() if row["person"]} == {
+        "American actors", "American actresses", "Asian Americans", "African Americans", "European Americans",
+        "Hispanic and Latino Americans",
+    }  # fmt: skip
+
+
+def test_words_of_bold_files(tmp_path: Path) -> None:
+    groups = {"islam": {"Folk_Islam": ["Most Muslims of Folk Islam "]}, "fendles": {"Fendle": ["A fendle is a "]}}
+    (tmp_path / "religious_ideology_prompt.json").write_text(json.dumps(groups))
+    names = {"American_actors": {"Ada_Vell_Quinn": ["The actor Ada Quinn and the Quinns "]}}
+    (tmp_path / "gender_prompt.json").write_text(json.dumps(names))
+    found = read_bold_folder(tmp_path, keep_faulty=True)
+    table = found.table.append_column("text", found.table["prompt"])
+    assert measured_texts(table) == ["The XYZ Person and the Quinns", "Most XYZs of XYZ", "A XYZ is a"]
+    with_words = found.digest
+    assert found.settings["group_words"].startswith("data of ")
+    bare = found.table.drop_columns(["forms", "person"])
+    assert type(found)(found.name, bare).digest == with_words  # the words decide nothing that a model is asked
+
+
+@pytest.mark.parametrize(
+    ("columns", "forms", "person"),
+    [
+        ({"forms": ["dax; daxish"], "person": ["true"]}, [["dax", "daxish"]], [True]),
+        ({"forms": [["dax", "daxish"]], "person": [False]}, [["dax", "daxish"]], [False]),
+        ({"forms": pa.array([None], pa.string()), "person": [""]}, [[]], [None]),
+    ],
+)
+def test_words_in_a_users_table(columns: dict[str, object], forms: list[list[str]], person: list[bool]) -> None:
+    found = dict(given_words(Path("t"), pa.table(columns)))
+    assert (found["forms"].to_pylist(), found["person"].to_pylist()) == (forms, person)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"forms": [1]}, "row 1: forms is not a list of texts, or texts with ; between them"),
+        ({"forms": [[1]]}, "row 1: forms is not a list of texts"),
+        ({"person": ["yes"]}, "row 1: person is not true or false"),
+    ],
+)
+def test_other_values_are_refused(columns: dict[str, object], said: str) -> None:
+    with pytest.raises(ScoresError, match=said):
+        dict(given_words(Path("t"), pa.table(columns)))
+
+
+TEXTS = """group,domain,subject,forms,person,text
+daxes,trade,dax,dax; horrible maker,,The horrible maker sang.
+daxes,trade,dax,dax; horrible maker,,The dax sang.
+doffs,trade,Ada Doff,,true,Doff sang.
+doffs,trade,Ada Doff,,true,Ada Doff sang.
+"""
+
+
+def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> None:
+    """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
+    (tmp_path / "t.csv").write_text(TEXTS)
+    code, said, errors = invoke("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
+    assert code == 0, errors
+    found = {
+        (f["name"], f["keys"]["group"], f["keys"].get("class")): (f["value"], f["n"])
+        for f in json.loads(said)["figures"]
+        if "group" in f["keys"]
+    }
+    assert found["share", "daxes", "negative"][0] == 0
+    assert found["replaced", "daxes", "negative"] == (0, 2)
+    assert found["as_written", "daxes", "negative"] == (0.5, 2)
+    assert found["as_written", "doffs", "negative"] == (0, 2)
+    assert found["texts_naming", "daxes", None] == (0.5, 2)
+    assert found["texts_naming", "doffs", None] == (0.5, 2)
+    _, said, _ = invoke("measure", "sentiment", "--texts", tmp_path / "t.csv")
+    assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in " ".join(
+        said.split()
+    )
