@@ -35,7 +35,7 @@ def get(changes: Figures, measure: str, keys: dict[str, str], name: str = "chang
 def test_offensiveness_by_hand() -> None:
     first = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1])
     second = responses(["a"] * 8, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
-    changes = Figures(offence_changes("offensiveness", "offensive", first, second))
+    changes = Figures(offence_changes("offensiveness", "offensive", first, second, 0.5))
     # 3 of 8 before, 2 of 8 after: differences -1, -1, +1 and five zeros
     whole = get(changes, "offensiveness", {})
     assert whole.value == pytest.approx(-1 / 8)

@@ -17,7 +17,6 @@ from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
 from holisticbias.contribute.authoring import next_version
 from holisticbias.contribute.issue_forms import issue_chooser, issue_forms, read_issue
-from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.proposals import (
     plural_of,
     propose_article,
@@ -30,6 +29,7 @@ from holisticbias.errors import OutputError, SourceError
 from holisticbias.output import write_files
 from holisticbias.rules import RULES
 from holisticbias.rules.validate import load_catalog, validate_paths
+from holisticbias.source.addresses import REPOSITORY
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text, stale_files
 from holisticbias.terms.catalog import Catalog

@@ -21,6 +21,7 @@ import pytest
 from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.release.release import Release
+from holisticbias.source.addresses import rule_link
 from holisticbias.source.folder import FOLDERS
 from holisticbias.terms.catalog import Catalog
 
@@ -61,12 +62,13 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     assert code == 1
     assert out.splitlines() == [
         f"{BAD}:8:15 error schema [example.kind] position: it must be 'before', 'after' or 'standalone'; "
-        "the value is 'beside'. Fix: see schema/ and the other entries of the file.",
+        "the value is 'beside'. Fix: write the value as in the other entries of the file.",
         f"{BAD}:13:11 error ambiguous-scalar YAML 1.1 reads 'yes' as true or false. Fix: quote the value.",
         f"{BAD}:19:13 error unknown-key [example.kind-3] The key 'colour' is not in the schema. "
         "Fix: correct or remove the key.",
     ]
-    assert err == "3 errors.\n"
+    pages = "".join(f"About {rule}: {rule_link(rule)}\n" for rule in ("schema", "ambiguous-scalar", "unknown-key"))
+    assert err == f"3 errors.\n{pages}"
 
 
 def test_validate_as_json(invoke: Invoke) -> None:
@@ -87,7 +89,8 @@ def test_validate_as_annotations(invoke: Invoke) -> None:
     assert (code, err) == (1, "")
     assert out.splitlines()[2] == (
         f"::error file={BAD},line=19,col=13,title=unknown-key::[example.kind-3] "
-        "The key 'colour' is not in the schema. Fix: correct or remove the key."
+        "The key 'colour' is not in the schema. Fix: correct or remove the key. See "
+        "https://github.com/holisticbias/holisticbias/blob/main/docs/rules/unknown-key.md"
     )
     assert invoke("validate", "--format", "github") == (0, "", "")
 

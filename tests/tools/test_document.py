@@ -12,8 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from holisticbias.source.document import MAX_ALIKE, parse_document, read_document
+from holisticbias.source.document import parse_document, read_document
 from holisticbias.source.reading_rules import MAX_BYTES, MAX_DEPTH
+from holisticbias.source.text_findings import MAX_ALIKE
 
 DEEP = 10_000
 BOMB = b"a: &a [x,x,x,x,x,x,x,x,x]\n" + b"".join(
@@ -48,7 +49,7 @@ HOSTILE = {
     "half a character": ("é".encode()[:1], [("not-utf8", 1, 1)]),
     "NFD": ("a: b\nc: née e\u0301\n".encode(), [("not-nfc", 2, 8)]),
     "NUL": ("a: éé\0".encode(), [("yaml-syntax", 1, 6)]),
-    "tab": (b"a:\n\tb: c\n", [("yaml-syntax", 2, 1)]),
+    "tab": (b"a:\n\tb: c\n", [("yaml-tab", 2, 1)]),
     "duplicate keys": (b"a: 1\nb: 2\na: 3\n", [("duplicate-key", 3, 1)]),
     "duplicate key in a list": (b"- {a: 1, 'a': 2}\n", [("duplicate-key", 1, 10)]),
     "object": (b"a: !!python/object:os.system {b: c}\n", [("yaml-syntax", 1, 4)]),
@@ -58,8 +59,8 @@ HOSTILE = {
     "two documents": (b"a: 1\n---\nb: 2\n", [("yaml-syntax", 2, 1)]),
     "nothing": (b"", [("yaml-syntax", 1, 1)]),
     "only comments": (b"# a\n\n", [("yaml-syntax", 1, 1)]),
-    "alias to nothing": (b"a: *b\n", [("yaml-syntax", 1, 4)]),
-    "unclosed quote": (b'a: "b\nc: d\n', [("yaml-syntax", 1, 4)]),
+    "alias to nothing": (b"a: *b\n", [("yaml-quotes", 1, 4)]),
+    "unclosed quote": (b'a: "b\nc: d\n', [("yaml-closed", 1, 4)]),
 }
 
 READ = {

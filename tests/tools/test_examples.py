@@ -44,6 +44,7 @@ ELSEWHERE = {
     "noun-gender": "test_rules.py",
     "unique-file": "test_rules.py",
     "lock-syntax": "test_published.py",
+    "version-file": "test_published.py",
     "published-added": "test_published.py",
     "published-changed": "test_published.py",
     "published-lock": "test_published.py",

@@ -20,7 +20,6 @@ from holisticbias.rules.lock import lock
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import IN_PREPARATION
-from holisticbias.terms.versions import version_key
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 
@@ -113,21 +112,17 @@ def test_entries_that_changed_places(copy: Path) -> None:
 
 def test_history_lets_an_entry_change(copy: Path) -> None:
     """A new wording, with the old wording in the history, does not change earlier versions."""
-    before = load_catalog(copy).versions
-    version = f"{version_key(before[-1])[0] + 1}.0.0"
-    head = f"version: {version}\ndate: 2026-01-01\nsummary: An example.\narticle_rule: sound\nlayout: 5\n"
-    (copy / "releases" / f"{version}.yaml").write_text(head, "utf-8")
+    before = load_catalog(copy).published
     edit(
         copy / "descriptors" / "nonce.yaml",
         "  - id: nonce.stad\n    text: stad\n",
-        "  - id: nonce.stad\n    history:\n"
-        f"      - {{until: {version}, text: stad, reason: an example}}\n    text: stadd\n",
+        "  - id: nonce.stad\n    history:\n      - {until: next, text: stad, reason: an example}\n    text: stadd\n",
     )
     assert found(copy) == []
     catalog = load_catalog(copy)
     held = {v: {d.text for axis in catalog.at(v).axes for d in axis.descriptors} for v in catalog.versions}
     assert {v for v, texts in held.items() if "stad" in texts} == set(before)
-    assert {v for v, texts in held.items() if "stadd" in texts} == {version}
+    assert {v for v, texts in held.items() if "stadd" in texts} == {"next"}
 
 
 @pytest.mark.parametrize(
@@ -227,6 +222,15 @@ def test_a_summary_that_says_in_preparation_is_not_frozen(
 def test_no_published_version_says_in_preparation(catalog: Catalog) -> None:
     summaries = {version: catalog.release(version).summary.casefold() for version in catalog.published}
     assert [version for version, summary in summaries.items() if IN_PREPARATION.casefold() in summary] == []
+
+
+def test_a_release_file_has_the_name_and_the_date_of_its_version(copy: Path) -> None:
+    edit(copy / "releases" / "2.0.0.yaml", "\ndate: 2026-11-22\n", "\n")
+    (copy / "releases" / "next.yaml").rename(copy / "releases" / "9.0.0.yaml")
+    assert {(rule, path) for rule, path, _ in found(copy)} == {
+        ("published-lock", "releases/2.0.0.yaml"),
+        ("version-file", "releases/9.0.0.yaml"),
+    }
 
 
 def test_moved_digest_is_reported_and_not_frozen(copy: Path) -> None:

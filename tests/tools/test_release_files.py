@@ -87,8 +87,8 @@ def test_the_next_version_is_renamed_if_its_number_is_too_low(repository: Path, 
     stale = {path for path, _ in stale_files(term_files(repository))}
     invoke("releases", "--freeze", "0.1.0", "--source", repository)
     code, _, err = invoke("releases", "--freeze", "0.2.0", "--source", repository)
-    assert (code, "need a major version: run holisticbias releases --next 1.0.0" in err) == (2, True)
-    assert invoke("releases", "--next", "1.0.0", "--source", repository)[0] == 0
+    assert (code, "need a major version, such as 1.0.0" in err) == (2, True)
+    assert invoke("releases", "--fix", "1.0.0", "--source", repository)[0] == 0
     assert validate_paths([repository]) == ()
     assert {path for path, _ in stale_files(term_files(repository))} <= stale
     assert "0.2.0" not in "".join(path.read_text("utf-8") for path in term_files(repository))
@@ -98,22 +98,22 @@ def test_the_next_version_is_renamed_if_its_number_is_too_low(repository: Path, 
 
 def test_freezing_the_newest_version_prepares_the_next(repository: Path, invoke: Invoke) -> None:
     """A contributor who adds an entry right after a release has a version to add it to."""
-    for arguments in (["--freeze", "0.1.0"], ["--next", "1.0.0"], ["--freeze", "1.0.0"]):
+    for arguments in (["--freeze", "0.1.0"], ["--fix", "1.0.0"], ["--freeze", "1.0.0"]):
         assert invoke("releases", *arguments, "--source", repository)[0] == 0
     catalog = load_catalog(repository)
-    assert catalog.versions == ("0.1.0", "1.0.0", "1.1.0")
-    assert (catalog.release("1.1.0").summary, catalog.release("1.1.0").digest) == ("In preparation.", None)
-    assert catalog.release("1.1.0").layout == catalog.release("1.0.0").layout
+    assert catalog.versions == ("0.1.0", "1.0.0", "next")
+    following = catalog.release("next")
+    assert (following.summary, following.digest, following.date) == ("In preparation.", None, None)
+    assert following.layout == catalog.release("1.0.0").layout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--next", "0.1.0"], "the next version comes after 0.1.0, so 0.1.0 cannot be its number"),
-        (["--next", "0.0.1"], "the next version comes after 0.1.0, so 0.0.1 cannot be its number"),
-        (["--next", "four"], "'four' is not a version such as 4.0.0"),
-        (["--next", "1.0.0", "--check"], "one of --check, --freeze and --next"),
-        (["--freeze", "9.9.9"], "there is no version '9.9.9'"),
+        (["--fix", "0.0.1"], "a fix comes after 0.1.0, so 0.0.1 cannot be its number"),
+        (["--fix", "four"], "'four' is not a version number such as 4.0.0"),
+        (["--next", "--check"], "one of --check, --freeze, --next and --fix"),
+        (["--freeze", "9.9.9"], "0.2.0 is in preparation and comes before next"),
     ],
 )
 def test_a_version_that_cannot_be_named(repository: Path, invoke: Invoke, arguments: list[str], message: str) -> None:
@@ -125,11 +125,11 @@ def test_a_version_that_cannot_be_named(repository: Path, invoke: Invoke, argume
 
 
 def test_the_next_version_is_created_if_there_is_none(repository: Path, invoke: Invoke) -> None:
-    for arguments in (["--freeze", "0.1.0"], ["--next", "1.0.0"], ["--freeze", "1.0.0"]):
+    for arguments in (["--freeze", "0.1.0"], ["--fix", "1.0.0"], ["--freeze", "1.0.0"]):
         invoke("releases", *arguments, "--source", repository)
-    (repository / "releases" / "1.1.0.yaml").unlink()
-    assert invoke("releases", "--next", "1.0.1", "--source", repository)[0] == 0
-    assert load_catalog(repository).versions[-1] == "1.0.1"
+    (repository / "releases" / "next.yaml").unlink()
+    assert invoke("releases", "--next", "--source", repository)[0] == 0
+    assert load_catalog(repository).versions[-1] == "next"
 
 
 def test_a_changelog_that_cannot_be_written_is_an_error(repository: Path, invoke: Invoke) -> None:

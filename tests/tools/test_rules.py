@@ -123,7 +123,7 @@ def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
     (copy / "descriptors" / "aaa.yaml").write_bytes(b"a: [\n")
     findings = validate_paths([copy])
     assert broken(findings) == [
-        ("yaml-syntax", "descriptors/aaa.yaml", 2, 1),
+        ("yaml-closed", "descriptors/aaa.yaml", 1, 4),
         ("ambiguous-scalar", "descriptors/zzz.yaml", 5, 11),
         ("ambiguous-scalar", "descriptors/zzz.yaml", 7, 12),
         ("schema", "descriptors/zzz.yaml", 7, 12),
@@ -137,7 +137,7 @@ def test_folder_without_terms_is_an_error(tmp_path: Path) -> None:
 
 def test_invalid_terms_load_no_catalog(copy: Path) -> None:
     (copy / "descriptors" / "age.yaml").write_bytes(b"axis: [\n")
-    with pytest.raises(SourceError, match=r"descriptors/age.yaml:2:1 error yaml-syntax .* Run: holisticbias validate"):
+    with pytest.raises(SourceError, match=r"descriptors/age.yaml:1:7 error yaml-closed .* Run: holisticbias validate"):
         load_catalog(copy)
 
 
@@ -177,7 +177,7 @@ def test_a_folder_that_is_a_link_to_elsewhere_is_a_finding(copy: Path, tmp_path:
 def test_file_that_cannot_be_read_is_one_finding_and_not_one_for_each_entry(copy: Path, path: str) -> None:
     (copy / path).write_text((copy / path).read_text("utf-8") + "x: [\n", "utf-8")
     assert [(f.rule, f.path) for f in validate_paths([copy])] in (
-        [("yaml-syntax", path)],
+        [("yaml-closed", path)],
         [("lock-syntax", path)],
     )
 

@@ -26,7 +26,7 @@ JARGON = re.compile(r"Input|String|Field required|Value error|should|valid |pyda
         (Descriptor, {"text": 1}, "it must be a text"),
         (Descriptor, {"text": ""}, "it must not be empty"),
         (Descriptor, {"text": "x" * 201}, "it must have at most 200 characters"),
-        (Descriptor, {"since": "3"}, "it must be three numbers such as 3.1.0"),
+        (Descriptor, {"since": "3"}, "it must be three numbers such as 3.1.0, or next"),
         (Descriptor, {"bucket": "A b"}, "it must be a name in lower-case letters, digits and underscores"),
         (Descriptor, {"sources": ["A"]}, "it must be an id in lower-case letters, digits and hyphens"),
         (Descriptor, {"sources": []}, "it must have at least 1 part"),

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.preview import MARKER
+from holisticbias.source.addresses import REPOSITORY
 
 GITHUB = Path(__file__).resolve().parents[2] / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))

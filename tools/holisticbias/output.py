@@ -104,6 +104,15 @@ def write_files(texts: Mapping[Path, str]) -> None:
             files.enter_context(new_file(path)).write_text(text, "utf-8")
 
 
+def clean_up(folder: Path) -> None:
+    """Remove what killed commands that wrote files to a folder left in it; an interrupted swap is undone."""
+    with _locked(folder) as locked:
+        for path in list(folder.iterdir()) if locked else ():
+            named = re.fullmatch(r"\.(.+)\.holisticbias-[0-9a-f]{16}", path.name)
+            if named:
+                _prepare(folder / named[1], None, locked)
+
+
 @contextmanager
 def _errors_name(target: Path) -> Iterator[None]:
     try:

@@ -11,6 +11,7 @@ from holisticbias_eval.collect.rule import (
     NO_PERSON,
     NO_REST,
     NO_TERM,
+    UNKNOWN_PART,
     Mention,
     Rule,
     Tokens,
@@ -131,6 +132,8 @@ class Reader:
 
 
 def _fault(sentence: str, words: list[str], rule: Rule) -> str | None:
-    from holisticbias_eval.collect.wikitext import MARKUP
+    from holisticbias_eval.collect.wikitext import MARKUP, UNKNOWN
 
+    if UNKNOWN in sentence:
+        return UNKNOWN_PART
     return sentence_fault(words, rule) or (MARKED if MARKUP.search(sentence) else None)

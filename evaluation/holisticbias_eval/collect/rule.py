@@ -15,9 +15,10 @@ Tokens = tuple[str, ...]
 
 SHORT, LONG, UNFINISHED = "too few words", "more than 2,000 characters", "does not end a sentence"
 MARKED = "markup that is left"
+UNKNOWN_PART = "a template or a formula whose text is not known"
 NO_TERM, NO_PERSON, NO_REST = "no term among the first words", "no person's name", "nothing left to continue"
 REPEATED = "repeats a prompt of its group"
-REASONS = (SHORT, LONG, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO_REST, REPEATED)
+REASONS = (UNKNOWN_PART, SHORT, LONG, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO_REST, REPEATED)
 """Why a sentence gives no prompt, in the order in which they are tested."""
 
 

@@ -7,16 +7,22 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 import mwparserfromhell
-from mwparserfromhell.nodes import ExternalLink, Heading, HTMLEntity, Tag, Text, Wikilink
+from mwparserfromhell.nodes import Argument, ExternalLink, Heading, HTMLEntity, Tag, Template, Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 
+from holisticbias_eval.collect.templates import template_text
 from holisticbias_eval.collect.titles import namespace_of
 
 DROPPED = frozenset({
-    "table", "ref", "references", "gallery", "math", "chem", "timeline", "score", "imagemap", "syntaxhighlight",
-    "source", "pre", "code", "hiero", "graph", "mapframe", "maplink", "templatedata", "poem", "inputbox",
-    "categorytree", "style", "script", "includeonly",
+    "table", "ref", "references", "gallery", "timeline", "imagemap", "graph", "mapframe", "templatedata", "poem",
+    "inputbox", "categorytree", "style", "script", "includeonly",
 })  # fmt: skip
+UNREAD = frozenset({
+    "math", "chem", "ce", "score", "syntaxhighlight", "source", "pre", "code", "hiero", "maplink",
+})  # fmt: skip
+"""Tags whose content is part of a sentence, and is not words."""
+UNKNOWN = "\ufffc"
+"""Stands in a paragraph for a part of running text that is not known: a template, a formula."""
 BREAK = "\n\n"
 _APART = frozenset({"li", "dd", "dt", "dl", "ul", "ol", "hr", "br", "p", "div", "blockquote", "center"})
 _EMPTY_BRACKETS = re.compile(r"[ \t]?\([\s,;:\u2013-]{0,20}\)")
@@ -24,6 +30,8 @@ _AFTER_BRACKET = re.compile(r"\([\s,;:]{1,20}")
 _BLANKS = re.compile(r"[^\S\n]+")
 _BEFORE_MARK = re.compile(r" (?=[,.;:!?)])")
 _ITEM = re.compile(r"^[*#:;].*$", re.MULTILINE)  # the text after a list is another paragraph
+_OWN_LINE = re.compile(rf"^[ \t{UNKNOWN}]*$", re.MULTILINE)
+_NOTE = re.compile(rf"(?<=[.!?])(?P<closed>[\"')\u201d\u2019]?){UNKNOWN}+(?=\s+[\W\d]*[A-Z]|\s*$)")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|</?[A-Za-z]|'''?|={2,}|__[A-Z]+__|https?://|\bISBN\b")
@@ -33,10 +41,13 @@ MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|</?[A-Za-z]|'''?|={2,}|__[A-
 def paragraphs(wikitext: str, namespaces: Mapping[str, int]) -> list[str]:
     """The paragraphs of running text, one line each.
 
-    Templates, tables, references, files, comments and headings are left out; a link leaves its text.
+    Tables, references, files, comments and headings are left out; a link leaves its text, a template the text that it
+    shows (see ``templates``). An unknown template or a formula in running text leaves ``UNKNOWN``, but not on a line
+    without words, and not behind a sentence, where footnotes stand.
     """
     apart = _ITEM.sub(r"\g<0>\n", wikitext)
     text = "".join(_texts(mwparserfromhell.parse(apart), namespaces))
+    text = _NOTE.sub(r"\g<closed>", _OWN_LINE.sub("", text))
     return [cleaned for part in _PARAGRAPH.split(text) if (cleaned := _cleaned(part))]
 
 
@@ -54,6 +65,16 @@ def _texts(code: Wikicode | None, namespaces: Mapping[str, int]) -> Iterator[str
             yield BREAK
         elif isinstance(node, Tag):
             yield from _tag(node, namespaces)
+        elif isinstance(node, Template):
+            yield from _template(node, namespaces)
+        elif isinstance(node, Argument):
+            yield UNKNOWN
+
+
+def _template(node: Template, namespaces: Mapping[str, int]) -> Iterator[str]:
+    parts = template_text(node)
+    for part in (UNKNOWN,) if parts is None else parts:
+        yield from (part,) if isinstance(part, str) else _texts(part, namespaces)
 
 
 def _link(node: Wikilink, namespaces: Mapping[str, int]) -> Iterator[str]:
@@ -66,6 +87,9 @@ def _link(node: Wikilink, namespaces: Mapping[str, int]) -> Iterator[str]:
 def _tag(node: Tag, namespaces: Mapping[str, int]) -> Iterator[str]:
     name = str(node.tag).strip().lower()
     if name in DROPPED:
+        return
+    if name in UNREAD:
+        yield UNKNOWN
         return
     if name in _APART:
         yield BREAK

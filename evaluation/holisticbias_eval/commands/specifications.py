@@ -36,7 +36,10 @@ def _print(specification: Specification, *, whole: bool) -> None:
         said = [f"stereotype: {titles.get(group.stereotype, '')}"] if group.stereotype else []
         said += ["held out"] if group.held_out else []
         terms = [slot.terms[i] for slot in specification.slots if i < len(slot.terms) and slot.terms[i]]
+        own = [one for one in specification.forms if one.group == group.name or one.of in terms]
+        words = [word for one in own for word in one.words]
         shown = _words(terms if whole else (), len(specification.slots))
+        shown += f"; also found: {', '.join(words)}" if whole and words else ""
         _line(f"{group.label}{_in_brackets(said)}: {shown}")
     for attributes in specification.attributes:
         shown = _words(attributes.terms if whole else (), len(attributes.terms))

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Leave sentences out of the training that differ from a test or validation sentence in the group alone.",
 )
+@click.option(
+    "--draw-from",
+    metavar="A,B",
+    help="Groups whose sentences the test and validation are drawn from. Default: all that have some.",
+)
 def command(
     examples: Path,
     specification: str,
@@ -45,13 +50,15 @@ def command(
     validation: int | None,
     seed: int,
     apart: bool,
+    draw_from: str | None,
 ) -> None:
     """Write train.parquet, validation.parquet, test.parquet and split.json.
 
     EXAMPLES is a table with dimension, group and text, and label if people have annotated it; only biased sentences
-    count. Validation and test draw equal numbers of sentences from each group, and have each sentence once for every
-    group: the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training. Sentences about
-    held-out groups are left out.
+    count. Validation and test draw equal numbers of sentences from each group that has some, and have each sentence
+    once for every group: the group's terms are swapped, and all else stays (Zhao et al. 2024). The rest is training,
+    which has all sentences that are about several groups or cannot be rewritten. Sentences about held-out groups are
+    left out.
     """
     from rich.console import Console
 
@@ -60,7 +67,9 @@ def command(
     from holisticbias_eval.progress import Display
 
     display = Display(Console(stderr=True))
-    _print(make_split(examples, specification, out, SplitSettings(test, validation, seed, apart), display), out)
+    groups = tuple(name.strip() for name in (draw_from or "").split(",") if name.strip())
+    settings = SplitSettings(test, validation, seed, apart, groups)
+    _print(make_split(examples, specification, out, settings, display), out)
 
 
 def _print(split: Split, out: Path) -> None:
@@ -73,6 +82,11 @@ def _print(split: Split, out: Path) -> None:
     for group, counts in split.groups.items():
         numbers = " ".join(f"{counts[part]:>10,}" for part in ("train", "validation", "test"))
         write(f"  {printable(group)[:28]:<28} {numbers}")
+    if split.without_sentences:
+        missing, drawn = (printable(", ".join(names)) for names in (split.without_sentences, split.drawn_from))
+        write(
+            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for every group"
+        )
     for reason, count in split.left_out.items():
         write(f"Left out: {count:,} examples: {reason}")
     for reason, count in split.kept_from_test.items():

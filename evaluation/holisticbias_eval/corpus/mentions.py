@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -12,17 +12,24 @@ from holisticbias.terms.specification_entries import Specification, is_stem
 
 _APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
 _START = r"(?<!\w)(?<!\w['’-])"  # noqa: RUF001
+_END = rf"(?!\w|-\w|{_APOSTROPHES}t\b)"
+_START_IN_COMPOUND, _END_IN_COMPOUND = r"(?<![^\W_])", r"(?:s|es)?(?![^\W_])"
 _BETWEEN = r"[\s-]+"
 T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
 class TargetTerm:
-    """A term of a group: the index of its slot, and the name of the group."""
+    """A word of a group, as the specification has it: a term, or a word form.
 
-    slot: int
+    ``written`` is the term that stands in its place in rewritten sentences: a term itself, and null for a form without
+    one. ``slot`` is the index of the first slot of ``written``, null without it.
+    """
+
+    slot: int | None
     group: str
     term: str
+    written: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +53,20 @@ class TermFinder(Generic[T]):
     """Finds terms as whole words, in any case, with a hyphen or blanks between their parts.
 
     The longest of overlapping terms is found, and of equal terms the first. A possessive ``'s`` may follow. A term that
-    ends in ``*`` matches every word that begins so.
+    ends in ``*`` matches every word that begins so. With ``in_compounds`` a term is also found as a part of a compound
+    with hyphens, and with a plural ending.
     """
 
-    def __init__(self, terms: Iterable[tuple[str, T]]) -> None:
+    def __init__(self, terms: Iterable[tuple[str, T]], *, in_compounds: bool = False) -> None:
         self._exact: dict[str, T] = {}
         self._stems: dict[str, T] = {}
         for term, of in terms:
             (self._stems if is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
         both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
         ordered = sorted(both, key=lambda one: (-len(one[0]), one))
-        body = "|".join(_pattern(*one) for one in ordered) or r"(?!)"
-        self._pattern = re.compile(f"{_START}(?:{body})", re.IGNORECASE)
+        body = "|".join(_pattern(*one, _END_IN_COMPOUND if in_compounds else _END) for one in ordered) or r"(?!)"
+        start = _START_IN_COMPOUND if in_compounds else _START
+        self._pattern = re.compile(f"{start}(?:{body})", re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
         """Yield the mentions in a text, in order; they do not overlap."""
@@ -65,21 +74,51 @@ class TermFinder(Generic[T]):
             yield Mention(match.start(), match.end(), self._named(_normal(match.group())))
 
     def _named(self, found: str) -> T:
-        if found in self._exact:
-            return self._exact[found]
+        for known in (found, found.removesuffix("s"), found.removesuffix("es")):
+            if known in self._exact:
+                return self._exact[known]
         stem = next(found[:n] for n in range(len(found), 0, -1) if found[:n] in self._stems)
         return self._stems[stem]
 
 
+def target_words(specification: Specification) -> Iterator[TargetTerm]:
+    """The terms of a specification's groups, then their word forms, in order; slots must have the descriptors' texts.
+
+    A term or form that names no slot or group of the specification is left out.
+    """
+    known: dict[str, TargetTerm] = {}
+    for i, slot in enumerate(specification.slots):
+        for group, term in zip(specification.groups, slot.terms, strict=True):
+            if term is not None:
+                found = TargetTerm(i, group.name, term, term)
+                known.setdefault(term, found)
+                yield found
+    for forms in specification.forms:
+        written = known.get(forms.of or "")
+        for word in forms.words:
+            if written is not None:
+                yield replace(written, term=word)
+            elif forms.group is not None:
+                yield TargetTerm(None, forms.group, word, None)
+
+
 @lru_cache(maxsize=32)
 def target_finder(specification: Specification) -> TermFinder[TargetTerm]:
-    """The finder of the groups' terms; a specification whose slots name descriptors must have their texts."""
-    return TermFinder(
-        (term, TargetTerm(i, group.name, term))
-        for i, slot in enumerate(specification.slots)
-        for group, term in zip(specification.groups, slot.terms, strict=True)
-        if term is not None
-    )
+    """The finder of the groups' terms and word forms."""
+    return TermFinder((one.term, one) for one in target_words(specification))
+
+
+@lru_cache(maxsize=32)
+def _name_finder(specification: Specification) -> TermFinder[TargetTerm]:
+    return TermFinder(((one.term, one) for one in target_words(specification)), in_compounds=True)
+
+
+def named_groups(text: str, specification: Specification) -> frozenset[str]:
+    """The groups that a text names, also in compounds ("anti-Muslim") and in plurals that are not in the specification.
+
+    Rewriting uses it to see what it has not replaced; as mentions, only words of ``target_finder`` count.
+    """
+    return frozenset(found.of.group for found in _name_finder(specification).find(text))
 
 
 @lru_cache(maxsize=32)
@@ -94,7 +133,6 @@ def _normal(term: str) -> str:
     return re.sub(r"[\s-]+", " ", re.sub(_APOSTROPHES, "'", term.strip())).casefold()
 
 
-def _pattern(term: str, stem: bool) -> str:
+def _pattern(term: str, stem: bool, end: str) -> str:
     parts = [re.escape(part).replace("'", _APOSTROPHES) for part in term.split(" ")]
-    end = r"\w*" if stem else rf"(?!\w|-\w|{_APOSTROPHES}t\b)"
-    return f"{_BETWEEN.join(parts)}{end}"
+    return _BETWEEN.join(parts) + (r"\w*" if stem else end)

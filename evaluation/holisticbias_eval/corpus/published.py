@@ -160,6 +160,8 @@ def _with_terms(row: Row, specification: Specification) -> Row:
     target = _preferred(targets, group)
     named = [found for found in attributes if found.term == row.get("attribute")] or attributes
     found: Row = {"dimension": specification.id}
+    if group is not None:
+        found["group"] = group
     if target is not None:
         found |= {"group": group or target.group, "target": target.term}
     if named:

@@ -59,6 +59,8 @@ def write_split(
         "held_out": [group.name for group in specification.groups if group.held_out],
         "left_out": split.left_out,
         "kept_from_test": split.kept_from_test,
+        "drawn_from": split.drawn_from,
+        "without_sentences": split.without_sentences,
         "repeated_forms": split.repeated_forms,
         "shared_forms": split.shared_forms,
     }

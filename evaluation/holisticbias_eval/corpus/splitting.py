@@ -28,12 +28,14 @@ class SplitSettings:
     """How many sentences of each group go to test and validation (null: 15% of the smallest group's), and the seed.
 
     ``apart`` leaves sentences out of the training that differ from a test or validation sentence in the group alone.
+    ``drawn_from`` names the groups whose sentences test and validation have; empty for all that have sentences.
     """
 
     test: int | None = None
     validation: int | None = None
     seed: int = 0
     apart: bool = False
+    drawn_from: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Split:
 
     ``groups`` has for each group of the specification the numbers of its rows in each part, ``originals`` the numbers
     of sentences of people in each part by their own group, ``left_out`` the examples that are in none by reason,
-    ``kept_from_test`` the training sentences that cannot be rewritten for every group by reason.
+    ``kept_from_test`` the training sentences that cannot be rewritten for every group by reason. ``drawn_from`` are the
+    groups whose sentences test and validation have, ``without_sentences`` groups for which none can be rewritten.
     """
 
     train: pa.Table
@@ -53,8 +56,20 @@ class Split:
     groups: Mapping[str, Mapping[str, int]]
     left_out: Mapping[str, int]
     kept_from_test: Mapping[str, int]
+    drawn_from: Sequence[str]
+    without_sentences: Sequence[str]
     repeated_forms: int
     shared_forms: int
+
+    @property
+    def missing_groups(self) -> str:
+        """Says from which groups test and validation are drawn, if not from all; empty otherwise."""
+        if not self.without_sentences:
+            return ""
+        drawn, missing = ", ".join(self.drawn_from), ", ".join(self.without_sentences)
+        return (
+            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for all groups"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +88,9 @@ class _Sentence:
 def split_examples(examples: pa.Table, specification: Specification, settings: SplitSettings) -> Split:
     """Split the biased examples of a specification; examples without any labels all count as biased.
 
-    Test and validation draw equal numbers of sentences from each group that is not held out, at random, and have each
-    sentence once for every group, held-out groups too, with the terms of its mentions swapped by slot. A sentence whose
+    Test and validation draw equal numbers of sentences from each group that is not held out and has sentences that can
+    be rewritten for every group, at random, and have each sentence once for every group, held-out groups too, with the
+    terms of its mentions swapped by slot; a sentence about several groups is in neither. A sentence whose
     form, the text without its group, is drawn already is drawn only if the group has no other. The rest is training, as
     it is; sentences that mention held-out groups are left out. The draw depends on the seed and the texts, and not on
     their order. Source: Zhao et al. 2024, section 2 and table 8. Raises ``CorpusError``.
@@ -84,7 +100,9 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
     if len(trained) < 2:
         raise CorpusError(f"{specification.id} has fewer than two groups that are not held out")
     sentences = [_rewritten(row, specification) for row in rows]
-    drawn, repeated_forms = _draw(sentences, trained, settings, specification.id)
+    waiting = _waiting(sentences, trained, settings.seed)
+    drawn_from = _drawn_from(waiting, settings, specification.id)
+    drawn, repeated_forms = _draw({group: waiting[group] for group in drawn_from}, settings, specification.id)
     used = {sentence.row["id"] for part in drawn for sentence in part}
     forms = {sentence.form for part in drawn for sentence in part}
     rest = [sentence for sentence in sentences if sentence.row["id"] not in used]
@@ -107,6 +125,8 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
         },
         left_out={reason: count for reason, count in left_out.items() if count},
         kept_from_test=dict(Counter(sentence.reason for sentence in rest if sentence.reason)),
+        drawn_from=drawn_from,
+        without_sentences=[group for group, found in waiting.items() if not found],
         repeated_forms=repeated_forms,
         shared_forms=0 if settings.apart else len(shared),
     )
@@ -116,25 +136,39 @@ def _rewritten(row: Row, specification: Specification) -> _Sentence:
     """The sentence with its versions, or the reason why it has none."""
     text = row["text"] or ""
     found = swap_for_all_groups(text, specification)
-    versions = {group: version for group, version in found.items() if version is not None}
-    if len(versions) == len(found):
+    refused = {group: version for group, version in found.items() if isinstance(version, str)}
+    versions = {group: version for group, version in found.items() if not isinstance(version, str)}
+    if not refused:
         return _Sentence(row, next(iter(versions.values())).text.casefold(), versions)
-    without = next(group for group in found if group not in versions)
-    mentions = any(True for _ in target_finder(specification).find(text))
-    return _Sentence(row, text.casefold(), None, f"no version for {without}" if mentions else "no term of a group")
+    group, reason = next(iter(refused.items()))
+    whole = len(set(refused.values())) == 1 and len(refused) == len(found)
+    return _Sentence(row, text.casefold(), None, reason if whole else f"no version for {group}: {reason}")
+
+
+def _waiting(sentences: Iterable[_Sentence], groups: Sequence[str], seed: int) -> Mapping[str, list[_Sentence]]:
+    """The sentences of each group that can be rewritten for every group, in random order."""
+    found: dict[str, list[_Sentence]] = {group: [] for group in groups}
+    for one in sentences:
+        if one.versions and one.row["group"] in found:
+            found[one.row["group"]].append(one)
+    return {group: sorted(own, key=lambda one: _order(seed, one.row["text"] or "")) for group, own in found.items()}
+
+
+def _drawn_from(waiting: Mapping[str, Sequence[_Sentence]], settings: SplitSettings, name: str) -> Sequence[str]:
+    """The groups to draw from; raises ``CorpusError`` for a named group that is unknown or held out."""
+    unknown = next((group for group in settings.drawn_from if group not in waiting), None)
+    if unknown is not None:
+        raise CorpusError(
+            f"{name}: test and validation cannot be drawn from {unknown[:80]!r}: name groups of {', '.join(waiting)}"
+        )
+    chosen = settings.drawn_from or [group for group, found in waiting.items() if found]
+    return [group for group in waiting if group in chosen]
 
 
 def _draw(
-    sentences: Iterable[_Sentence], groups: Sequence[str], settings: SplitSettings, name: str
+    waiting: Mapping[str, list[_Sentence]], settings: SplitSettings, name: str
 ) -> tuple[tuple[list[_Sentence], list[_Sentence]], int]:
     """The sentences of test and validation, and how many have the form of another: the groups take turns."""
-    waiting = {
-        group: sorted(
-            (one for one in sentences if one.versions and one.row["group"] == group),
-            key=lambda one: _order(settings.seed, one.row["text"] or ""),
-        )
-        for group in groups
-    }
     sizes = _sizes({group: len(found) for group, found in waiting.items()}, settings, name)
     parts: tuple[list[_Sentence], list[_Sentence]] = ([], [])
     forms: set[str] = set()
@@ -151,6 +185,8 @@ def _draw(
 
 def _sizes(found: Mapping[str, int], settings: SplitSettings, name: str) -> tuple[int, int]:
     """The numbers of a group's sentences in test and validation."""
+    if not found:
+        raise CorpusError(f"{name}: no example can be rewritten for every group, so there is nothing to test on")
     default = max(1, math.floor(SHARE * min(found.values())))
     test = default if settings.test is None else settings.test
     validation = default if settings.validation is None else settings.validation
@@ -158,7 +194,8 @@ def _sizes(found: Mapping[str, int], settings: SplitSettings, name: str) -> tupl
         counts = ", ".join(f"{group} {count:,}" for group, count in found.items())
         raise CorpusError(
             f"{name}: the test needs {test:,} and the validation {validation:,} sentences of each group that can be "
-            f"rewritten for every group; there are {counts}: give smaller numbers, or more examples"
+            f"rewritten for every group; there are {counts}: give smaller numbers, more examples, or other groups with "
+            "--draw-from"
         )
     return test, validation
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, target_finder
+from holisticbias_eval.corpus.counterparts import counterpart
+from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, named_groups, target_finder
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.stereotypes.agreement import Place, in_case, place, with_article
+from holisticbias_eval.stereotypes.agreement import in_case, with_article
 
-_CONTEXT = 300  # characters
-_POSSESSIVE = re.compile(r"['\u2019]s\b", re.IGNORECASE)
+Refusal = Literal[
+    "no term of a group",
+    "about several groups",
+    "no term that fits its place",
+    "unknown article",
+    "still names a group",
+]
+"""The reasons for which a sentence is not rewritten for a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +49,32 @@ class _Opposite:
     opposite: str | None
 
 
-def swap_targets(text: str, specification: Specification, group: str) -> Swapped | None:
-    """The text with each mention of a group replaced by the term of ``group`` in the same slot.
+def swap_targets(text: str, specification: Specification, group: str) -> Swapped | Refusal:
+    """The text with each mention of its group replaced by a term of ``group``, or the reason why it is not rewritten.
 
-    A mention of ``group`` itself stays as it is. "a" and "an" follow the new term. The first letter keeps its case, but
-    the capitals of a name stay, except in a text without capitals. Of several slots with the mentioned term, the first
-    counts that has a term for ``group``; adjectives come first before a noun, and nouns elsewhere.
+    A term of ``group`` itself stays; a word form becomes its term, also a form of ``group``. "a" and "an" follow the
+    new term. The first letter keeps its case, but the capitals of a name stay, except in a text without capitals.
+    ``counterpart`` chooses the term.
 
-    Null if the text mentions no group, if a mention has no term for ``group`` or only one of a slot whose terms do not
-    fit the same place (``mixed``), if an article before an abbreviation depends on how it is read, or if the new text
-    still mentions another group.
+    A text is not rewritten if it mentions no group or names several, if a mention has no term for ``group`` that fits
+    its place, if an article before an abbreviation depends on how it is read, or if the new text would still name
+    another group, also in a compound ("anti-Muslim").
     Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
-    known = _terms(specification)
+    known = [one.name for one in specification.groups]
     if group not in known:
         names = ", ".join(known)
         raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {names}")
-    finder = target_finder(specification)
-    return _swapped(text, list(finder.find(text)), finder, known[group])
+    mentions = list(target_finder(specification).find(text))
+    return _refusal(text, mentions, specification) or _swapped(text, mentions, specification, group)
 
 
-def swap_for_all_groups(text: str, specification: Specification) -> Mapping[str, Swapped | None]:
+def swap_for_all_groups(text: str, specification: Specification) -> Mapping[str, Swapped | Refusal]:
     """The text for each group of the specification by its name, as ``swap_targets`` gives it."""
-    finder = target_finder(specification)
-    mentions = list(finder.find(text))
-    return {group: _swapped(text, mentions, finder, terms) for group, terms in _terms(specification).items()}
+    mentions = list(target_finder(specification).find(text))
+    refusal = _refusal(text, mentions, specification)
+    groups = [group.name for group in specification.groups]
+    return {group: refusal or _swapped(text, mentions, specification, group) for group in groups}
 
 
 def swap_attributes(text: str, specification: Specification) -> str | None:
@@ -84,75 +92,32 @@ def swap_attributes(text: str, specification: Specification) -> str | None:
     return _changed(text, changes) if changes else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """The terms of a group by slot, the slots' forms, and for each term of any group the slots that have it."""
-
-    own: frozenset[str]
-    by_slot: Sequence[str | None]
-    forms: Sequence[str]
-    slots: Mapping[tuple[str, str], tuple[int, ...]]
-
-    def in_place_of(self, mention: Mention[TargetTerm], text: str) -> str | None:
-        """The group's term for a mention, null if no slot of the mentioned term has one for its place."""
-        found = mention.of
-        if found.term in self.own:
-            return found.term
-        slots = self.slots[found.group, found.term]
-        is_adjective = {self.forms[slot] == "adjective" for slot in slots}
-        if len(is_adjective) > 1:
-            where = _place(text, mention)
-            if where != "unclear":
-                slots = tuple(
-                    sorted(slots, key=lambda slot: (self.forms[slot] == "adjective") != (where == "determiner"))
-                )
-        fitting = (slot for slot in slots if self.forms[slot] != "mixed")
-        return next((term for slot in fitting if (term := self.by_slot[slot])), None)
-
-
-def _place(text: str, mention: Mention[TargetTerm]) -> Place:
-    """The place of a word that is an adjective or a noun: with a possessive ending it is a noun."""
-    before, after = text[max(0, mention.start - _CONTEXT) : mention.start], text[mention.stop :][:_CONTEXT]
-    return "alone" if _POSSESSIVE.match(after) else place(before, after)
-
-
-@lru_cache(maxsize=32)
-def _terms(specification: Specification) -> Mapping[str, _Terms]:
-    """The terms of each group by its name."""
-    names = [group.name for group in specification.groups]
-    slots: dict[tuple[str, str], tuple[int, ...]] = {}
-    for number, slot in enumerate(specification.slots):
-        for name, term in zip(names, slot.terms, strict=True):
-            if term is not None:
-                slots[name, term] = (*slots.get((name, term), ()), number)
-    forms = [slot.form for slot in specification.slots]
-    found = {}
-    for i, name in enumerate(names):
-        by_slot = [slot.terms[i] for slot in specification.slots]
-        found[name] = _Terms(frozenset(term for term in by_slot if term), by_slot, forms, slots)
-    return found
+def _refusal(text: str, mentions: Sequence[Mention[TargetTerm]], specification: Specification) -> Refusal | None:
+    """The reason for which a text is rewritten for no group, null if there is none."""
+    if not mentions:
+        return "no term of a group"
+    groups = {mention.of.group for mention in mentions}
+    return "about several groups" if len(groups | named_groups(text, specification)) > 1 else None
 
 
 def _swapped(
-    text: str, mentions: Sequence[Mention[TargetTerm]], finder: TermFinder[TargetTerm], terms: _Terms
-) -> Swapped | None:
-    targets = [terms.in_place_of(mention, text) for mention in mentions]
-    found = [target for target in targets if target is not None]
-    if not mentions or len(found) < len(mentions):
-        return None
-    changes = _changes(mentions, found, terms)
-    new = _changed(text, changes)
-    if new is None or (changes and any(mention.of.term not in terms.own for mention in finder.find(new))):
-        return None
-    return Swapped(new, found[0])
-
-
-def _changes(mentions: Iterable[Mention[TargetTerm]], terms: Iterable[str], group: _Terms) -> list[_Change]:
-    return [
+    text: str, mentions: Sequence[Mention[TargetTerm]], specification: Specification, group: str
+) -> Swapped | Refusal:
+    found = [counterpart(text, mention, specification, group) for mention in mentions]
+    terms = [term for term in found if term is not None]
+    if len(terms) < len(mentions):
+        return "no term that fits its place"
+    changes = [
         _Change(mention.start, mention.stop, mention.of.term, term)
         for mention, term in zip(mentions, terms, strict=True)
-        if mention.of.term not in group.own
+        if mention.of.term != term
     ]
+    new = _changed(text, changes)
+    if new is None:
+        return "unknown article"
+    if changes and not named_groups(new, specification) <= {group}:
+        return "still names a group"
+    return Swapped(new, terms[0])
 
 
 def _changed(text: str, changes: Iterable[_Change]) -> str | None:

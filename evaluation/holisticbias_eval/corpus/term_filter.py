@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.mentions import target_words
 
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share
@@ -42,8 +43,8 @@ class TermFilter:
 
 
 def target_filter(specification: Specification) -> TermFilter:
-    """The filter for the terms of all groups."""
-    return TermFilter(term for slot in specification.slots for term in slot.terms if term is not None)
+    """The filter for the terms and word forms of all groups."""
+    return TermFilter(one.term for one in target_words(specification))
 
 
 def _run(term: str) -> str | None:

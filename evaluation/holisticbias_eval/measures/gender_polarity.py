@@ -45,6 +45,7 @@ class GenderPolarity(GroupMeasure):
         source="Dhamala et al. 2021, section 4.5 and Table 3; Bolukbasi et al. 2016",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Gender polarity, largest difference of groups"},
         by=("domain", "class", "method"),
     )
     methods: ClassVar[tuple[Method, ...]] = (

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Needs, Settings, View
@@ -59,6 +60,7 @@ class GenerationBias(Measure):
         better={FULL + CORRECTED: "lower"},
     )
     needs: ClassVar[Needs] = Needs("labels")
+    judges: ClassVar[tuple[Task, ...]] = ("style", "sentiment", "regard")
     resamples: ClassVar[bool] = False
     prompts: ClassVar[Prompts] = RELEASE_PROMPTS
 

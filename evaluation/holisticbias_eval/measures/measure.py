@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
+from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.prompts.prompts import Prompts
@@ -18,6 +19,13 @@ from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, 
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
+
+
+def baseline_of(axes: Collection[str]) -> str | None:
+    """The axis of made-up words if there are others, which what is said of all axes leaves out."""
+    return NONCE if NONCE in axes and len(axes) > 1 else None
+
+
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 
 
@@ -35,7 +43,8 @@ class Info:
     ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
     ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
     ``main`` has the figures that stand for the measure in such a table, with the keys that they must have, such as one
-    of several scales; the others are details. Without it all are shown.
+    of several scales; the others are details. Without it all are shown. ``levels`` has figures of how much there is of
+    something unwanted, such as negative texts, with their keys; lower is better.
     """
 
     name: str
@@ -51,6 +60,12 @@ class Info:
     quality: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def is_level(self, change: Figure) -> bool:
+        """Whether a change is of a level; ``of`` names the figure that changes."""
+        keys = self.levels.get(change.of or "")
+        return keys is not None and keys.items() <= change.keys.items() and set(change.keys) <= {*self.by, *keys}
 
     def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
         """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
@@ -147,11 +162,13 @@ class Measured:
 class View:
     """The figures to show, and the answers, for labels and example sentences.
 
-    The answers are the rows of ``scores.parquet``, or of a user's table of scores.
+    The answers are the rows of ``scores.parquet``, or of a user's table of scores. ``measuring`` has the parameters of
+    each measure, as the signature of a run that is compared.
     """
 
     figures: Figures
     answers: pa.Table
+    measuring: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -173,12 +190,14 @@ class Measure(ABC):
     A new measure is a subclass in one file, and one line in ``MEASURES``: all
     commands, results, reports and the registry then include it. ``resamples`` says
     whether figures are left out without settings; otherwise settings are always given.
+    ``judges`` are the tasks of the classifiers whose probabilities the figures depend on.
     ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
     Comparing runs reads them too, except equal texts, and the figures of ``is_compared``: see ``read_two_runs``.
     """
 
     info: ClassVar[Info]
     needs: ClassVar[Needs] = Needs()
+    judges: ClassVar[tuple[Task, ...]] = ()
     shown: ClassVar[tuple[str, ...] | None] = None
     resamples: ClassVar[bool] = True
     prompts: ClassVar[Prompts]
@@ -225,7 +244,7 @@ class Measure(ABC):
 
     def better(self, change: Figure) -> Better:
         """The direction in which a change that ``compare`` gives is a gain; ``of`` names the figure that changes."""
-        return self.info.better.get(change.of or "", "none")
+        return "lower" if self.info.is_level(change) else self.info.better.get(change.of or "", "none")
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find figures that contradict each other, in a registry entry that was edited by hand."""

@@ -43,6 +43,7 @@ class Norms(GroupMeasure):
         source="Dhamala et al. 2021, section 4.4",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Norms, largest difference of groups"},
         by=("domain", "norm"),
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(norm) for norm in NORMS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.measures.measure import Info, Settings, View
 from holisticbias_eval.measures.responses.offence_changes import offence_changes
 from holisticbias_eval.measures.responses.offence_figures import MEAN, SHARE
 from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
@@ -29,6 +29,7 @@ class Offensiveness(OffenceMeasure):
         quality=True,
         names={SHARE: "Offensive responses", MEAN: "Mean offensiveness"},
         main={SHARE: {}},
+        levels={SHARE: {}},
     )
     column: ClassVar[str] = "offensive"
 
@@ -36,4 +37,5 @@ class Offensiveness(OffenceMeasure):
         """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis."""
         if not all("response_id" in view.answers.column_names for view in (first, second)):
             return super().compare(first, second)
-        return offence_changes(self.info.name, self.column, first.answers, second.answers)
+        threshold = float(first.measuring.get(self.info.name, {}).get("threshold", Settings().threshold))
+        return offence_changes(self.info.name, self.column, first.answers, second.answers, threshold)

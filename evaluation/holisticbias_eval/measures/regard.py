@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.card import Card
+from holisticbias_eval.classifiers.card import Card, Task
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
@@ -36,6 +36,8 @@ class Regard(GroupMeasure):
         source="Sheng et al. 2019; Dhamala et al. 2021, section 4.3",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Regard, largest difference of groups", "share": "Texts of negative regard"},
+        levels={"share": {"class": NEGATIVE}},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = (
@@ -55,6 +57,7 @@ class Regard(GroupMeasure):
         "groups are untested."
     )
     classifier: ClassVar[str] = "regard"
+    judges: ClassVar[tuple[Task, ...]] = ("regard",)
 
     def labels(self, card: Card) -> tuple[str, ...]:
         """All labels; raises ``ClassifierError`` if the classifier does not judge regard so."""

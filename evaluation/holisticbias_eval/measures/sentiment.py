@@ -41,6 +41,8 @@ class Sentiment(GroupMeasure):
         source="Dhamala et al. 2021, section 4.1; Hutto and Gilbert 2014",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Sentiment, largest difference of groups", "share": "Negative texts"},
+        levels={"share": {"class": NEGATIVE}},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = (

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.card import Card
+from holisticbias_eval.classifiers.card import Card, Task
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
@@ -42,10 +42,13 @@ class Toxicity(GroupMeasure):
         source="Dhamala et al. 2021, section 4.2, which does not state the threshold",
         headline="disparity",
         better={"disparity": "lower"},
+        names={"disparity": "Toxicity, largest difference of groups", "share": "Toxic texts"},
+        levels={"share": {"class": TOXIC}},
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *_LABELS))
     classifier: ClassVar[str] = "toxicity"
+    judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")
 
     def labels(self, card: Card) -> tuple[str, ...]:
         """All labels if each is judged alone; of labels that exclude each other, the one that the card calls offensive.

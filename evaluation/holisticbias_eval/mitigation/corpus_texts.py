@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -12,6 +14,13 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import Task
 
 _COUNTS = b"counts"
+
+
+@dataclass(frozen=True, slots=True)
+class NotRewritten:
+    """The reason for which a sentence has no form."""
+
+    reason: str
 
 
 def corpus_sentences(examples: pa.Table, task: Task) -> list[str]:
@@ -48,24 +57,27 @@ def counts_of(table: pa.Table) -> Mapping[str, int]:
 
 
 def with_rewritten(
-    examples: pa.Table, task: Task, rewritten: Callable[[str], Iterable[str | None]], needed: str
+    examples: pa.Table, task: Task, rewritten: Callable[[str], Iterable[str | NotRewritten]], needed: str
 ) -> pa.Table:
-    """Each sentence of the corpus, followed by its rewritten forms; null forms are counted in ``not_rewritten``.
+    """Each sentence of the corpus, followed by its rewritten forms.
 
-    Raises ``MitigationError``, saying what is ``needed``, if no sentence can be rewritten.
+    Forms that cannot be written are counted in ``not_rewritten``, and by reason in ``not_rewritten: REASON``. Raises
+    ``MitigationError``, saying what is ``needed``, if no sentence can be rewritten.
     """
     sentences = corpus_sentences(examples, task)
     texts: list[str] = []
-    impossible = 0
+    missing: Counter[str] = Counter()
     for sentence in sentences:
         forms = list(rewritten(sentence))
-        impossible += forms.count(None)
-        texts += [sentence, *(form for form in forms if form is not None)]
+        missing.update(form.reason for form in forms if isinstance(form, NotRewritten))
+        texts += [sentence, *(form for form in forms if isinstance(form, str))]
     added = len(texts) - len(sentences)
     if not added:
         raise MitigationError(f"no sentence of the corpus can be rewritten for {task.specification.id}: {needed}")
     left_out = len(examples) - len(sentences)
-    return training_table(texts, corpus=len(sentences), left_out=left_out, added=added, not_rewritten=impossible)
+    reasons = {f"not_rewritten: {reason}": count for reason, count in missing.most_common()}
+    total = {"corpus": len(sentences), "left_out": left_out, "added": added, "not_rewritten": missing.total()}
+    return training_table(texts, **total, **reasons)
 
 
 def _texts(examples: pa.Table) -> list[str]:

@@ -30,9 +30,13 @@ class Grid(BaseModel):
     batch: tuple[Count, ...] = ()
     accumulation: tuple[Count, ...] = ()
     learning_rate: tuple[Annotated[float, Field(gt=0)], ...] = ()
+    warmup: tuple[Annotated[int, Field(ge=0)], ...] = ()
     optimizer: tuple[Literal["adamw", "sgd"], ...] = ()
     weight: tuple[Weight, ...] = ()
     lm_weight: tuple[Weight, ...] = ()
+    patience: tuple[Annotated[int, Field(ge=0)], ...] = Field((), description="0 makes all steps")
+    criterion: tuple[Literal["perplexity", "loss"], ...] = ()
+    evaluations: tuple[Count, ...] = ()
     seed: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = ()
     source: str = Field(min_length=1, description="who uses these values, or how they were found")
     note: str | None = None
@@ -40,7 +44,10 @@ class Grid(BaseModel):
     @property
     def values(self) -> Mapping[str, Sequence[Any]]:
         """The settings that have values, with these."""
-        return {name: tuple(values) for name, values in self if name not in _ABOUT and values}
+        found = {name: tuple(values) for name, values in self if name not in _ABOUT and values}
+        if "patience" in found:
+            found["patience"] = tuple(patience or None for patience in found["patience"])
+        return found
 
 
 FILES = NamedFiles("grid", "grids", Grid, MitigationError)

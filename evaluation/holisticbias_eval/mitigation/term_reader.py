@@ -31,11 +31,11 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The texts with each group's term in the place of one mention, and which of them is in the batch."""
+    """The texts with each group's term in the place of one mention, and the place that the mention has in its text."""
 
     row: int
     offered: Sequence[Alternative]
-    own: int
+    written: Alternative
 
 
 class TermReader:
@@ -54,11 +54,13 @@ class TermReader:
     def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
         """The index tensors that ``term_log_probabilities`` needs; see ``TermReadings.tensors``."""
         choices = [choice for row, text in enumerate(batch.texts) for choice in self._choices(row, text)]
-        encoded = iter(encode(self._tokenizer, [offer.text for choice in choices for offer in choice.offered]))
+        texts = [one.text for choice in choices for one in (choice.written, *choice.offered)]
+        encoded = iter(encode(self._tokenizer, texts))
         rows = [_row(i, *each) for i, each in enumerate(zip(batch.input_ids, batch.attention_mask, strict=True))]
         readings = TermReadings()
         for choice in choices:
-            reason = self._read(choice, [next(encoded) for _ in choice.offered], rows[choice.row], readings)
+            written, offered = next(encoded), [next(encoded) for _ in choice.offered]
+            reason = self._read(choice, written, offered, rows[choice.row], readings)
             if reason:
                 self.skipped[reason] += 1
             else:
@@ -73,26 +75,30 @@ class TermReader:
                 continue
             offered = alternatives(text, mention, self._task.specification, groups)
             if len(offered) < 2:
-                self.skipped["no other group has a term"] += 1
+                self.skipped["no other group has a term that fits its place"] += 1
                 continue
-            yield _Choice(row, offered, [offer.group for offer in offered].index(mention.of.group))
+            yield _Choice(row, offered, Alternative(mention.of.group, text, mention.start, mention.stop))
 
-    def _read(self, choice: _Choice, encoded: list[TextTokens], row: _Row, readings: TermReadings) -> str | None:
+    def _read(
+        self, choice: _Choice, written: TextTokens, offered: list[TextTokens], row: _Row, readings: TermReadings
+    ) -> str | None:
         """Add the tokens of a mention's alternatives, or return the reason for which it cannot be compared."""
-        aligned = align(encoded, [(offer.start, offer.stop) for offer in choice.offered])
-        lead = _lead(row.ids, encoded[choice.own].ids, self._special)
+        places = [(one.start, one.stop) for one in (choice.written, *choice.offered)]
+        aligned = align([written, *offered], places)
+        own, terms = aligned.terms[0], aligned.terms[1:]
+        lead = _lead(row.ids, written.ids, self._special)
         if lead is None:
             return "its text has other tokens in the batch"
         first = lead + aligned.head
         if first == 0:
             return "no token before the term"
-        if first + len(aligned.terms[choice.own]) > len(row.ids):
+        if first + len(own) > len(row.ids):
             return CUT
-        if first + max(map(len, aligned.terms)) - 1 > self._tokenizer.model_max_length:
+        if first + max(map(len, terms)) - 1 > self._tokenizer.model_max_length:
             return "another term is too long for the model's window"
-        if any(self._tokenizer.unk_token_id in term for term in aligned.terms):
+        if any(self._tokenizer.unk_token_id in term for term in terms):
             return "a term is unknown to the tokenizer"
-        readings.add(row.index, row.ids, row.positions, first, aligned.terms, choice.own)
+        readings.add(row.index, row.ids, row.positions, first, terms, terms.index(own) if own in terms else None)
         return None
 
 

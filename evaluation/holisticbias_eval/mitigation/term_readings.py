@@ -46,12 +46,12 @@ class TermReadings:
         positions: Sequence[int],
         first: int,
         terms: Sequence[Sequence[int]],
-        own: int,
+        own: int | None,
     ) -> None:
         """Add a mention: its ``terms`` stand after the ``first`` tokens of a row, whose own term is at index ``own``.
 
-        The first token of each term, and every token of the row's own, is read from the batch. For the other tokens
-        the model must read the row's first tokens and the term.
+        ``own`` is null if the row has another word there. The first token of each term, and every token of the row's
+        own, is read from the batch. For the other tokens the model must read the row's first tokens and the term.
         """
         mention = len(self._terms)
         self._terms.append(len(terms))

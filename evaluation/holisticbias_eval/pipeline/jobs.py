@@ -12,6 +12,7 @@ import pyarrow as pa
 from holisticbias import build_release, open_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
@@ -25,7 +26,6 @@ from holisticbias_eval.results.signature import ReleaseSignature, Signature
 
 SETTINGS = Settings()
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
 
 
 class Job(ABC):
@@ -82,7 +82,7 @@ def find_release(name: str | None) -> Release:
     """
     if name is None:
         return build_release(load_catalog())
-    if _VERSION.fullmatch(name) and not Path(name).exists():
+    if is_version(name) and not Path(name).exists():
         return build_release(load_catalog(), name)
     return open_release(name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,7 +95,9 @@ def mitigate_with_corpus(
     for method, chosen in zip(methods, searches, strict=True):
         lesson = corpus_lesson(method, corpus, corpus.specification, groups, loaded.tokenizer)
         lesson = replace(lesson, first_token=options.first_token, given={**lesson.given, **opening.settings})
-        display.notice(f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on")
+        display.notice(
+            f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on{_not_rewritten(lesson.counts)}"
+        )
         record = train_lesson(lesson, loaded, chosen, place.of(method), display, overwrite=overwrite)
         models.append(MitigatedModel(place.of(method), record))
     if measuring is not None:
@@ -105,6 +107,13 @@ def mitigate_with_corpus(
                 measuring = with_neutral_text(measuring, neutral_lines(), place.shared / "neutral.txt")
             measure_models(base, models, test_set, measuring, place, display, overwrite=overwrite)
     return models
+
+
+def _not_rewritten(counts: Mapping[str, int]) -> str:
+    """The forms of sentences that could not be written, by reason, for the end of a line."""
+    reasons = {name.partition(": ")[2]: count for name, count in counts.items() if name.startswith("not_rewritten: ")}
+    listed = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+    return f"; forms not written: {listed}" if listed else ""
 
 
 def measure_models(

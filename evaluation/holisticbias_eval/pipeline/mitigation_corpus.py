@@ -148,6 +148,11 @@ def split_corpus(
     made = split_examples(examples, specification, settings)
     sizes = (len(made.train), len(made.validation), len(made.test))
     notice(f"{name} is split into {sizes[0]:,} training, {sizes[1]:,} validation and {sizes[2]:,} test sentences")
+    if made.without_sentences:
+        drawn, missing = ", ".join(made.drawn_from), ", ".join(made.without_sentences)
+        notice(
+            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for every group"
+        )
     return SplitCorpus(name, made.train, made.validation, specification, settings, split=made)
 
 

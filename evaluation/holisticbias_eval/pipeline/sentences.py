@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,7 +42,7 @@ from holisticbias_eval.stereotypes.requests_log import (
 )
 from holisticbias_eval.stereotypes.shots import FILES as SHOTS
 from holisticbias_eval.stereotypes.shots import NEAREST, Shots, read_vectors
-from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems
+from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
 
 _DECODINGS: Mapping[Form, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
@@ -236,8 +235,7 @@ def _record(
         generator=generator,
         model=None,
         specifications=tuple(
-            SpecificationRecord(id=s.id, title=s.text, sha256=hashlib.sha256(s.model_dump_json().encode()).hexdigest())
-            for s in specifications
+            SpecificationRecord(id=s.id, title=s.text, sha256=specification_digest(s)) for s in specifications
         ),
         settings={**rules, **settings, "syllables": syllable_counter()},
         classifiers={found.classifier.card.id: dict(found.settings) for found in judging.classifiers},

@@ -8,6 +8,7 @@ from dataclasses import replace
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.report.gain_findings import BEFORE_AFTER
 from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import Further
 from holisticbias_eval.report.gains import SIDES, gains_chapter
@@ -41,7 +42,7 @@ def sets_report(
             opened.extend((found.name, name, MEASURES[name].compared_sections(changes, view)) for name in names)
 
     compared = compare_sets(sets, aims, step, use)
-    sides = ("Before", "After") if compared.before == BEFORE else SIDES
+    sides = BEFORE_AFTER if compared.before == BEFORE else SIDES
     models = {model.name: model.gains for model in compared.models}
     own = {model.name: model.aims for model in compared.models}
     gains = gains_chapter(models, labels, own, sides, tuple(_validation(sets)))
@@ -117,11 +118,12 @@ def _notes(compared: ComparedSets) -> Iterator[str]:
 
 
 def _model_differences(model: ComparedModel) -> Iterator[str]:
-    """Name the runs of a model that are not compared, and the settings that differ."""
+    """Name the runs and measures of a model that are not compared, and the settings that differ."""
     if model.unmatched:
         yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
     yield from (f"Not compared: {reason}." for reason in model.failed)
     for run in model.runs:
+        yield from (f"{line}." for line in run.compared.left_out)
         settings = [*run.compared.settings_that_differ]
         differs = ["release" if "release" in run.compared.differs else "", *settings]
         named = ", ".join(name.replace("_", " ") for name in differs if name)

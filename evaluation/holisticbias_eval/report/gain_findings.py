@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
@@ -15,20 +16,28 @@ Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
 Naming = Callable[[Gain], str]
 _TESTED: tuple[Outcome, ...] = ("gain", "cost", "change", "no change shown")
+BEFORE_AFTER = ("Before", "After")
+"""The headings of the values of one model before and after a mitigation; of two models they are their letters."""
 _MOST = 5
 _LARGE = 3
 """Models whose findings are shown large; those of more would fill the screen."""
 
 
-def findings(models: Models, aims: Mapping[str, Sequence[Aim]], aimed: str, name: Naming) -> Iterator[Paragraph]:
-    """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named."""
+def findings(
+    models: Models, aims: Mapping[str, Sequence[Aim]], aimed: str, name: Naming, sides: tuple[str, str]
+) -> Iterator[Paragraph]:
+    """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named.
+
+    ``sides`` are the headings of both values: of several models, the second is that of each model.
+    """
     if aimed:
         yield Paragraph(f"Aimed at: {aimed}.")
     yield from _missed(models, aims)
-    for model, gains in models.items():
+    for model, gains in ((model, own) for model, own in models.items() if own):
         before = f"{model}: " if len(models) > 1 else ""
         role: Role = "finding" if len(models) <= _LARGE else "text"
-        yield Paragraph(f"{before}{' '.join(_of_model(gains, name))}", role)
+        own = _Sentences(name, sides if len(models) == 1 or sides == BEFORE_AFTER else (sides[0], model))
+        yield Paragraph(f"{before}{' '.join(own.of_model(gains))}", role)
     yield Paragraph(" ".join(_notes(models)), "note")
 
 
@@ -40,32 +49,45 @@ def _missed(models: Models, aims: Mapping[str, Sequence[Aim]]) -> Iterator[Parag
                 yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
 
 
-def _of_model(gains: Sequence[Gain], name: Naming) -> Iterator[str]:
-    aimed = next((g for g in gains if g.kind == "aimed at" and g.main), None)
-    if aimed is not None:
-        yield _aimed(aimed, name)
-    rest = [g for g in gains if g.main and g is not aimed]
-    costs = [g for g in rest if g.outcome == "cost"]
-    listed = "; ".join(f"{name(g)} {_both(g)}" for g in costs[:_MOST])
-    more = f"; {len(costs) - _MOST:,} more" if len(costs) > _MOST else ""
-    if costs:
-        yield f"Costs: {listed}{more}."
-    elif rest:
-        yield "No cost shown."
-    hidden = [name(g) for g in gains if g.outcome == "cost" and not g.main]
-    if hidden:
-        more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
-        yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
-    if rest:
-        yield f"{'Other f' if aimed else 'F'}igures: {counted(rest)}."
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """Sentences on the gains and costs of a model, with the names of figures and the headings of both values."""
 
+    name: Naming
+    sides: tuple[str, str]
 
-def _aimed(gain: Gain, name: Naming) -> str:
-    interval = ""
-    if gain.interval is not None:
-        interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
-    outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
-    return f"{name(gain)} {_both(gain)}: {outcome}{interval}{_points(gain)}."
+    def of_model(self, gains: Sequence[Gain]) -> Iterator[str]:
+        """The aim, then the costs, then the numbers of gains, costs and others."""
+        aimed = next((g for g in gains if g.kind == "aimed at" and g.main), None)
+        if aimed is not None:
+            yield self._aimed(aimed)
+        rest = [g for g in gains if g.main and g is not aimed]
+        costs = sorted((g for g in rest if g.outcome == "cost"), key=lambda g: not g.level)
+        listed = "; ".join(f"{self.name(g)} {self._both(g)}" for g in costs[:_MOST])
+        more = f"; {len(costs) - _MOST:,} more" if len(costs) > _MOST else ""
+        if costs:
+            yield f"Costs: {listed}{more}."
+        elif rest:
+            yield "No cost shown."
+        hidden = [self.name(g) for g in gains if g.outcome == "cost" and not g.main]
+        if hidden:
+            more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
+            yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
+        if rest:
+            yield f"{'Other f' if aimed else 'F'}igures: {counted(rest)}."
+
+    def _aimed(self, gain: Gain) -> str:
+        interval = ""
+        if gain.interval is not None:
+            interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
+        outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
+        return f"{self.name(gain)} {self._both(gain)}: {outcome}{interval}{_points(gain)}."
+
+    def _both(self, gain: Gain) -> str:
+        first, second = (_alone(gain, value) for value in (gain.before, gain.after))
+        if self.sides == BEFORE_AFTER:
+            return f"{first} before, {second} after"
+        return f"{first} in {self.sides[0]}, {second} in {self.sides[1]}"
 
 
 def _points(gain: Gain) -> str:
@@ -73,11 +95,6 @@ def _points(gain: Gain) -> str:
     points = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
     said = [f"{_alone(gain, value)} ({how})" for how, value in points.items() if value is not None]
     return f"; 95% point if the groups do not differ: {', '.join(said)}" if said else ""
-
-
-def _both(gain: Gain) -> str:
-    before, after = (_alone(gain, value) for value in (gain.before, gain.after))
-    return f"{before} before, {after} after"
 
 
 def _alone(gain: Gain, value: float | None) -> str:

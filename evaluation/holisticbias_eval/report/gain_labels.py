@@ -43,7 +43,7 @@ class Labels:
         """The figure in words, and what it is of."""
         info = MEASURES[gain.measure].info
         alone = info.title if gain.figure == info.headline else f"{info.title}: {title(gain.figure)}"
-        usual = usual_keys(info)
+        usual = {**usual_keys(info), **(info.levels.get(gain.figure, {}) if gain.level else {})}
         keys = sorted(gain.keys.items(), key=lambda item: item[0] in _SPECIFICATIONS)
         of = [self._value(key, value) for key, value in keys if key != "figure" and value and usual.get(key) != value]
         return ", ".join([info.names.get(gain.figure, alone), *filter(None, of)])

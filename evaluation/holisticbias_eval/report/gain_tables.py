@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.report.gain_findings import BEFORE_AFTER
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
 from holisticbias_eval.sections import (
     Block,
@@ -139,20 +140,41 @@ def outcomes_table(rows: Sequence[Named]) -> Table:
     return Table("gains-outcomes", "How each change reads", columns, cells)
 
 
-def chart_section(rows: Sequence[Named], caption: str) -> Iterator[Section]:
-    """Relative changes with their intervals; the scale leaves out changes beyond its ends."""
+def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
+    """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
+    if not rows:
+        return
+    models = list(dict.fromkeys(row.model for row in rows))
+    found = {(row.model, row.figure): row.gain for row in rows}
+    unit = rows[0].gain.unit
+    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
+    columns = (Column("figure", "Figure"), Column("first", first, unit), *names)
+    cells: list[tuple[Cell, ...]] = []
+    for figure in dict.fromkeys(row.figure for row in rows):
+        own = [found.get((model, figure)) for model in models]
+        cells.append((figure, next(g.before for g in own if g), *(g.after if g else None for g in own)))
+    yield Table("gains-levels", "How much there is, whatever the groups", columns, tuple(cells))
+
+
+def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
+    """Relative changes with their intervals; the scale leaves out changes beyond its ends, and scores around one half.
+
+    ``first`` is the heading of the values that the changes are shares of.
+    """
     drawn = [row for row in rows if _fits(row.gain)]
     if not drawn:
         return
-    scale = "change in % of the value before  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
+    value = "the value before" if first == BEFORE_AFTER[0] else f"the value in {first}"
+    caption = f"Change as a share of {value}"
+    scale = f"change in % of {value}  ·  line: 95% interval, down to -100%  ·  filled: more than chance"
     blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, tuple(_estimates(drawn)), scale)]
     left = [row for row in rows if not _fits(row.gain)]
     if left:
         names = ", ".join(dict.fromkeys(row.figure for row in left))
         blocks.append(
             Paragraph(
-                f"Not drawn, because the value before is 0 or missing, or the change or its interval goes beyond "
-                f"{100 * _LARGEST:.0f}%: {names}.",
+                f"Not drawn, because {value} is 0 or missing, the change or its interval goes beyond "
+                f"{100 * _LARGEST:.0f}%, or one half is the neutral value: {names}.",
                 "note",
             )
         )

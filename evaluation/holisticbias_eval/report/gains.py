@@ -15,6 +15,7 @@ from holisticbias_eval.report.gain_tables import (
     by_kind,
     changes_table,
     chart_section,
+    levels_table,
     models_table,
     outcomes_table,
     slug_of,
@@ -57,15 +58,17 @@ def gains_chapter(
     named = list(_named(models, labels))
     main = _in_order([row for row in named if row.gain.main])
     names = {id(row.gain): row.figure for row in named}
-    said = findings(models, aims or {}, labels.aim, lambda gain: names[id(gain)])
+    said = findings(models, aims or {}, labels.aim, lambda gain: names[id(gain)], sides)
     tables: tuple[Table, ...] = ()
     if len(models) == 1:
         tables = tuple(changes_table(slug_of(kind), WORDS[kind], own, sides, full=False) for kind, own in by_kind(main))
     elif main:
-        tables = (models_table(aim_first(main), further, sides[0]), outcomes_table(aim_first(main)))
+        levels = [row for row in main if row.gain.level]
+        apart = models_table(aim_first([row for row in main if not row.gain.level]), further, sides[0])
+        tables = (apart, *levels_table(levels, sides[0]), outcomes_table(aim_first(main)))
     first = Section("gains", GAINS.title, (*said, *tables))
     details = tuple(_details(named, main, sides, several=len(models) > 1))
-    return Chapter(GAINS, (first, *chart_section(main, "Change as a share of the value before"), *details))
+    return Chapter(GAINS, (first, *chart_section(main, sides[0]), *details))
 
 
 def _details(

@@ -70,7 +70,8 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
 
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:
-    """The notes of both runs, each once."""
+    """The measures that are left out, and the notes of both runs, each once."""
+    yield from (f"{line}." for line in compared.left_out)
     notes: dict[str, list[str]] = {}
     for run, signature in (("A", compared.first), ("B", compared.second)):
         for note in signature_notes(signature):

@@ -58,8 +58,8 @@ def compare_sets(
 ) -> ComparedSets:
     """Compare the first set with every other; ``use`` takes each comparison while both runs are in memory.
 
-    ``step`` takes the name of each run before it is read. Without ``aims`` those of the models are taken. Raises
-    ``RunError`` if two sets have no run to compare.
+    ``step`` takes the name of each run before it is read. Without ``aims`` those of the models are taken. A model of
+    which nothing can be compared stays, with the reasons. Raises ``RunError`` if there is no other.
     """
     first, *others = sets
     chosen = aims_of(sets, aims)
@@ -67,7 +67,14 @@ def compare_sets(
         _compare(first, other, chosen, step, use).model_copy(update={"aims": tuple(aims or other.aims)})
         for other in others
     )
+    if not any(model.runs for model in models):
+        names = dict.fromkeys(name for model in models for name in (*model.unmatched, *model.failed))
+        raise RunError(f"{first.name} has no run to compare with one of {_named(models)}: {'; '.join(names)}")
     return ComparedSets(before=first.name, aims=chosen, models=models)
+
+
+def _named(models: Sequence[ComparedModel]) -> str:
+    return ", ".join(model.name for model in models)
 
 
 def aims_of(sets: Sequence[RunSet], aims: Sequence[Aim]) -> tuple[Aim, ...]:
@@ -88,16 +95,11 @@ def _compare(
         try:
             compared = compare_runs(before, second)
         except SelectionError as error:
-            if len(matched) == 1:
-                raise
-            failed.append(f"{pair.name}: {error}")
+            failed.append(f"{pair.name}: {error}" if pair.name else str(error))
             continue
         use(Opened(pair.name, compared, second))
         runs.append(NamedComparison(name=pair.name, compared=compared))
         gains += find_gains(Figures(compared.figures), aims, pair.name, Figures(second.result.figures))
-    if not runs:
-        names = "; ".join([*unmatched, *failed])
-        raise RunError(f"{first.name} and {other.name} have no runs to compare: {names}")
     return ComparedModel(
         name=other.name, gains=sort_gains(gains), runs=tuple(runs), unmatched=unmatched, failed=tuple(failed)
     )

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Better
+from holisticbias_eval.measures.measure import NONCE, Better
 
-Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined"]
+Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
 Kind = Literal["aimed at", "transfer", "quality", "other"]
 KINDS: tuple[Kind, ...] = ("aimed at", "transfer", "quality", "other")
 WITH_HELD_OUT = " with held-out groups"
@@ -48,11 +48,12 @@ class Gain(Part):
     """The change of one figure: both values, the change, and what it is.
 
     ``outcome`` is a gain or a cost if the change is more than chance (p < 0.05; without a p-value, an interval without
-    0) and the figure has a direction, a change if it has none. ``whole`` says that the figure is over everything that
-    the measure covers, not of one axis, domain or specification. ``main`` says that it stands for its measure; the
-    others are the same on another scale, or details. ``chance`` is the value that the figure after does not exceed for
-    95% of permuted groups, and ``distribution`` the 95% point of its distribution if groups are equal, if the measure
-    has them.
+    0) and the figure has a direction, a change if it has none. That of made-up words is the baseline, whatever it is.
+    ``whole`` says that the figure is over everything that the measure covers, not of one axis, domain or specification.
+    ``main`` says that it stands for its measure; the others are the same on another scale, or details. ``level`` says
+    that it is how much there is of something unwanted, not how much groups differ. ``chance`` is the value that the
+    figure after does not exceed for 95% of permuted groups, and ``distribution`` the 95% point of its distribution if
+    groups are equal, if the measure has them.
     """
 
     measure: str
@@ -70,14 +71,16 @@ class Gain(Part):
     kind: Kind
     whole: bool
     main: bool = True
+    level: bool = False
     chance: float | None = None
     distribution: float | None = None
     run: str = ""
 
     @property
     def relative(self) -> float | None:
-        """The change as a share of the value before; None if that is 0 or not defined."""
-        return None if self.change is None or not self.before else self.change / abs(self.before)
+        """The change as a share of the value before; None if that is 0 or not defined, or one half is neutral."""
+        no_base = not self.before or self.better == "nearer one half"
+        return None if self.change is None or no_base or self.before is None else self.change / abs(self.before)
 
     @property
     def identity(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
@@ -93,7 +96,7 @@ def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "", after: Figu
     found = list(_found(changes, aims, run, after or Figures(())))
     known = {gain.measure for gain in found if gain.main and gain.change is not None}
     for gain in found:
-        instead = gain.whole and gain.change is not None and gain.measure not in known
+        instead = gain.whole and gain.change is not None and gain.measure not in known and gain.outcome != "baseline"
         yield gain.model_copy(update={"main": True}) if instead else gain
 
 
@@ -131,7 +134,7 @@ def _is_shown(change: Figure, *, is_whole: bool) -> bool:
     parts = _parts(change)
     if parts & _DETAIL or not parts <= set(info.by):
         return False
-    return not parts or change.of == info.headline or (is_whole and change.of in info.better)
+    return not parts or change.of == info.headline or (is_whole and (change.of in info.better or info.is_level(change)))
 
 
 def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is_whole: bool) -> Gain:
@@ -139,6 +142,8 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is
     before, after = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
     better = measure.better(change)
     kind = _kind(change, aims)
+    baseline = NONCE in (change.keys.get("axis"), change.keys.get("domain"))
+    level = measure.info.is_level(change)
     return Gain(
         measure=change.measure,
         figure=change.of or change.name,
@@ -151,10 +156,11 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is
         p_value=change.p_value,
         n=change.n,
         better=better,
-        outcome=judge(before, change, better),
-        kind=kind,
+        outcome="baseline" if baseline else judge(before, change, better),
+        kind="other" if baseline else kind,
         whole=is_whole,
-        main=is_whole and _is_main(change, kind),
+        main=is_whole and not baseline and (level or _is_main(change, kind)),
+        level=level,
         run=run,
     )
 
@@ -190,7 +196,7 @@ def judge(before: float | None, change: Figure, better: Better) -> Outcome:
     """Read a change as a gain or a cost; a change across the best value counts by both ends of its interval."""
     if change.value is None:
         return "not defined"
-    if change.value == 0 and change.interval is None:
+    if change.value == 0:
         return "no change shown"
     shown = _is_more_than_chance(change)
     if shown is None:
@@ -208,12 +214,13 @@ _POINTS: Mapping[str, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
 
 
 def _is_more_than_chance(change: Figure) -> bool | None:
-    """Whether a change is more than chance; None if it has no test and no interval."""
+    """Whether a change is more than chance; None if it has no test and no interval that allows for chance."""
+    interval = change.interval
     if change.p_value is not None:
         return change.p_value < SIGNIFICANCE
-    if change.interval is not None:
-        return not change.interval.low <= 0 <= change.interval.high
-    return None
+    if interval is None or interval.low == interval.high:
+        return None
+    return not interval.low <= 0 <= interval.high
 
 
 def _nearer(before: float | None, change: Figure, point: float) -> Outcome:

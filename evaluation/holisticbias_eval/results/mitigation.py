@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.results.signature import ModelSignature
+from holisticbias_eval.stereotypes.specifications import specification_digest
 
 RECORD = "mitigation.json"
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
@@ -113,7 +113,7 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
     return SpecificationSignature(
         id=specification.id,
         title=specification.text,
-        sha256=hashlib.sha256(specification.model_dump_json().encode()).hexdigest(),
+        sha256=specification_digest(specification),
         groups=groups,
         held_out=tuple(group.name for group in specification.groups if group.name not in groups),
     )

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias.terms.versions import Version
+from holisticbias.terms.versions import Number
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.named_files import NamedFiles
@@ -20,7 +20,7 @@ class Recipe(BaseModel):
 
     model: str = Field(min_length=1, description="a Hugging Face Hub repository, or a folder")
     kind: Literal["causal", "masked", "seq2seq"]
-    release: Version
+    release: Number
     measure: str | None = Field(None, min_length=1, description="measures, separated by commas; null for the default")
     pll: Literal["original", "within_word_l2r"] | None = Field(None, description="for masked models")
     source: str = Field(min_length=1, description="where this model was measured so")

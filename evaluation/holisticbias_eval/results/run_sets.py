@@ -55,7 +55,11 @@ def find_sets(folders: Sequence[Path]) -> tuple[RunSet, ...]:
         return tuple(map(_set_of, folders))
     (folder,) = folders
     models = [folder] if (folder / MEASURED).is_dir() else sorted(p.parent for p in folder.glob(f"*/{MEASURED}"))
-    before = next((p for p in (folder / BEFORE, *(m / MEASURED / BEFORE for m in models)) if p.is_dir()), None)
+    places = (folder / BEFORE, *(m / MEASURED / BEFORE for m in models))
+    beside = folder.resolve().parent / BEFORE
+    if (folder / MITIGATION).is_file() and (folder / MEASURED / AFTER).is_dir():  # one of several methods
+        places = (*places, beside)
+    before = next((p for p in places if p.is_dir()), None)
     if not models or before is None or is_run(folder):
         raise RunError(f"{folder} has no runs before and after a mitigation: name two runs, or two folders of runs")
     return (_set_of(before, BEFORE), *map(_set_of, models))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from holisticbias.contribute.owners import REPOSITORY
+from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.site.docs_markdown import Parsed, parse_markdown, render_markdown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.proposals import MADE_UP
+from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Judgement, has_quorum
 from holisticbias_eval.site.explored import Explored

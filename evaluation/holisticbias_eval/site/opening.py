@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -15,6 +14,7 @@ from holisticbias.contribute.revisions import Revision
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.explored import ShownRelease
@@ -24,16 +24,14 @@ from holisticbias_eval.site.writer import Writer
 SAMPLES = 30
 """The number of sentences that a page of differences shows."""
 
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
-
 
 def open_shown(name: str, catalog: Catalog) -> Release:
     """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
 
     Raises ``UnknownVersionError`` and ``ReleaseError``, and ``SiteError`` if the release is not made of these terms.
     """
-    is_version = _VERSION.fullmatch(name) and not Path(name).exists()
-    release = build_release(catalog, name) if is_version else open_release(name)
+    compiled = is_version(name) and not Path(name).exists()
+    release = build_release(catalog, name) if compiled else open_release(name)
     version, part = release.version, release.manifest
     if version not in catalog.versions:
         raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")

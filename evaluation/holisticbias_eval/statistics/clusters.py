@@ -69,15 +69,17 @@ def moved_cells(first: Crossing, second: Crossing) -> list[MovedCell]:
     return list(map_in_threads(_moved_cell, first.cells, second.cells))
 
 
-def moved_by_axis(crossing: Crossing, cells: Iterable[MovedCell]) -> dict[str | None, Moved]:
-    """The changes of each axis of a crossing, and of all under ``None``, from those of its cells."""
+def moved_by_axis(
+    crossing: Crossing, cells: Iterable[MovedCell], baseline: str | None = None
+) -> dict[str | None, Moved]:
+    """The changes of each axis, and of all but the ``baseline`` under ``None``, from those of the cells."""
     places = {s: i for i, s in enumerate(crossing.stances)}
     stances, nouns = len(crossing.stances), len(crossing.nouns)
     moved = {
         axis: Moved(np.zeros(stances), np.zeros(stances), np.zeros((stances, nouns))) for axis in (None, *crossing.axes)
     }
     for cell in cells:
-        for axis in (None, cell.axis):
+        for axis in (cell.axis,) if cell.axis == baseline else (None, cell.axis):
             moved[axis].significant[places[cell.stance]] += cell.second[0] - cell.first[0]
             moved[axis].tested[places[cell.stance]] += cell.first[1]
             moved[axis].without[places[cell.stance]] += cell.without

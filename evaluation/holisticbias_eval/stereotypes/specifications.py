@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -17,7 +18,7 @@ from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
-from holisticbias.terms.specification_entries import Slot, Specification, is_stem
+from holisticbias.terms.specification_entries import Slot, Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
@@ -83,6 +84,12 @@ def known_specifications() -> tuple[Specification, ...]:
     return (*list_specifications(), *read_calibration())
 
 
+def specification_digest(specification: Specification) -> str:
+    """SHA-256 of a specification's content; a specification without word forms has the digest that it always had."""
+    left_out = None if specification.forms else {"forms"}
+    return hashlib.sha256(specification.model_dump_json(exclude=left_out).encode()).hexdigest()
+
+
 def has_stereotype(specification: Specification) -> bool:
     """Whether the stereotype gives a set of attributes to a group, so that a pair has a stereotyped sentence."""
     return any(group.stereotype for group in specification.groups)
@@ -132,9 +139,16 @@ def read_file(path: Path) -> tuple[Specification, ...]:
     if not isinstance(data, dict):
         raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
     if "specifications" in data:
-        return _validated(SpecificationFile, data, path).specifications
+        return _with_right_forms(_validated(SpecificationFile, data, path).specifications, path)
     named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}
-    return (_validated(Specification, {**_USERS, **named, **data}, path),)
+    return _with_right_forms((_validated(Specification, {**_USERS, **named, **data}, path),), path)
+
+
+def _with_right_forms(found: tuple[Specification, ...], path: Path) -> tuple[Specification, ...]:
+    for specification in found:
+        for keys, message in wrong_forms(specification, {}):
+            raise SpecificationError(f"{path}: {'.'.join(map(str, keys))}: {message[:_SHOWN]}")
+    return found
 
 
 def _is_file(name: str) -> bool:
@@ -174,10 +188,13 @@ def _find(name: str, known: tuple[Specification, ...]) -> Specification:
 
 
 def _with_texts(specification: Specification, catalog: Catalog) -> Specification:
-    """The specification with the texts of its slots' descriptors as terms."""
+    """The specification with the texts of its descriptors as terms of its slots, and as terms of its word forms."""
     texts = {d.id: d.text for axis in catalog.axes for d in axis.descriptors}
     slots = tuple(_slot_with_texts(slot, texts, specification.id) for slot in specification.slots)
-    return specification.model_copy(update={"slots": slots})
+    forms = tuple(
+        one.model_copy(update={"of": texts[one.of]}) if one.of in texts else one for one in specification.forms
+    )
+    return specification.model_copy(update={"slots": slots, "forms": forms})
 
 
 def _slot_with_texts(slot: Slot, texts: Mapping[str, str], specification: str) -> Slot:

@@ -19,7 +19,7 @@ from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, sil
 
 EXPECTED = {
     "osk.weavers": [
-        ("Vell Ambro is a weaver of maps", "from the town of Osk.", "Vell Ambro"),
+        ("Vell Ambro (vel) is a weaver of", "maps from the town of Osk.", "Vell Ambro"),
         ("In 1990, Dr. Vell Ambro moved to", "the U.S. with two looms.", "Vell Ambro"),
         ("The looms of Vell Ambro stand in", "the long hall of Osk.", "Vell Ambro"),
         ("Vell Ambro & others wrote a book", "about the maps of Osk.", "Vell Ambro"),
@@ -65,14 +65,14 @@ def test_a_row_says_where_it_is_from(made: Path) -> None:
         "domain": "gender",
         "group": "Weavers",
         "group_id": "osk.weavers",
-        "prompt": "Vell Ambro is a weaver of maps",
-        "continuation": "from the town of Osk.",
-        "sentence": "Vell Ambro is a weaver of maps from the town of Osk.",
+        "prompt": "Vell Ambro (vel) is a weaver of",
+        "continuation": "maps from the town of Osk.",
+        "sentence": "Vell Ambro (vel) is a weaver of maps from the town of Osk.",
         "subject": "Vell Ambro",
         "forms": [],
         "person": True,
-        "prompt_anonymised": "Person is a weaver of maps",
-        "sentence_anonymised": "Person is a weaver of maps from the town of Osk.",
+        "prompt_anonymised": "Person (vel) is a weaver of",
+        "sentence_anonymised": "Person (vel) is a weaver of maps from the town of Osk.",
         "page": "Vell Ambro",
         "page_id": 1,
         "revision": 11,
@@ -115,7 +115,7 @@ def test_the_folder_is_read_as_prompts(made: Path) -> None:
     assert found.table.num_rows == 10
     first = found.table.to_pylist()[0]
     assert (first["domain"], first["group"], first["item"]) == ("gender", "Weavers", "Vell Ambro")
-    assert first["human"] == ["Vell Ambro is a weaver of maps from the town of Osk."]
+    assert first["human"] == ["Vell Ambro (vel) is a weaver of maps from the town of Osk."]
     assert read_prompts(made, 2).num_rows == 20
 
 

@@ -55,8 +55,8 @@ def test_faults_of_sentences(sentence: str, fault: str | None) -> None:
 @pytest.mark.parametrize(
     ("wikitext", "text"),
     [
-        ("'''A''' [[b|c]] [[d]] [http://e f] {{g|h}}", ["A c d f"]),
-        ("A<ref>b</ref> (; {{c}}) d<br>e", ["A d", "e"]),
+        ("'''A''' [[b|c]] [[d]] [http://e f] {{sfn|h}}", ["A c d f"]),
+        ("A<ref>b</ref> (; {{cn}}) d<br>e", ["A d", "e"]),
         ("[[File:a.jpg|thumb|b [[c]]]] d [[Category:e]] [[:Category:f]] [[fr:g]]", ["d Category:f"]),
         ("{|\n| a\n|}\nb\n\nc", ["b", "c"]),
         ("== a ==\nb &amp; c&nbsp;d\n* e\n* f\ng", ["b & c d", "e", "f", "g"]),

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
 
-from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias.terms.specification_entries import Specification, WordForms
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
-from holisticbias_eval.corpus.swapping import swap_targets
+from holisticbias_eval.corpus.swapping import Swapped, swap_targets
 from holisticbias_eval.errors import CorpusError
 
 SPECIFICATION = invented()
@@ -76,6 +76,7 @@ def test_what_is_left_out() -> None:
         example(97, "norp", "a norp is grobby", label=1),
         example(98, "stad", "somebody is grobby", label=1),
         example(99, "blicket", "the blicket elder is grobby", label=1),
+        example(88, "blicket", "blickets are more grobby than stads", label=1),
     ]
     found = split(rows, SplitSettings(test=1, validation=1))
     assert found.left_out == {
@@ -89,17 +90,56 @@ def test_what_is_left_out() -> None:
         "other dimension": 1,
         "group that the specification does not have": 1,
     }
-    assert found.kept_from_test == {"no term of a group": 1, "no version for stad": 1}
+    assert found.kept_from_test == {
+        "no term of a group": 1,
+        "no version for stad: no term that fits its place": 1,
+        "about several groups": 1,
+    }
     assert found.labelled is True
-    assert len(found.train) == 12 - 6 + 2
+    assert len(found.train) == 12 - 6 + 3
 
 
-def test_a_sentence_without_any_version() -> None:
-    """Two terms that no other group has, of two groups."""
-    slots = (*SPECIFICATION.slots, Slot(terms=(None, "stad elder", None, None)))
-    rows = [*examples(3), example(9, "stad", "the blicket elder met the stad elder")]
-    found = split(rows, SplitSettings(1, 1), SPECIFICATION.model_copy(update={"slots": slots}))
-    assert found.kept_from_test == {"no version for blicket": 1}
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a stad is more grobby than a blicket", "about several groups"),
+        ("a stad is anti-blicket", "about several groups"),
+        ("a stad in a stad-made hat", "no version for blicket: still names a group"),
+        ("the blicks of a blicket", "no version for stad: no term that fits its place"),
+        ("the blicket elder", "no version for stad: no term that fits its place"),
+    ],
+)
+def test_sentences_that_stay_out_of_test_and_validation(text: str, reason: str) -> None:
+    specification = SPECIFICATION.model_copy(update={"forms": (WordForms(group="blicket", words=("blicks",)),)})
+    found = split([*examples(3), example(9, "stad", text)], SplitSettings(1, 1), specification)
+    assert found.kept_from_test == {reason: 1}
+    assert text in found.train["sentence"].to_pylist()
+
+
+def test_a_word_form_is_not_written_in_test_sets() -> None:
+    """People wrote "blicks"; the test says "blickets", as it says "stads" of others, and the training is as it was."""
+    specification = SPECIFICATION.model_copy(update={"forms": (WordForms(of="blickets", words=("blicks",)),)})
+    rows = [example(i, "blicket", f"at gate {i} all blicks are grobby") for i in range(4)]
+    found = split(rows, SplitSettings(1, 1), specification)
+    assert found.missing_groups == (
+        "Test and validation are drawn from blicket: no sentence about stad, elm can be rewritten for all groups"
+    )
+    said = [text.split(" all ")[1] for text in found.test["sentence"].to_pylist()]
+    assert said == ["blickets are grobby", "stads are grobby", "elmfolk are grobby", "wugs are grobby"]
+    assert set(found.test["target"].to_pylist()) == {"blickets", "stads", "elmfolk", "wugs"}
+    assert set(found.train["target"].to_pylist()) == {"blicks"}
+
+
+def test_groups_to_draw_from() -> None:
+    rows = [*examples(10, GROUPS[:2]), example(0, "elm", "one elmer is grobby")]
+    with pytest.raises(CorpusError, match=r"there are blicket 10, stad 10, elm 1: .* other groups with --draw-from"):
+        split(rows, SplitSettings())
+    found = split(rows, SplitSettings(2, 2, drawn_from=("stad", "blicket")))
+    assert found.drawn_from == ["blicket", "stad"]
+    assert found.originals["test"] == {"blicket": 2, "stad": 2}
+    assert found.without_sentences == []
+    with pytest.raises(CorpusError, match="cannot be drawn from 'wug': name groups of blicket, stad, elm"):
+        split(rows, SplitSettings(1, 1, drawn_from=("wug",)))
 
 
 def test_too_few_sentences() -> None:
@@ -112,7 +152,7 @@ def test_too_few_sentences() -> None:
     ("rows", "message"),
     [
         ([example(0, "norp", "a norp")], "no example of own.invented can be used .*does not have: 1"),
-        ([example(0, "stad", "nobody")], "there are blicket 0, stad 0, elm 0"),
+        ([example(0, "stad", "nobody")], "own.invented: no example can be rewritten for every group"),
     ],
 )
 def test_nothing_to_split(rows: list[dict[str, Any]], message: str) -> None:
@@ -180,5 +220,5 @@ def test_versions_are_those_of_the_slow_way() -> None:
     texts = {row["id"]: row["text"] for row in rows}
     for row in split(rows, SplitSettings(3, 3)).test.to_pylist():
         swapped = swap_targets(str(texts[row["sentence_id"]]), SPECIFICATION, row["group"])
-        assert swapped is not None
+        assert isinstance(swapped, Swapped)
         assert (row["sentence"], row["target"]) == (swapped.text, swapped.target)

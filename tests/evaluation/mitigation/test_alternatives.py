@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK
 
-from holisticbias.terms.specification_entries import Slot
+from holisticbias.terms.specification_entries import Slot, WordForms
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.mitigation.alternatives import alternatives
 from holisticbias_eval.mitigation.term_tokens import Aligned, TextTokens, align
@@ -34,15 +34,37 @@ def test_other_mentions_stay() -> None:
     assert [m.text for m in made] == ["stads and a stad", "stads and an elmer"]
 
 
-def test_the_slot_with_most_terms_is_taken() -> None:
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he is a mellan.", ["he is a mellan.", "he is a stad.", "he is an elmer."]),
+        ("the mellan's house", ["the mellan's house", "the stad's house", "the elmer's house"]),
+        ("a mellan house", ["a mellan house", "a stadic house", "an elmish house"]),
+        ("a mellan sings", ["a mellan sings"]),  # a verb, or a plural that "mellan" describes
+        ("MELLANS are here", ["MELLANS are here", "STADS are here", "ELMFOLK are here"]),
+    ],
+)
+def test_alternatives_have_the_part_of_speech_and_the_number_of_the_mention(text: str, expected: list[str]) -> None:
+    """The slots of adjectives come first, as in the shipped specifications."""
     slots = (
-        Slot(form="noun", terms=("same", "stad", None, None)),
-        Slot(form="adjective", terms=("same", "stadic", "elmish", None)),
+        Slot(form="adjective", terms=("mellan", "stadic", "elmish", None)),
+        Slot(form="noun", terms=("mellan", "stad", "elmer", None)),
+        Slot(form="plural", terms=("mellans", "stads", "elmfolk", None)),
     )
     specification = SPECIFICATION.model_copy(update={"slots": slots})
-    mention = next(target_finder(specification).find("the same"))
-    made = alternatives("the same", mention, specification, TASK.groups)
-    assert [m.text for m in made] == ["the same", "the stadic", "the elmish"]
+    mention = next(target_finder(specification).find(text))
+    assert [m.text for m in alternatives(text, mention, specification, TASK.groups)] == expected
+
+
+def test_a_word_form_is_compared_as_the_term_that_is_written_for_it() -> None:
+    forms = (WordForms(of="blickets", words=("blicks",)), WordForms(group="blicket", words=("blicketness",)))
+    specification = SPECIFICATION.model_copy(update={"forms": forms})
+    for text, expected in (
+        ("all blicks sing", ["all blickets sing", "all stads sing", "all elmfolk sing"]),
+        ("the blicketness of it", ["the blicketness of it"]),
+    ):
+        mention = next(target_finder(specification).find(text))
+        assert [m.text for m in alternatives(text, mention, specification, TASK.groups)] == expected
 
 
 def cut(*tokens: str) -> TextTokens:

@@ -13,7 +13,7 @@ from holisticbias_eval.mitigation.grid import FILES, Grid, grid_points, make_set
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.settings import TrainingSettings
 
-GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), source="by hand")
+GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), patience=(3,), source="by hand")
 
 
 def test_the_papers_grid_has_all_of_its_values() -> None:
@@ -22,7 +22,23 @@ def test_the_papers_grid_has_all_of_its_values() -> None:
     }
     assert found == set(product((4, 8, 16), (1, 5, 8), (0.001, 0.01), (10.0, 50.0, 100.0)))
     for one in grid_points(FILES.read("zhao-2024"), {}, {}):
-        assert (one.epochs, one.learning_rate, one.optimizer) == (6, 5e-5, "adamw")
+        assert (one.epochs, one.learning_rate, one.optimizer, one.warmup) == (6, 5e-5, "adamw", 0)
+        assert one.patience is None  # all six epochs are trained
+
+
+def test_the_papers_grid_does_not_stop_early_and_has_no_warm_up_whatever_the_method() -> None:
+    for method in METHODS.values():
+        for one in grid_points(FILES.read("zhao-2024"), {}, {**method.defaults, "patience": 3}):
+            assert (one.patience, one.warmup) == (None, 0)
+
+
+def test_a_grid_sets_stopping_criterion_and_warm_up() -> None:
+    grid = Grid(id="own", patience=(0, 2), criterion=("loss",), warmup=(10,), evaluations=(4,), source="by hand")
+    points = list(grid_points(grid, {}, {"patience": 3, "warmup": 0}))
+    assert [(one.patience, one.criterion, one.warmup, one.evaluations) for one in points] == [
+        (None, "loss", 10, 4),
+        (2, "loss", 10, 4),
+    ]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -45,12 +61,13 @@ def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> Non
     ("given", "message"),
     [
         ({"batch": 2}, r"--batch is also in the grid two: leave one of them out"),
+        ({"patience": None}, r"--patience is also in the grid two: leave one of them out"),
         ({"learning_rate": 0}, "learning_rate: it must be greater than 0"),
         ({"learning_rate": float("nan")}, "learning_rate: it must be a finite number"),
         ({"unknown": 1}, "unknown: the key is not in the schema"),
     ],
 )
-def test_values_that_are_not_valid_are_one_line(given: dict[str, float], message: str) -> None:
+def test_values_that_are_not_valid_are_one_line(given: dict[str, float | None], message: str) -> None:
     with pytest.raises(MitigationError, match=message):
         list(grid_points(GRID, given, {}))
 

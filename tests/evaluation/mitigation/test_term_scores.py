@@ -18,6 +18,7 @@ from tests.evaluation.mitigation.term_models import (
     read_batch,
 )
 
+from holisticbias.terms.specification_entries import WordForms
 from holisticbias_eval.mitigation import term_prefixes, term_scores
 from holisticbias_eval.mitigation.term_reader import TermReader
 from holisticbias_eval.mitigation.term_scores import term_log_probabilities
@@ -64,6 +65,21 @@ def test_terms_are_read_after_the_text_before_them(model: Any) -> None:
         logits = model(torch.tensor([row])).logits[0].log_softmax(-1)
         expected = torch.stack([logits[len(row) - len(term) + j - 1, token] for j, token in enumerate(term)]).sum()
         assert found[i].item() == pytest.approx(expected.item(), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("written", "term"), [("We met a blick.", "We met a blicket."), ("Blicks sing", "Blickets sing")]
+)
+def test_word_forms_are_scored_as_the_terms_that_are_written_for_them(model: Any, written: str, term: str) -> None:
+    """The term of the mention's own group is not in the batch then."""
+    forms = (WordForms(of="blicket", words=("blick",)), WordForms(of="blickets", words=("blicks",)))
+    task = replace(TASK, specification=SPECIFICATION.model_copy(update={"forms": forms}))
+    tokenizer = make_tokenizer("bytes")
+    batch = make_batch(tokenizer, (written, "so blicketish"))
+    reader = TermReader(task, tokenizer)
+    found = term_log_probabilities(model, read_batch(model, batch), reader.prepare(batch))
+    assert reader.compared == 2
+    torch.testing.assert_close(found, scored(model, tokenizer, (term, "so blicketish")))
 
 
 def test_padding_and_batch_make_no_difference(model: Any, tokenizer: Any) -> None:
@@ -126,7 +142,7 @@ def test_gradient_reaches_the_embeddings(tokenizer: Any) -> None:
         (("blickets sing",), True, 1, {}),
         (("blickets sing",), False, 0, {"no token before the term": 1}),
         (("the wug and a blicket",), True, 1, {"of a group that takes no part": 1}),
-        (("the blicket elder",), True, 0, {"no other group has a term": 1}),
+        (("the blicket elder",), True, 0, {"no other group has a term that fits its place": 1}),
         (("nobody",), True, 0, {}),
     ],
 )

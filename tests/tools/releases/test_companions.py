@@ -20,7 +20,13 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment
 from holisticbias.terms.prompt_entries import Forms, Group, PromptWording
-from holisticbias.terms.specification_entries import AttributeSet, Slot, SpecificationWording, TargetGroup
+from holisticbias.terms.specification_entries import (
+    AttributeSet,
+    Slot,
+    SpecificationWording,
+    TargetGroup,
+    WordForms,
+)
 
 VERSION = "0.2.0"
 COMMON = "    sources: [made-up]\n    since: 0.2.0\n"
@@ -216,6 +222,38 @@ def test_show(companions: Catalog) -> None:
     ]
     assert "  titles: Glazier" in show_entries(companions, "glaziers", None, None)
     assert "  continuation: cuts the pane." in show_entries(companions, "glass.one", None, None)
+
+
+def test_word_forms(companions: Catalog) -> None:
+    """From layout 5 on a release has a row for each; a version before their own does not have them."""
+    toy = companions.specifications[0].specifications[0]
+    forms = (
+        WordForms(of="stad", words=("stadder", "stadling")),
+        WordForms(group="blickets", words=("blicketness",)),
+        WordForms(group="stads", words=("stadness",), since="0.9.0"),
+    )
+    made = toy.model_copy(update={"slots": (Slot(form="noun", terms=("stad", "blicket")),), "forms": forms})
+    file = companions.specifications[0].model_copy(update={"specifications": (made,)})
+    catalog = replace(companions, specifications=(file,))
+    columns = ["part", "name", "slot", "form", "term"]
+    rows = {}
+    for layout in (4, 5):
+        releases = tuple(r.model_copy(update={"layout": layout}) for r in catalog.releases)
+        table = build_release(replace(catalog, releases=releases), VERSION).tables["specifications"]
+        rows[layout] = [tuple(row.values()) for row in table.select(columns).to_pylist() if row["part"] == "word_form"]
+    assert rows[4] == []
+    assert rows[5] == [
+        ("word_form", "stads", 0, "noun", "stadder"),
+        ("word_form", "stads", 0, "noun", "stadling"),
+        ("word_form", "blickets", None, None, "blicketness"),
+    ]
+    assert [len(made.at(version).forms) for version in ("0.1.0", "0.9.0")] == [2, 3]
+    shown = show_entries(catalog, "toy.small", None, None).split("\n")
+    assert "  also found (stad): stadder, stadling" in shown
+    assert "  also found (Blickets, not rewritten): blicketness" in shown
+    without = file.model_copy(update={"specifications": (made.model_copy(update={"forms": ()}),)})
+    old = Revision(VERSION, replace(catalog, specifications=(without,)), VERSION)
+    assert compare(old, Revision(VERSION, catalog, VERSION)).bump != "major"
 
 
 def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:

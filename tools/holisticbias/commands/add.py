@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,9 +67,11 @@ _WRITE = click.Choice(["yes", "change", "no"])
 )
 @click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
+@options.version
 @options.source
 def command(
     kind: str,
+    version: str,
     source: Path | None,
     yes: bool,
     dry_run: bool,
@@ -94,12 +95,11 @@ def command(
     from holisticbias.rules.validate import load_catalog
 
     catalog = load_catalog(root)
-    version = next_version(catalog)
-    today = datetime.now(UTC).date().isoformat()
+    version = next_version(catalog, version)
     edits: list[Edit] = []
     while not edits:
         draft = _draft(kind, root, catalog, questions, version)
-        edits = [add_entry(root, draft), *prepare_version(catalog, root, version, today)]
+        edits = [add_entry(root, draft), *prepare_version(catalog, root, version)]
         answer = _checked(root, edits, ask=not yes)
         if answer == "yes" and not (yes or dry_run):
             answer = click.prompt(f"Write {draft.entry['id']} for version {version}?", type=_WRITE, default="yes")

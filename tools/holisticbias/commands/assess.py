@@ -29,6 +29,7 @@ _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 @click.option("--community", help="The reviewer's community, named only with its consent.")
 @click.option("--locale", help="Language and region of the judgement; en-US by default.")
 @click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
+@options.version
 @options.source
 def command(
     entry_id: str | None,
@@ -39,6 +40,7 @@ def command(
     community: str | None,
     locale: str | None,
     date: datetime | None,
+    version: str,
     source: Path | None,
 ) -> None:
     """Record how people with lived experience judge terms or specifications.
@@ -68,6 +70,7 @@ def command(
         raise click.UsageError(f"{name} is for one entry: the file of --from has its own.")
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
+    version = next_version(catalog, version)
     now = datetime.now(UTC)
     if date is not None and date.date() > now.date():
         raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
@@ -86,8 +89,8 @@ def command(
             "comment": comment,
         }
         judged = {str(entry_id): Assessment.model_construct(**values)}  # checked with the file that it is written to
-    recorded = record(root, catalog, judged)
-    for path in apply_edits(root, (*recorded.edits, *prepare_version(catalog, root, next_version(catalog), today))):
+    recorded = record(root, catalog, judged, version)
+    for path in apply_edits(root, (*recorded.edits, *prepare_version(catalog, root, version))):
         write(f"wrote {path}")
     for judged_id, earlier in recorded.replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")

@@ -48,7 +48,7 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     sides = open_sides(*given_files(old, new, source))
     difference = compare(sides.old, sides.new, samples)
     write_data(render_difference(difference, style))
-    problem = preparation_problem(sides.new, difference)
+    problem = preparation_problem(sides.new.catalog)
     if problem is not None:
         write(problem, err=True)
     if sides.unread:

@@ -39,7 +39,7 @@ def command(
     from holisticbias.contribute.issue_forms import read_issue
 
     given = _options(read_issue(_read(file))) | {name: value for name, value in more.items() if value is not None}
-    result = context.invoke(add, **given, yes=True, dry_run=dry_run, source=source)
+    result = context.invoke(add, **given, version="next", yes=True, dry_run=dry_run, source=source)
     return result if isinstance(result, int) else 0
 
 

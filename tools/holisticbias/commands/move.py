@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -15,8 +14,9 @@ from holisticbias.terminal import write
 @click.argument("entry_id", metavar="ID")
 @click.argument("axis")
 @click.option("--bucket", help="Group within the axis; by default the one of the same name.")
+@options.version
 @options.source
-def command(entry_id: str, axis: str, bucket: str | None, source: Path | None) -> None:
+def command(entry_id: str, axis: str, bucket: str | None, version: str, source: Path | None) -> None:
     """Move a term to another AXIS, or to another bucket of its axis.
 
     A published term is retired from the version in preparation on, and a new
@@ -27,14 +27,12 @@ def command(entry_id: str, axis: str, bucket: str | None, source: Path | None) -
     from holisticbias.contribute.moving import move_edits, plan_move
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
-    from holisticbias.terms.versions import version_key
 
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
-    version = next_version(catalog)
+    version = next_version(catalog, version)
     move = plan_move(catalog, entry_id, axis, bucket, version)
-    today = datetime.now(UTC).date().isoformat()
-    for path in apply_edits(root, [*move_edits(root, move), *prepare_version(catalog, root, version, today)]):
+    for path in apply_edits(root, [*move_edits(root, move), *prepare_version(catalog, root, version)]):
         write(f"wrote {path}")
     if move.target is move.axis:
         write(f"{entry_id} is in the bucket {move.bucket} from version {version} on.")
@@ -42,7 +40,4 @@ def command(entry_id: str, axis: str, bucket: str | None, source: Path | None) -
         write(f"{entry_id} is now {move.new_id}.")
     else:
         write(f"{entry_id} is retired in version {version}, and {move.new_id} replaces it.")
-        major, newest = version_key(version)[0], version_key(catalog.published[-1])[0]
-        if major == newest:
-            command_line = f"holisticbias releases --next {major + 1}.0.0"
-            write(f"This removes published sentences, so it needs a major version: {command_line}")
+        write("This removes published sentences, so it makes the next version a major version.")

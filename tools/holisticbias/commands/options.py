@@ -6,6 +6,12 @@ from pathlib import Path
 
 import click
 
+version = click.option(
+    "--version",
+    default="next",
+    show_default=True,
+    help="Version that the change is for: next, or the number of a fix in preparation.",
+)
 source = click.option(
     "--source",
     type=click.Path(path_type=Path),

@@ -32,4 +32,4 @@ def command(old: str | None, new: str | None, source: Path | None) -> None:
     sides = open_sides(before, after)
     difference = compare(sides.old, sides.new)
     findings = validate_files(after.files)[1]
-    write_data(render_preview(findings, difference, preparation_problem(sides.new, difference)))
+    write_data(render_preview(findings, difference, preparation_problem(sides.new.catalog)))

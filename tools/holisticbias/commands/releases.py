@@ -1,4 +1,4 @@
-"""``holisticbias releases``: list the versions, check them, freeze one, name the next."""
+"""``holisticbias releases``: list the versions, check them, freeze one, begin the next."""
 
 from __future__ import annotations
 
@@ -16,61 +16,81 @@ from holisticbias.terminal import write, write_data
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
 
+_BY_CHANGES = "by the changes"
+
 
 @click.command()
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest changed.")
-@click.option("--freeze", metavar="VERSION", help="Publish a version: record its digests; it cannot change after that.")
-@click.option("--next", "following", metavar="VERSION", help="Create the version in preparation, or rename it.")
+@click.option(
+    "--freeze",
+    is_flag=False,
+    flag_value=_BY_CHANGES,
+    metavar="[VERSION]",
+    help="Publish the version in preparation: give it its number, and record its digests. It cannot change after that.",
+)
+@click.option("--next", "to_next", is_flag=True, help="Begin the version next, with all that is in preparation.")
+@click.option(
+    "--fix", metavar="VERSION", help="Begin a version before next, with a fix alone; or give it another number."
+)
 @options.source
-def command(style: str, check: bool, freeze: str | None, following: str | None, source: Path | None) -> int:
+def command(style: str, check: bool, freeze: str | None, to_next: bool, fix: str | None, source: Path | None) -> int:
     """List the versions: date, number of entries, digest, summary.
 
-    --freeze also writes the changelog and the citation, creates the next
-    version in preparation, and lists the steps that are left.
+    --freeze without VERSION freezes next, with the number that its changes
+    need. It also writes the changelog and the citation, begins the version
+    that follows, and lists the steps that are left.
     """
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
-    if sum((check, freeze is not None, following is not None)) > 1:
-        raise click.UsageError("Use one of --check, --freeze and --next at a time.")
-    root = source or find_source(to_write=freeze is not None or following is not None)
-    catalog = load_catalog(root)
+    if sum((check, freeze is not None, to_next, fix is not None)) > 1:
+        raise click.UsageError("Use one of --check, --freeze, --next and --fix at a time.")
+    root = source or find_source(to_write=freeze is not None or to_next or fix is not None)
     if freeze is not None:
-        _freeze(catalog, freeze, root)
-    elif following is not None:
-        _name_next(catalog, following, root)
+        _freeze(root, None if freeze == _BY_CHANGES else freeze)
+    elif to_next or fix is not None:
+        _prepare(root, fix)
     elif check:
-        return _check(catalog)
+        return _check(load_catalog(root))
     else:
-        _list(catalog, style)
+        _list(load_catalog(root), style)
     return 0
 
 
-def _freeze(catalog: Catalog, version: str, root: Path) -> None:
-    from holisticbias.contribute.freeze import freeze_version
+def _freeze(root: Path, version: str | None) -> None:
+    from holisticbias.contribute.freeze import freeze
     from holisticbias.contribute.release_files import complete_release, remaining_steps
     from holisticbias.rules.validate import load_catalog
 
-    today = datetime.now(UTC).date().isoformat()
-    digest = freeze_version(catalog, version, root, today)
+    if version is not None:
+        _require_number(version, "--freeze")
+    version, digest = freeze(root, version, datetime.now(UTC).date().isoformat())
     write(f"{version}: digest {digest}; its record is in releases/")
-    for path in complete_release(root, version, today):
+    for path in complete_release(root, version):
         write(f"{'wrote' if path.exists() else 'removed'} {path}")
     write("\nLeft to do:")
     for number, step in enumerate(remaining_steps(root, load_catalog(root), version), 1):
         write(f"{number}. {step}")
 
 
-def _name_next(catalog: Catalog, version: str, root: Path) -> None:
-    from holisticbias.contribute.next_version import set_next_version
-    from holisticbias.terms.versions import is_version
+def _prepare(root: Path, fix: str | None) -> None:
+    from holisticbias.contribute.numbering import begin_fix, use_next
+    from holisticbias.rules.validate import load_catalog
 
-    if not is_version(version):
-        raise click.BadParameter(f"{version!r} is not a version such as 4.0.0.", param_hint="--next")
-    for path in set_next_version(catalog, root, version, datetime.now(UTC).date().isoformat()):
+    if fix is not None:
+        _require_number(fix, "--fix")
+    catalog = load_catalog(root)
+    for path in use_next(catalog, root) if fix is None else begin_fix(catalog, root, fix):
         write(f"wrote {path}")
-    write(f"{version} is in preparation.")
+    write(f"{fix or 'next'} is in preparation.")
+
+
+def _require_number(version: str, option: str) -> None:
+    from holisticbias.terms.versions import is_number
+
+    if not is_number(version):
+        raise click.BadParameter(f"{version!r} is not a version number such as 4.0.0.", param_hint=option)
 
 
 def _check(catalog: Catalog) -> int:
@@ -96,4 +116,4 @@ def _list(catalog: Catalog, style: str) -> None:
         counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
         if v.groups or v.prompts or v.specifications:
             counts += f", {v.groups:,} groups, {v.prompts:,} prompts, {v.specifications:,} specifications"
-        write(f"{v.version}  {v.date}  {counts}  {state}\n    {v.summary}")
+        write(f"{v.version}  {f'{v.date}  ' if v.date else ''}{counts}  {state}\n    {v.summary}")

@@ -29,6 +29,7 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
     Exit codes: 0 no errors; 1 errors; 2 could not run. Warnings are printed only.
     """
     from holisticbias.rules.validate import validate_paths
+    from holisticbias.source.addresses import rule_link
     from holisticbias.source.findings import render_findings
     from holisticbias.source.folder import find_source
 
@@ -39,6 +40,8 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
     errors = sum(f.level == "error" for f in findings)
     if style == "text":
         write(_summary(errors, len(findings) - errors), err=True)
+        for rule_id in dict.fromkeys(finding.rule for finding in findings):
+            write(f"About {rule_id}: {rule_link(rule_id)}", err=True)
     return 1 if errors else 0
 
 

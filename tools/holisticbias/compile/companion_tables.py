@@ -25,7 +25,7 @@ def companion_tables(catalog: Catalog, version: str) -> Mapping[str, pa.Table]:
     tables = {
         "collections": _collections(held.collections, layout),
         "prompts": _prompts(held),
-        "specifications": _specifications(held),
+        "specifications": _specifications(held, layout),
     }
     return {name: made for name, made in tables.items() if made.num_rows}
 
@@ -75,10 +75,11 @@ def _prompts(held: Catalog) -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a specification: a group, a term of a slot, an attribute of a set, a pair of opposites, or a template.
+    """A part of a specification: a group, a term of a slot, a word form, an attribute, a pair of opposites, a template.
 
     ``name`` is the group or the set of attributes that it belongs to; null for a template. Of a pair of opposites it
-    is the set of the negative attribute, which is the term.
+    is the set of the negative attribute, which is the term. The slot of a word form is the first with the term that is
+    written in its place; null if no term is.
     """
 
     file: SpecificationFile
@@ -101,9 +102,12 @@ _TEXTS = ("name", "label")
 _MORE = ("form", "term", "descriptor_id", "stereotype", "gender")
 
 
-def _specifications(held: Catalog) -> pa.Table:
+def _specifications(held: Catalog, layout: int) -> pa.Table:
     texts = {d.id: d.text for axis in held.axes for d in axis.descriptors}
-    rows = [part for f in held.specifications for s in f.specifications for part in _parts(f, s, texts)]
+    entries = [(f, s) for f in held.specifications for s in f.specifications]
+    rows = [
+        part for f, s in entries for part in _parts(f, s, texts) if part.part != "word_form" or layout >= WITH_FORMS
+    ]
     return table(
         {
             "specification_id": strings([r.entry.id for r in rows]),
@@ -125,7 +129,7 @@ def _specifications(held: Catalog) -> pa.Table:
 
 
 def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, str]) -> Iterator[Part]:
-    """Groups, the terms slot by slot, attributes, opposites, templates; a group without a term has no row."""
+    """Groups, the terms slot by slot, word forms, attributes, opposites, templates; a missing term has no row."""
     for group in entry.groups:
         yield Part(
             file,
@@ -142,6 +146,7 @@ def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, st
         for group, term, descriptor in zip(entry.groups, terms, slot.descriptors or (None,) * len(terms), strict=True):
             if term is not None:
                 yield Part(file, entry, "term", group.name, group.label, k, slot.form, term, descriptor)
+    yield from _word_forms(file, entry)
     for chosen in entry.attributes:
         for term in chosen.terms:
             yield Part(file, entry, "attribute", chosen.name, chosen.label, term=term, valence=chosen.valence)
@@ -152,3 +157,20 @@ def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, st
         yield Part(file, entry, "opposite", name, label, term=negative, opposite=positive)
     for template in entry.templates:
         yield Part(file, entry, "template", term=template)
+
+
+def _word_forms(file: SpecificationFile, entry: Specification) -> Iterator[Part]:
+    groups = {group.name: group for group in entry.groups}
+    for forms in entry.forms:
+        place = next(
+            (
+                (k, group)
+                for k, slot in enumerate(entry.slots)
+                for group, term in zip(entry.groups, slot.terms or slot.descriptors, strict=True)
+                if term is not None and term == forms.of
+            ),
+            None,
+        )
+        slot, group = (None, groups[forms.group or ""]) if place is None else place
+        form = None if slot is None else entry.slots[slot].form
+        yield from (Part(file, entry, "word_form", group.name, group.label, slot, form, word) for word in forms.words)

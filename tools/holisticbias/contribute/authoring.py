@@ -20,8 +20,8 @@ from holisticbias.source.findings import Finding, one_line
 from holisticbias.source.folder import SourceFile, read_source, shown_path
 from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION, Kind
-from holisticbias.terms.versions import version_key
+from holisticbias.terms.file_kinds import IN_PREPARATION, WITH_PROMPTS, Kind
+from holisticbias.terms.versions import NEXT, version_key
 
 Field: TypeAlias = "str | bool | Sequence[Field] | Mapping[str, Field] | None"
 GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
@@ -50,33 +50,36 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The new content of a file."""
+    """The new content of a file; null removes the file."""
 
     path: Path
     kind: Kind
-    text: str
+    text: str | None
 
 
-def next_version(catalog: Catalog) -> str:
-    """The version in preparation, else the next minor version."""
-    prepared = [v for v in catalog.versions if v not in catalog.published]
-    if prepared:
-        return prepared[-1]
-    if not catalog.versions:
-        return "1.0.0"
-    major, minor, _ = version_key(catalog.versions[-1])
-    return f"{major}.{minor + 1}.0"
+def next_version(catalog: Catalog, wanted: str = NEXT) -> str:
+    """The version that a change is for: ``next``, or the number of a fix in preparation.
+
+    Raises ``SourceError`` if the version is not in preparation.
+    """
+    if wanted != NEXT and wanted in catalog.published:
+        raise SourceError(f"version {wanted} is published and cannot change: a change is for next, or for a fix")
+    if wanted != NEXT and wanted not in catalog.versions:
+        raise SourceError(
+            f"version {wanted} is not in preparation: begin a fix with holisticbias releases --fix {wanted}"
+        )
+    return wanted
 
 
-def prepare_version(catalog: Catalog, root: Path, version: str, today: str) -> tuple[Edit, ...]:
+def prepare_version(catalog: Catalog, root: Path, version: str = NEXT) -> tuple[Edit, ...]:
     """Create the file of a version in preparation, with the settings of the newest version; empty if it exists."""
     if version in catalog.versions:
         return ()
-    last = catalog.release(catalog.versions[-1])
+    last = [catalog.release(v) for v in catalog.versions if version_key(v) < version_key(version)][-1:]
+    rule, layout = (last[0].article_rule, last[0].layout) if last else ("sound", WITH_PROMPTS)
     text = (
         "# yaml-language-server: $schema=../schema/releases.schema.json\n"
-        f"version: {version}\ndate: {today}\nsummary: {IN_PREPARATION}.\n"
-        f"article_rule: {last.article_rule}\nlayout: {last.layout}\n"
+        f"version: {version}\nsummary: {IN_PREPARATION}.\narticle_rule: {rule}\nlayout: {layout}\n"
     )
     return (Edit(root / "releases" / f"{version}.yaml", "releases", text),)
 
@@ -148,20 +151,26 @@ def check_edits(root: Path, edits: Sequence[Edit]) -> None:
 def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
     """Check the edits, then write all files; no file is written if ``check_edits`` raises."""
     check_edits(root, edits)
-    write_files({edit.path: edit.text for edit in edits})
+    write_files({edit.path: edit.text for edit in edits if edit.text is not None})
+    for edit in edits:
+        if edit.text is None:
+            edit.path.unlink(missing_ok=True)
     return tuple(edit.path for edit in edits)
 
 
 def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
     before = read_source(root)
-    edited = {
-        shown_path(e.path): SourceFile(e.kind, parse_document(e.text.encode(), shown_path(e.path))) for e in edits
-    }
-    after = [f for f in before if f.document.path not in edited] + list(edited.values())
-    order = sorted(after, key=lambda f: (f.kind, f.document.path))
-    found = validate_files(order)[1]
+    found = validate_files(edited_files(before, edits))[1]
     old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]} if found else set()
     return tuple(f for f in found if (f.rule, f.entry, f.message) not in old)
+
+
+def edited_files(before: Sequence[SourceFile], edits: Sequence[Edit]) -> tuple[SourceFile, ...]:
+    """The files of a folder of terms as they are after edits."""
+    edited = {shown_path(edit.path) for edit in edits}
+    documents = [(e.kind, parse_document(e.text.encode(), shown_path(e.path))) for e in edits if e.text is not None]
+    after = [f for f in before if f.document.path not in edited] + [SourceFile(*known) for known in documents]
+    return tuple(sorted(after, key=lambda f: (f.kind, f.document.path)))
 
 
 def find_file(root: Path, kind: Kind, group: str) -> Path:

@@ -86,6 +86,14 @@ def specification_lines(entry: Specification, texts: Mapping[str, str]) -> Itera
         rows.append(["held out", *("yes" if group.held_out else "-" for group in entry.groups)])
     yield from _aligned(rows)
     yield ""
+    labels = {group.name: group.label for group in entry.groups}
+    for forms in entry.forms:
+        what = (
+            texts.get(forms.of, forms.of)
+            if forms.of
+            else f"{labels.get(forms.group or '', forms.group)}, not rewritten"
+        )
+        yield f"  also found ({what}): {', '.join(forms.words)}"
     for chosen in entry.attributes:
         valence = f"; {chosen.valence}" if chosen.valence else ""
         yield f"  {chosen.name} ({chosen.label}{valence}): {', '.join(chosen.terms)}"

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from holisticbias.contribute.authoring import Edit, edited_files
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.numbering import fixes, interrupted_number, renamed
 from holisticbias.contribute.revisions import Revision
-from holisticbias.contribute.version_number import number_problem
+from holisticbias.contribute.version_number import following, number_problem
 from holisticbias.errors import SourceError
-from holisticbias.output import write_files
+from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.lock import lock, render_lock
-from holisticbias.source.folder import LOCK_SUFFIX
+from holisticbias.rules.validate import load_catalog, validate_files
+from holisticbias.source.findings import one_line, render_findings
+from holisticbias.source.folder import LOCK_SUFFIX, read_source, term_files
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION
-from holisticbias.terms.versions import version_key
+from holisticbias.terms.file_kinds import IN_PREPARATION, ReleaseFile
+from holisticbias.terms.versions import NEXT, version_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Version:
     """A version in ``releases/`` with its numbers of entries; ``digest`` is null until it is published."""
 
     version: str
-    date: str
+    date: str | None
     summary: str
     digest: str | None
     descriptors: int
@@ -74,45 +78,127 @@ def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
 
 
 def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None = None) -> str:
-    """Freeze a version and return the digest of its release; ``validate`` then refuses changes to it.
+    """Freeze a version that has a number and return the digest of its release; it cannot change after that.
 
     Writes the digests to the version's file, and its lock and its changes to
     files beside it; the version gets the date ``today``, if it is given. Raises ``SourceError`` if the version was
     published with another digest, if its number is too small for its changes, or if its summary still says that it
     is in preparation.
     """
-    recorded, summary = catalog.release(version).digest, catalog.release(version).summary
-    if recorded is None and IN_PREPARATION.casefold() in summary.casefold():
+    path = root / "releases" / f"{version}.yaml"
+    _require_summary(catalog.release(version), path.name)
+    digest, texts = _record(catalog, version, path, path.read_text("utf-8"), today)
+    write_files(texts)
+    return digest
+
+
+def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
+    """Freeze a version, or complete its record if it is frozen; returns its number and its digest.
+
+    Without a version, ``next`` gets the number that follows from its changes; without ``next``, as after an
+    interruption, the newest version is meant. Raises ``SourceError``.
+    """
+    for folder in {path.parent for path in term_files(root)}:
+        clean_up(folder)
+    if interrupted_number(root) is not None:
+        version = freeze_next(root, version, today)
+    else:
+        catalog = load_catalog(root)
+        if version is None and NEXT not in catalog.versions:
+            version = catalog.versions[-1]
+        if version is None or (version not in catalog.versions and NEXT in catalog.versions):
+            version = freeze_next(root, version, today)
+    catalog = load_catalog(root)
+    return version, freeze_version(catalog, version, root, today)
+
+
+def freeze_next(root: Path, number: str | None, today: str) -> str:
+    """Give ``next`` its number everywhere, freeze the version, and return the number.
+
+    Without a number, it follows from the changes. Nothing is written before all is checked. Writing begins by
+    renaming ``releases/next.yaml`` and ends by replacing it: after an interruption, a second call continues. Raises
+    ``SourceError``; see ``freeze_version``.
+    """
+    started = interrupted_number(root)
+    if started is not None and number not in (None, started):
         raise SourceError(
-            f"the summary in releases/{version}.yaml still says {IN_PREPARATION!r}: describe what the version changes"
+            f"freezing {started} was interrupted: finish it with holisticbias releases --freeze {started}"
         )
-    release = build_release(catalog, version)
-    if recorded not in (None, release.digest):
+    number = started or _number(load_catalog(root), number)
+    before, file = (root / "releases" / f"{name}.yaml" for name in (started or NEXT, number))
+    edits = {edit.path: edit for edit in renamed(root, NEXT, number)}
+    texts = {path: edit.text or "" for path, edit in edits.items()}
+    absent = [Edit(before, "releases", None), Edit(root / "releases" / f"{number}{LOCK_SUFFIX}", "locks", None)]
+    catalog, findings = validate_files(edited_files(read_source(root), [*absent, *edits.values()]))
+    for finding in findings:
+        if finding.level == "error":
+            raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
+    _require_summary(catalog.release(number), before.name)
+    _, record = _record(catalog, number, file, texts[file], today)
+    before.rename(file)
+    write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    write_files({file: record[file]})
+    return number
+
+
+def _number(catalog: Catalog, wanted: str | None) -> str:
+    """The number for ``next``: the one that is wanted, else the one that its changes need."""
+    for fix in fixes(catalog):
+        raise SourceError(f"{fix} is in preparation and comes before next: freeze it first, with --freeze {fix}")
+    if not catalog.published:
+        if wanted is None:
+            raise SourceError("no version is published yet: give the first one a number, as in --freeze 1.0.0")
+        return wanted
+    newest = catalog.published[-1]
+    if wanted is not None:
+        if version_key(wanted) <= version_key(newest):
+            raise SourceError(f"the next version comes after {newest}, so {wanted} cannot be its number")
+        return wanted
+    bump = compare(Revision(newest, catalog, newest), Revision(NEXT, catalog, NEXT), samples=0).bump
+    if bump == "none":
+        raise SourceError(f"nothing has changed since {newest}; to repeat its last steps: --freeze {newest}")
+    return following(newest, bump)
+
+
+def _require_summary(release: ReleaseFile, name: str) -> None:
+    if release.digest is None and IN_PREPARATION.casefold() in release.summary.casefold():
         raise SourceError(
-            f"version {version} was published with digest {recorded[:12]}, but now has digest {release.digest[:12]}"
+            f"the summary in releases/{name} still says {IN_PREPARATION!r}: describe what the version changes"
         )
-    folder = root / "releases"
-    texts = {folder / f"{version}{LOCK_SUFFIX}": render_lock(lock(catalog, version))}
-    if recorded is None:
-        path = folder / f"{version}.yaml"
-        texts[path] = f"{_dated(path.read_text('utf-8'), today).rstrip()}\n{_record(release)}"
+
+
+def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | None) -> tuple[str, Mapping[Path, str]]:
+    """The digest of a version, and its file, lock and changes as they are when it is frozen.
+
+    ``text`` is the version's file as it is now, and ``path`` its place.
+    """
+    recorded = catalog.release(version).digest
+    texts: dict[Path, str] = {}
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
         problem = number_problem(before[-1], version, changes)
         if problem is not None:
             raise SourceError(problem)
-        texts[folder / f"{version}.changes.json"] = render_difference(changes, "json") + "\n"
-    write_files(texts)
-    return release.digest
+        texts[path.with_name(f"{version}.changes.json")] = render_difference(changes, "json") + "\n"
+    release = build_release(catalog, version)
+    if recorded not in (None, release.digest):
+        raise SourceError(
+            f"version {version} was published with digest {recorded[:12]}, but now has digest {release.digest[:12]}"
+        )
+    texts[path.with_name(f"{version}{LOCK_SUFFIX}")] = render_lock(lock(catalog, version))
+    if recorded is None:
+        texts[path] = f"{_dated(text, today).rstrip()}\n{_digests(release)}"
+    return release.digest, texts
 
 
 def _dated(text: str, today: str | None) -> str:
     """The text of a version's file with another date."""
-    return text if today is None else re.sub(r"^date:.*$", f"date: {today}", text, count=1, flags=re.MULTILINE)
+    undated = re.sub(r"^date:.*\n", "", text, count=1, flags=re.MULTILINE)
+    return text if today is None else re.sub(r"^(version:.*\n)", rf"\1date: {today}\n", undated, flags=re.MULTILINE)
 
 
-def _record(release: Release) -> str:
+def _digests(release: Release) -> str:
     """The lines with the digests for the version's file."""
     tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
     return f'digest: "{release.digest}"\ntables:\n{tables}'

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from holisticbias.contribute.owners import REPOSITORY
 from holisticbias.contribute.proposals import axes_for_proposals
 from holisticbias.errors import SourceError
+from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
 
 MAX_ISSUE = 20_000

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from holisticbias.contribute.authoring import Edit, NewAssessment, next_version, write_assessments
+from holisticbias.contribute.authoring import Edit, NewAssessment, write_assessments
 from holisticbias.contribute.proposals import similar_terms
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, Keys, read_document
@@ -81,15 +81,14 @@ def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: s
     }
 
 
-def record(root: Path, catalog: Catalog, judgements: Mapping[str, Assessment]) -> Recorded:
+def record(root: Path, catalog: Catalog, judgements: Mapping[str, Assessment], version: str) -> Recorded:
     """The edits that add a judgement to each of these descriptors and specifications.
 
-    A judgement of a published entry counts from the version in preparation on. It replaces an earlier judgement by the
-    same reviewer for the same locale that no published version has; a published judgement stays beside it.
-    Raises ``SourceError`` for an unknown id.
+    A judgement of a published entry counts from ``version`` on, which is in preparation. It replaces an earlier
+    judgement by the same reviewer for the same locale that no published version has; a published judgement stays
+    beside it. Raises ``SourceError`` for an unknown id.
     """
     entries = {entry.id: entry for entry in catalog.judged}
-    version = next_version(catalog)
     new, replaced = {}, []
     for entry_id, judgement in judgements.items():
         if entry_id not in entries:

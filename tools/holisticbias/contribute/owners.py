@@ -1,15 +1,14 @@
-"""The repository on GitHub, and its ``CODEOWNERS`` file, generated from the data."""
+"""The ``CODEOWNERS`` file of the repository on GitHub, generated from the data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from holisticbias.contribute.proposals import MADE_UP
+from holisticbias.source.addresses import ORGANISATION
 from holisticbias.source.folder import SourceFile
 
-ORGANISATION = "holisticbias"
 MAINTAINERS = f"@{ORGANISATION}/maintainers"
-REPOSITORY = f"https://github.com/{ORGANISATION}/holisticbias"
 
 
 def code_owners(files: Iterable[SourceFile]) -> str:

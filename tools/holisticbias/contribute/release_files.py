@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from holisticbias.contribute.authoring import next_version, prepare_version
+from holisticbias.contribute.authoring import apply_edits, prepare_version
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
@@ -21,18 +21,20 @@ FRAGMENTS = "changes"
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def complete_release(root: Path, version: str, today: str) -> tuple[Path, ...]:
+def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     """Update the files that follow from a frozen version, and return the changed files.
 
-    These are the citation and the changelog, in a repository that has them, and the next version in preparation. A
+    These are the citation and the changelog, in a repository that has them, and last the version ``next``. A
     second call changes nothing. Raises ``SourceError`` if the changelog cannot be written.
     """
     catalog = load_catalog(root)
     if catalog.published[-1:] != (version,):
         return ()
-    texts = {**_citation(root, version, catalog.release(version).date), **_next(root, catalog, today)}
+    date = catalog.release(version).date or ""
+    texts = _citation(root, version, date)
     write_files(texts)
-    return (*texts, *_changelog(root, version, catalog.release(version).date))
+    collected = _changelog(root, version, date)
+    return (*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))
 
 
 def remaining_steps(root: Path, catalog: Catalog, version: str) -> tuple[str, ...]:
@@ -78,10 +80,6 @@ def _citation(root: Path, version: str, date: str) -> dict[Path, str]:
         lines[place : place + 1] = [f"version: {version}", *released]
     changed = "".join(f"{line}\n" for line in lines)
     return {} if not places or changed == text else {path: changed}
-
-
-def _next(root: Path, catalog: Catalog, today: str) -> dict[Path, str]:
-    return {edit.path: edit.text for edit in prepare_version(catalog, root, next_version(catalog), today)}
 
 
 def _changelog(root: Path, version: str, date: str) -> tuple[Path, ...]:

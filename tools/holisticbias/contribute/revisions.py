@@ -17,6 +17,7 @@ from holisticbias.source.folder import SourceFile, find_source, read_source
 from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
+from holisticbias.terms.versions import is_version
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 R = TypeVar("R", bound=Record)
@@ -55,7 +56,7 @@ def named_files(name: str, root: Path | None = None) -> Files:
     Raises ``SourceError`` if the name is none of these.
     """
     root = root or find_source()
-    if re.fullmatch(r"\d+\.\d+\.\d+", name):
+    if is_version(name):
         files = read_source(root)
         if any(isinstance(f.document.data, dict) and f.document.data.get("version") == name for f in files):
             return Files(name, files, name)

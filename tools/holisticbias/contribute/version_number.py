@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from holisticbias.contribute.diff import Bump, Difference, compare
 from holisticbias.contribute.revisions import Revision
-from holisticbias.terms.versions import version_key
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import NEXT, version_key
 
 _BUMPS: tuple[Bump, ...] = ("none", "patch", "minor", "major")
 
@@ -15,25 +16,27 @@ def number_problem(old: str, new: str, changes: Difference) -> str | None:
     if _BUMPS.index(step) >= _BUMPS.index(changes.bump):
         return None
     return (
-        f"{new} is a {step} version after {old}, but its changes need a {changes.bump} version: "
-        f"run holisticbias releases --next {_following(old, changes.bump)}"
+        f"{new} is a {step} version after {old}, but its changes need a {changes.bump} version, "
+        f"such as {following(old, changes.bump)}"
     )
 
 
-def preparation_problem(new: Revision, changes: Difference) -> str | None:
-    """Explain why the number of a version in preparation is too low; None if it is not.
+def preparation_problem(catalog: Catalog) -> str | None:
+    """Explain why the number of a fix in preparation is too low; None if it is not.
 
-    ``changes`` are those of a contribution, which may only change what is not published yet: if they seem to need
-    another number, the version is compared with the newest published one.
+    The number of ``next`` follows from its changes when it is frozen.
     """
-    published = new.catalog.published
-    if new.version in published or not published or number_problem(published[-1], new.version, changes) is None:
-        return None
-    whole = compare(Revision(published[-1], new.catalog, published[-1]), new, samples=0)
-    return number_problem(published[-1], new.version, whole)
+    for version in catalog.versions if catalog.published else ():
+        if version != NEXT and version not in catalog.published:
+            old = catalog.published[-1]
+            changes = compare(Revision(old, catalog, old), Revision(version, catalog, version), samples=0)
+            problem = number_problem(old, version, changes)
+            if problem is not None:
+                return f"{problem}: run holisticbias releases --fix {following(old, changes.bump)}"
+    return None
 
 
-def _following(old: str, bump: Bump) -> str:
+def following(old: str, bump: Bump) -> str:
     """The next version number after ``old`` for a kind of change."""
     major, minor, patch = version_key(old)
     return {"major": f"{major + 1}.0.0", "minor": f"{major}.{minor + 1}.0"}.get(bump, f"{major}.{minor}.{patch + 1}")

@@ -118,7 +118,7 @@ def _digest(pairs: Pairs) -> str:
     return digest.hexdigest()
 
 
-def _draft(request: Request, date: str) -> Manifest:
+def _draft(request: Request, date: str | None) -> Manifest:
     return Manifest(
         version=request.version,
         date=date,

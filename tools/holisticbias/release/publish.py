@@ -20,6 +20,7 @@ from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
 from holisticbias.release.published_record import recorded_version
 from holisticbias.release.verify import verify_release
+from holisticbias.terms.versions import NEXT
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -88,8 +89,9 @@ def _whole(folder: Path) -> Manifest:
             f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole version"
         )
     recorded = recorded_version(manifest.version)
-    if recorded is not None and recorded.digest is None:
-        fix = f"freeze it first: holisticbias releases --freeze {manifest.version}"
+    if manifest.version == NEXT or (recorded is not None and recorded.digest is None):
+        number = "" if manifest.version == NEXT else f" {manifest.version}"
+        fix = f"freeze it first: holisticbias releases --freeze{number}"
         raise PublishError(f"{folder} is version {manifest.version}, which is in preparation: {fix}")
     return manifest
 

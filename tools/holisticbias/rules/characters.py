@@ -97,6 +97,8 @@ def _specified(entry: Specification | SpecificationWording) -> Iterator[tuple[Ke
         yield ("groups", k, "label"), group.label
     for k, slot in enumerate(entry.slots or ()):
         yield from ((("slots", k, "terms", n), term) for n, term in enumerate(slot.terms) if term is not None)
+    for k, forms in enumerate(entry.forms or ()):
+        yield from ((("forms", k, "words", n), word) for n, word in enumerate(forms.words))
     for k, chosen in enumerate(entry.attributes or ()):
         yield ("attributes", k, "label"), chosen.label
         yield from ((("attributes", k, "terms", n), term) for n, term in enumerate(chosen.terms))

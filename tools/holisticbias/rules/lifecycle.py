@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from pathlib import PurePath
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.document import Keys
@@ -10,13 +12,16 @@ from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Entry, Judged
 from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, Kind, entries_key
 from holisticbias.terms.prompt_entries import Group
+from holisticbias.terms.specification_entries import Specification
 from holisticbias.terms.versions import holds, version_key
 
 
 @rule(
     "known-version",
     asks="Every version of an entry has a file in releases/.",
-    fix="use a version that has a file in releases/",
+    fix="write next, which is the version in preparation",
+    why="A change is for the version in preparation, which is called next until it is published and gets its number: "
+    "so a contribution stays right, whatever is published before it is merged.",
     needs=frozenset({"releases"}),
 )
 def known_version(repository: Repository) -> Problems:
@@ -38,6 +43,21 @@ def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
             yield ("assessments", k, "since"), assessment.since
     if isinstance(entry, Group) and entry.forms and entry.forms.since is not None:
         yield ("forms", "since"), entry.forms.since
+    for k, forms in enumerate(entry.forms if isinstance(entry, Specification) else ()):
+        if forms.since is not None:
+            yield ("forms", k, "since"), forms.since
+
+
+@rule(
+    "version-file",
+    asks="A file in releases/ has the name of its version.",
+    fix="rename the file; if holisticbias releases --freeze was interrupted, run it again",
+)
+def version_file(repository: Repository) -> Problems:
+    for file in repository.releases:
+        path = PurePath(file.document.path)
+        if path.parent.name == "releases" and path.stem != file.record.version:
+            yield file.problem(("version",), f"The file {path.name} says that it is version {file.record.version}.")
 
 
 @rule(
@@ -74,7 +94,7 @@ def empty_version(repository: Repository) -> Problems:
 @rule(
     "version-layout",
     asks=f"A version with collections, prompts or specifications has layout {WITH_PROMPTS} or later, and a version "
-    f"whose groups have forms has layout {WITH_FORMS} or later.",
+    f"whose groups or specifications have forms has layout {WITH_FORMS} or later.",
     fix="set this layout, or a later version in 'since'",
     why="Releases in an earlier layout have no tables or columns for them, so a release would lack them.",
 )
@@ -87,12 +107,14 @@ def version_layout(repository: Repository) -> Problems:
         if found:
             yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
         elif layout < WITH_FORMS and _has_forms(repository, version):
-            yield file.problem(("layout",), f"Version {version} has groups with forms, and layout {layout}.")
+            yield file.problem(("layout",), f"Version {version} has word forms, and layout {layout}.")
 
 
 def _has_forms(repository: Repository, version: str) -> bool:
     groups = (group for file in repository.collections for group in file.record.groups)
-    return any(holds(version, g.since, g.until) and g.at(version).forms is not None for g in groups)
+    specifications = (entry for file in repository.specifications for entry in file.record.specifications)
+    entries = chain[Group | Specification](groups, specifications)
+    return any(holds(version, e.since, e.until) and e.at(version).forms for e in entries)
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:

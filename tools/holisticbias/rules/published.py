@@ -15,7 +15,7 @@ from holisticbias.terms.versions import version_key
 PUBLISHED_CHANGED = Rule(
     "published-changed",
     asks="Entries of a published version do not change in it.",
-    fix="add to the entry's history: {until: the next version, the changed key: its old value, reason: why}",
+    fix="use holisticbias reword; or add to history: {until: next, the changed key: its old value, reason: why}",
     why="People compare results over years, and every version is built from today's files. So a changed entry keeps "
     "its earlier wording in `history`, and published versions stay as they were.",
 )
@@ -23,7 +23,7 @@ _FILE_FIX = "put the value back: all entries of the file share it, in every vers
 PUBLISHED_REMOVED = Rule(
     "published-removed",
     asks="A published version keeps its entries.",
-    fix="put the entry back, with the next version in 'until'",
+    fix="put the entry back, with until: next",
     why="A retired entry stays in its file, and `until` names the first version without it. A term that its community "
     "objects to need not be retired: record the objection with `holisticbias assess`.",
     needs=WITH_ENTRIES,
@@ -31,7 +31,7 @@ PUBLISHED_REMOVED = Rule(
 PUBLISHED_ADDED = Rule(
     "published-added",
     asks="A published version gets no new entries.",
-    fix="set since to the next version",
+    fix="write since: next",
 )
 PUBLISHED_ORDER = Rule(
     "published-order",
@@ -42,7 +42,7 @@ PUBLISHED_ORDER = Rule(
 
 @rule(
     "published-lock",
-    asks="A published version has a digest and a lock.",
+    asks="A published version has a date, a digest and a lock.",
     fix="run holisticbias releases --freeze VERSION",
     needs=frozenset({"releases", "locks"}),
 )
@@ -53,6 +53,8 @@ def published_lock(repository: Repository) -> Problems:
         if (file.record.digest is not None) != (version in locked):
             has, lacks = ("a digest", "lock") if version not in locked else ("a lock", "digest")
             yield file.problem(("version",), f"Version {version} has {has} but no {lacks}.")
+        elif file.record.digest is not None and file.record.date is None:
+            yield file.problem(("version",), f"Version {version} has a digest but no date.")
 
 
 def published_findings(repository: Repository) -> Iterator[Finding]:

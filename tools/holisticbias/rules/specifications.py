@@ -10,7 +10,7 @@ from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import Descriptor
-from holisticbias.terms.specification_entries import Specification, is_stem
+from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias.terms.versions import holds
 
 CONTROLS = "nonce"  # axis of made-up words, which describe nobody
@@ -110,6 +110,22 @@ def term_of_two_groups(repository: Repository) -> Problems:
                     if term is not None and owners.setdefault(term.casefold(), n) != n:
                         message = f"The term {term!r} stands for two groups."
                         yield file.entry_problem(i, ("slots", k, key, n), message)
+
+
+@rule(
+    "word-forms",
+    asks="Word forms of a specification have of: with a term or a descriptor of one of its slots, or group: with a "
+    "group. Each word stands once and is not a term.",
+    fix="write of: with a term that has the same number and part of speech, or group: if there is none; remove words "
+    "that are terms",
+    why="The term is written where a form is found. A sentence with a form of a group alone is not rewritten.",
+    needs=frozenset({"descriptors"}),
+)
+def word_forms(repository: Repository) -> Problems:
+    texts = {d.id: d.text for f in repository.axes for d in f.record.descriptors}
+    for file, i, entry in _all(repository):
+        for keys, message in wrong_forms(entry, texts):
+            yield file.entry_problem(i, keys, message)
 
 
 @rule(

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
 from os.path import realpath
 from pathlib import Path
 from typing import TypeAlias
@@ -21,34 +18,29 @@ from holisticbias.source.reading_rules import (
     BYTE_ORDER_MARK,
     DUPLICATE_KEY,
     FILE_TOO_LARGE,
-    HIDDEN_IN_COMMENT,
-    LINE_ENDINGS,
     LOCK_SYNTAX,
     MAX_BYTES,
     MAX_DEPTH,
     MAX_VALUES,
-    NOT_NFC,
     NOT_UTF8,
     TOO_DEEP,
     TOO_MANY_VALUES,
     UNREADABLE,
-    UNSEEN,
+    YAML_QUOTES,
     YAML_SYNTAX,
+    opened_at,
     syntax_error,
 )
 from holisticbias.source.rule import Place, Problem, Rule
+from holisticbias.source.text_findings import offset_place, text_findings
+from holisticbias.source.yaml_mistakes import explain
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Keys: TypeAlias = tuple["str | int", ...]
 
-MAX_ALIKE = 20  # findings of one rule in the bytes of a file
-
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
 _FRACTION = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?")
-# Line breaks in YAML 1.1 but not in YAML 1.2: parsers disagree on the text and on all later line numbers.
-_OTHER_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
-_COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 # Below both limits a file can neither nest nor expand enough to exhaust the parser.
 _SURELY_SMALL = 100_000
 _SURELY_FLAT = 1_000
@@ -115,20 +107,20 @@ def _parsed(content: bytes) -> Document:
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8")
         message = f"Byte 0x{content[error.start]:02x} is not UTF-8."
-        return _unread("", NOT_UTF8, message, _offset_place(before, len(before)))
-    findings = tuple(_text_findings(text))
+        return _unread("", NOT_UTF8, message, offset_place(before, len(before)))
+    findings = tuple(text_findings(text))
     if any(f.rule == BYTE_ORDER_MARK.id for f in findings):
         text = text.removeprefix("\ufeff")
     try:
         unbounded = _unbounded(text)
         root = None if unbounded else yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        return _unread("", YAML_SYNTAX, *syntax_error(error), findings)
+        return Document("", None, {}, tuple(dict.fromkeys((*findings, _explained(text, error)))))
     except yaml.reader.ReaderError as error:
-        place = _offset_place(text, _characters(text, error))
-        return _unread("", YAML_SYNTAX, f"Not YAML: {error.reason}.", place, findings)
+        place = offset_place(text, _characters(text, error))
+        return _unread("", YAML_SYNTAX, f"YAML cannot read a character: {error.reason}.", place, findings)
     except (yaml.YAMLError, RecursionError) as error:
-        return _unread("", YAML_SYNTAX, f"Not YAML: {type(error).__name__}.", (1, 1), findings)
+        return _unread("", YAML_SYNTAX, f"YAML cannot read the file: {type(error).__name__}.", (1, 1), findings)
     if unbounded:
         return _unread("", *unbounded, before=findings)
     if root is None:
@@ -143,50 +135,13 @@ def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1), before: 
     return Document(path, None, {}, (*before, rule.finding(Problem(path, place, message))))
 
 
-def _text_findings(text: str) -> Iterator[Finding]:
-    if text.startswith("\ufeff"):
-        yield BYTE_ORDER_MARK.finding(Problem("", (1, 1), "The file begins with a byte order mark."))
-    if "\r" in text:
-        place = _offset_place(text, text.index("\r"))
-        yield LINE_ENDINGS.finding(Problem("", place, "A line ends with a carriage return."))
-    yield from islice(_other_line_breaks(text), MAX_ALIKE)
-    if not text.isascii():
-        yield from islice(_hidden_in_comments(text), MAX_ALIKE)
-    if not unicodedata.is_normalized("NFC", text):
-        yield from islice(_decomposed(text), MAX_ALIKE)
-
-
-def _other_line_breaks(text: str) -> Iterator[Finding]:
-    if _OTHER_LINE_BREAK.search(text) is None:
-        return
-    for number, line in enumerate(text.split("\n"), 1):
-        for found in _OTHER_LINE_BREAK.finditer(line):
-            message = f"Only some programs read the character U+{ord(found.group()):04X} as a line break."
-            problem = Problem("", (number, found.start() + 1), message)
-            yield LINE_ENDINGS.finding(problem, fix="remove the character")
-
-
-def _hidden_in_comments(text: str) -> Iterator[Finding]:
-    """A finding for each comment with an invisible character; other parts of a file are checked as values."""
-    for number, line in enumerate(text.split("\n"), 1):
-        comment = None if line.isascii() else _COMMENT.search(line)
-        for place, letter in enumerate(comment.group() if comment else "", comment.start() + 1 if comment else 1):
-            if letter not in "\t\r\x85\u2028\u2029" and (UNSEEN.match(letter) or not letter.isprintable()):
-                message = f"The comment contains the character U+{ord(letter):04X}."
-                yield HIDDEN_IN_COMMENT.finding(Problem("", (number, place), message))
-                break
-
-
-def _decomposed(text: str) -> Iterator[Finding]:
-    for number, line in enumerate(text.split("\n"), 1):
-        composed = unicodedata.normalize("NFC", line)
-        if composed != line:
-            column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
-            yield NOT_NFC.finding(Problem("", (number, column + 1), "An accent is written as a separate character."))
-
-
-def _offset_place(text: str, offset: int) -> Place:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+def _explained(text: str, error: yaml.MarkedYAMLError) -> Finding:
+    """The finding for a text that is not YAML: the mistake of a person if it is clear, else what the parser says."""
+    mark, opened = error.problem_mark or error.context_mark, opened_at(error)
+    found = explain(text, mark.line + 1, opened[0] if opened else None) if mark else None
+    if found is None:
+        return syntax_error(error)
+    return found.rule.finding(Problem("", found.place, found.message), found.fix)
 
 
 def _characters(text: str, error: yaml.reader.ReaderError) -> int:
@@ -257,6 +212,10 @@ class _Builder:
                 self._report(YAML_SYNTAX, place, "A key is not a text.")
                 continue
             key = str(key_node.value)
+            if key in mapping and key == "id" == next(iter(mapping)):
+                message, fix = "A second entry begins here without a dash.", "write a dash and a space before 'id'"
+                self._report(DUPLICATE_KEY, place, message, fix)
+                break
             if key in mapping:
                 self._report(DUPLICATE_KEY, place, f"The key {shown(key)} appears twice.")
                 continue
@@ -278,11 +237,14 @@ class _Builder:
         if kind in _READ_AS:
             self._report(AMBIGUOUS_SCALAR, place, f"YAML 1.1 reads {shown(raw)} as {_READ_AS[kind]}.")
             return raw
-        self._report(YAML_SYNTAX, place, f"The tag {shown(tag)} is not allowed.")
+        if tag.startswith("!"):
+            self._report(YAML_QUOTES, place, f"YAML reads {shown(tag)} as a type.", "put the value in quotes")
+        else:
+            self._report(YAML_SYNTAX, place, f"The tag {shown(tag)} is not allowed.")
         return raw
 
-    def _report(self, rule: Rule, place: Place, message: str) -> None:
-        self.findings.append(rule.finding(Problem("", place, message)))
+    def _report(self, rule: Rule, place: Place, message: str, fix: str | None = None) -> None:
+        self.findings.append(rule.finding(Problem("", place, message), fix))
 
     def _stop(self, rule: Rule, place: Place, message: str) -> None:
         if not self.unbounded:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
 
+from holisticbias.source.addresses import rule_link
 from holisticbias.terminal import visible
 
 Level = Literal["error", "warning"]
@@ -56,7 +57,8 @@ def _text_line(finding: Finding) -> str:
 def _github_line(finding: Finding) -> str:
     place = f"file={_property(one_line(finding.path))},line={finding.line},col={finding.column}"
     entry = f"[{finding.entry}] " if finding.entry else ""
-    message = _data(one_line(f"{entry}{finding.message} Fix: {finding.fix}"))
+    page = rule_link(finding.rule)
+    message = _data(one_line(f"{entry}{finding.message} Fix: {finding.fix} See {page}"))
     return f"::{finding.level} {place},title={_property(finding.rule)}::{message}"
 
 

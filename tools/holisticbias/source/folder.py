@@ -70,9 +70,14 @@ def term_files(root: Path) -> tuple[Path, ...]:
     return tuple(path for _, path in _yaml_files(root))
 
 
+def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
+    """The paths of the YAML files of one kind in a folder of terms, by name."""
+    return tuple(sorted((root / kind).glob("*.y*ml")))
+
+
 def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
     for kind in FOLDERS:
-        yield from ((kind, path) for path in sorted((root / kind).glob("*.y*ml")))
+        yield from ((kind, path) for path in kind_files(root, kind))
     for kind in SINGLE_FILES:
         if (root / f"{kind}.yaml").exists():
             yield kind, root / f"{kind}.yaml"

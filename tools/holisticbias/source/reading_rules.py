@@ -6,7 +6,8 @@ import re
 
 import yaml
 
-from holisticbias.source.rule import Place, Rule
+from holisticbias.source.findings import Finding
+from holisticbias.source.rule import Place, Problem, Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000
@@ -56,7 +57,45 @@ HIDDEN_IN_COMMENT = Rule(
 YAML_SYNTAX = Rule(
     "yaml-syntax",
     asks="Files are plain YAML, without tags.",
-    fix="correct the YAML here",
+    fix="compare the line and the one above it with the other entries: columns, dashes, colons, quotes",
+)
+YAML_CONFLICT = Rule(
+    "yaml-conflict",
+    asks="A file has no marks of a merge conflict.",
+    fix="keep the lines that belong in the file, and delete the lines with <<<<<<<, ======= and >>>>>>>",
+    why="Git writes both versions of a place that two people changed between these marks. If both added an entry, "
+    "keep both.",
+)
+YAML_TAB = Rule(
+    "yaml-tab",
+    asks="Spaces indent lines and separate a key from its value; tabs do not.",
+    fix="write spaces in place of the tab",
+    why="Programs disagree on how wide a tab is, and some refuse it after a colon.",
+)
+YAML_SPACE = Rule(
+    "yaml-space",
+    asks="A key is followed by a colon and a space, and a dash by a space.",
+    fix="write an ordinary space after the colon or the dash",
+    why="Without the space, YAML reads `text:kind` as one text and not as a key with a value.",
+)
+YAML_QUOTES = Rule(
+    "yaml-quotes",
+    asks="A value that has `: ` or ` #` in it, or begins with a mark that means something in YAML, is in quotes.",
+    fix="put the value in double quotes",
+    why="Marks with a meaning at the start of a value are `@`, `%`, `&`, `*`, `!`, `[`, `{`, `>` and `|`. In a text "
+    "between double quotes, write `'` as it is; a text that has a double quotation mark goes between single quotes.",
+)
+YAML_COLUMN = Rule(
+    "yaml-column",
+    asks="The dashes of a list are in one column, and so are the keys of an entry.",
+    fix="put as many spaces before the line as before the lines like it",
+    why="The column says what belongs together: an entry begins with two spaces and a dash, and its keys are below its "
+    "first key, after four spaces.",
+)
+YAML_CLOSED = Rule(
+    "yaml-closed",
+    asks="Every quotation mark and bracket that opens is closed.",
+    fix="close the quotation mark or the bracket",
 )
 DUPLICATE_KEY = Rule(
     "duplicate-key",
@@ -89,7 +128,7 @@ LOCK_SYNTAX = Rule(
 SCHEMA = Rule(
     "schema",
     asks="Files follow the schema.",
-    fix="see schema/ and the other entries of the file",
+    fix="write the value as in the other entries of the file",
 )
 UNKNOWN_KEY = Rule(
     "unknown-key",
@@ -99,13 +138,32 @@ UNKNOWN_KEY = Rule(
 MISSING_KEY = Rule(
     "missing-key",
     asks="Every required key is present.",
-    fix="add the key",
+    fix="add the key, as in the other entries; if the line belongs to the entry above, remove its dash",
 )
 
 
-def syntax_error(error: yaml.MarkedYAMLError) -> tuple[str, Place]:
-    """The message and the place of a syntax error; for a quote that is left open, where it opens."""
-    left_open = error.context_mark is not None and "end of stream" in str(error.problem)
-    mark = error.context_mark if left_open else error.problem_mark or error.context_mark
-    problem = f"{error.context}: {error.problem}" if left_open else str(error.problem or error)
-    return f"Not YAML: {problem}.", (mark.line + 1, mark.column + 1) if mark else (1, 1)
+_IN_BRACES = "between { and } or [ and ], parts have commas between them, and a part with , : # [ ] { or } is in quotes"
+_PLAIN: tuple[tuple[str, Rule, str, str], ...] = (
+    ("unexpected end of stream", YAML_CLOSED, "A quotation mark opens here and is not closed.", YAML_CLOSED.fix),
+    ("expected ',' or", YAML_CLOSED, "A bracket or a brace opens here, and what follows is not a list.", _IN_BRACES),
+    ("expected node content", YAML_SYNTAX, "There is no value here.", "write one; if it begins with a mark, in quotes"),
+    ("undefined alias", YAML_QUOTES, "YAML reads '*' as the name of another value.", "put the value in quotes"),
+    ("another document", YAML_SYNTAX, "The line ends the file for YAML.", "delete the line"),
+)
+"""What a parser says, the rule, and the message and the fix in place of it."""
+
+
+def opened_at(error: yaml.MarkedYAMLError) -> Place | None:
+    """The place of a quotation mark or bracket whose end the parser did not find; None for other errors."""
+    inside = str(error.context).startswith(("while scanning a quoted", "while parsing a flow"))
+    mark = error.context_mark if inside else None
+    return (mark.line + 1, mark.column + 1) if mark else None
+
+
+def syntax_error(error: yaml.MarkedYAMLError) -> Finding:
+    """The finding for what a parser says; for a quote or a bracket that is left open, at the place where it opens."""
+    mark = error.problem_mark or error.context_mark
+    place = opened_at(error) or ((mark.line + 1, mark.column + 1) if mark else (1, 1))
+    unclear = ("", YAML_SYNTAX, "From here on, YAML cannot read the file.", YAML_SYNTAX.fix)
+    _, rule, message, fix = next((known for known in _PLAIN if known[0] in str(error.problem)), unclear)
+    return rule.finding(Problem("", place, message), fix)

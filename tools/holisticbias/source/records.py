@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from holisticbias.source.document import Document, Keys, Value
 from holisticbias.source.findings import Finding, shown
 from holisticbias.source.folder import SourceFile
-from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY
+from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
 from holisticbias.source.rule import Problem
+from holisticbias.source.schema_fixes import close_key, schema_fix
 from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.yaml_mistakes import models_in
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
@@ -201,7 +203,7 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
         return Located(model.model_validate(data), document, key, indexes)
     except ValidationError as error:
         details = _without_consequences(error.errors(include_url=False))
-    findings.extend(_schema_finding(d, document) for d in details)
+    findings.extend(_schema_findings(details, document, model))
     broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == key}
     if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != key for d in details):
         return None
@@ -217,18 +219,42 @@ def _without_consequences(details: list[ErrorDetails]) -> list[ErrorDetails]:
     return [d for d in details if d["type"] != "too_short" or tuple(d["loc"]) not in around]
 
 
-def _schema_finding(error: ErrorDetails, document: Document) -> Finding:
+def _schema_findings(details: Iterable[ErrorDetails], document: Document, model: type[Record]) -> Iterator[Finding]:
+    """A finding for each error, without the consequences of a misspelled key and of missing quotes."""
+    known = {(f.line, f.column) for f in document.findings if f.rule == YAML_QUOTES.id}
+    errors = [(d, tuple(d["loc"]), _meant_key(d, model)) for d in details]
+    misspelled = {(*keys[:-1], meant) for _, keys, meant in errors if meant}
+    for error, keys, meant in errors:
+        finding = _schema_finding(error, document, meant)
+        consequence = (finding.line, finding.column) in known or (error["type"] == "missing" and keys in misspelled)
+        if not consequence:
+            yield finding
+
+
+def _meant_key(error: ErrorDetails, model: type[BaseModel]) -> str | None:
+    """The key that an unknown key was probably meant to be."""
+    if error["type"] != "extra_forbidden":
+        return None
+    for key in error["loc"][:-1]:
+        field = model.model_fields.get(key) if isinstance(key, str) else None
+        model = next(models_in(field.annotation), model) if field else model
+    return close_key(error["loc"][-1], model.model_fields)
+
+
+def _schema_finding(error: ErrorDetails, document: Document, meant: str | None) -> Finding:
     keys = tuple(error["loc"])
     key = keys[-1] if keys else ""
     place, entry = document.place(keys), _entry_id(document.data, keys)
     if error["type"] == "missing":
         return MISSING_KEY.finding(Problem(document.path, place, f"The key {key!r} is missing.", entry))
     if error["type"] == "extra_forbidden":
-        return UNKNOWN_KEY.finding(Problem(document.path, place, f"The key {shown(key)} is not in the schema.", entry))
+        message = f"The key {shown(key)} is not in the schema."
+        fix = f"write {meant!r} in place of {key!r}" if meant else None
+        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry), fix)
     what = f"{key}: " if isinstance(key, str) else ""
-    message = f"{what}{schema_message(error)}; the value is {shown(error.get('input'))}."
-    fix = "quote the value" if error["type"] == "string_type" else None
-    return SCHEMA.finding(Problem(document.path, place, message, entry), fix)
+    words = schema_message(error)
+    value = "there is no value" if error.get("input") is None else f"the value is {shown(error.get('input'))}"
+    return SCHEMA.finding(Problem(document.path, place, f"{what}{words}; {value}.", entry), schema_fix(error, words))
 
 
 def _entry_id(data: Value, keys: Keys) -> str:

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
 from holisticbias.terms.file_kinds import Sha256, Source
-from holisticbias.terms.versions import Version
+from holisticbias.terms.versions import Number, Version
 
 
 def schema_message(error: ErrorDetails) -> str:
@@ -71,7 +71,8 @@ def _patterns() -> Mapping[str, str]:
         Pseudonym: "a pseudonym such as rv-0042 (holisticbias pseudonym makes one)",
         Selector: "the id of an entry, or AXIS/BUCKET",
         Date: "a date such as 2026-01-31, 2026-01 or 2026",
-        Version: "three numbers such as 3.1.0",
+        Number: "three numbers such as 3.1.0",
+        Version: "three numbers such as 3.1.0, or next",
         Locale: "a language and region such as en-US",
         Sha256: "64 hexadecimal digits",
     }

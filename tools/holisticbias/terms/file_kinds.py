@@ -23,7 +23,7 @@ from holisticbias.terms.entries import (
 )
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Specification
-from holisticbias.terms.versions import Version
+from holisticbias.terms.versions import Number, Version
 
 Kind = Literal[
     "descriptors",
@@ -159,7 +159,7 @@ class ReleaseFile(Record):
     """A file in ``releases/``: one version, its date, its layout and its digests."""
 
     version: Version
-    date: Date
+    date: Date | None = Field(None, description="set when the version is frozen")
     summary: Prose
     article_rule: ArticleRule = Field(description="how articles are chosen: by first letter, or by first sound")
     layout: Literal[1, 2, 3, 4, 5] = Field(
@@ -176,7 +176,7 @@ class ReleaseFile(Record):
 class LockFile(Record):
     """``releases/VERSION.lock.json``: digests of a published version's entries; see ``holisticbias.rules.lock``."""
 
-    version: Version
+    version: Number
     entries: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]]
 
 

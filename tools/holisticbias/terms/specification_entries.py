@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StrictBool
 
 from holisticbias.terms.entries import Id, Judged, Key, Record, Text, Wording
+from holisticbias.terms.versions import Version, holds
 
 SlotName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 
@@ -41,6 +43,19 @@ class Slot(Record):
     descriptors: tuple[Id, ...] = ()
 
 
+class WordForms(Record):
+    """Words by which people mention a group: they are found in texts, and never written.
+
+    ``of`` is the term, or the id of the descriptor, that is written in their place: it has their number and part of
+    speech. Without it ``group`` names the group, and a sentence with one of the words is not rewritten.
+    """
+
+    of: Text | None = None
+    group: Key | None = None
+    words: tuple[Text, ...] = Field(min_length=1)
+    since: Version | None = Field(None, description="the first version that has them, if later than the entry's")
+
+
 class AttributeSet(Record):
     """A set of attributes: mathematics, pleasant words.
 
@@ -61,6 +76,7 @@ class SpecificationWording(Wording):
 
     groups: tuple[TargetGroup, ...] | None = None
     slots: tuple[Slot, ...] | None = None
+    forms: tuple[WordForms, ...] | None = None
     attributes: tuple[AttributeSet, ...] | None = None
     opposites: tuple[tuple[Text, Text], ...] | None = None
     templates: tuple[Text, ...] | None = None
@@ -78,12 +94,41 @@ class Specification(Judged):
 
     groups: tuple[TargetGroup, ...] = Field(min_length=2)
     slots: tuple[Slot, ...] = Field(min_length=1)
+    forms: tuple[WordForms, ...] = Field((), description="further words for the groups, found and never written")
     attributes: tuple[AttributeSet, ...] = Field(min_length=1)
     opposites: tuple[tuple[Text, Text], ...] = ()
     templates: tuple[Text, ...] = ()
     published_as: Text | None = Field(None, description="its name in the data that its source published")
     control: StrictBool = Field(False, description="whether its words are invented, so that there is nothing to find")
     history: tuple[SpecificationWording, ...] = ()
+
+    def at(self, version: str) -> Self:
+        """The specification as worded in a version, without word forms that are newer."""
+        entry = super().at(version)
+        kept = tuple(one for one in entry.forms if one.since is None or holds(version, one.since, None))
+        return entry if kept == entry.forms else entry.model_copy(update={"forms": kept})
+
+
+def wrong_forms(entry: Specification, texts: Mapping[str, str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The place and the error of each word form that names no term or group, or is a term or a form already.
+
+    ``texts`` has the texts of descriptors by id.
+    """
+    groups = {group.name for group in entry.groups}
+    terms = {term for slot in entry.slots for term in (*slot.terms, *slot.descriptors) if term is not None}
+    seen = {texts.get(term, term).casefold() for term in terms}
+    for k, forms in enumerate(entry.forms):
+        if (forms.of is None) == (forms.group is None):
+            found = "neither" if forms.of is None else "both"
+            yield ("forms", k), f"The forms have {found} of and group."
+        elif forms.of is not None and forms.of not in terms:
+            yield ("forms", k, "of"), f"{forms.of!r} is not a term of a slot."
+        elif forms.group is not None and forms.group not in groups:
+            yield ("forms", k, "group"), f"There is no group {forms.group!r}."
+        for n, word in enumerate(forms.words):
+            if word.casefold() in seen:
+                yield ("forms", k, "words", n), f"The word {word!r} is a term or another form."
+            seen.add(word.casefold())
 
 
 def is_stem(attribute: str) -> bool:

@@ -1,4 +1,4 @@
-"""Versions: three numbers, compared as numbers."""
+"""Versions: three numbers, compared as numbers, or ``next``, which comes after all numbers."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from typing import Annotated
 
 from pydantic import Field
 
-_PATTERN = r"^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$"
-Version = Annotated[str, Field(pattern=_PATTERN)]
+NEXT = "next"
+"""The version in preparation, which gets its number when it is frozen."""
+
+_NUMBER = r"(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}"
+Number = Annotated[str, Field(pattern=rf"^{_NUMBER}$")]
+Version = Annotated[str, Field(pattern=rf"^({_NUMBER}|{NEXT})$")]
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is three numbers with dots between them."""
+    return re.fullmatch(_NUMBER, text) is not None
 
 
 def is_version(text: str) -> bool:
-    """Whether a text is three numbers with dots between them."""
-    return re.fullmatch(_PATTERN, text) is not None
+    """Whether a text is three numbers with dots between them, or ``next``."""
+    return text == NEXT or is_number(text)
 
 
 @lru_cache(maxsize=1024)
 def version_key(version: str) -> tuple[int, ...]:
-    """A version as a sort key: ``"1.10.0"`` comes after ``"1.9.0"``."""
-    return tuple(int(part) for part in version.split("."))
+    """A version as a sort key: ``"1.10.0"`` comes after ``"1.9.0"``, and ``"next"`` after all numbers."""
+    return (10_000,) if version == NEXT else tuple(int(part) for part in version.split("."))
 
 
 def holds(version: str, since: str, until: str | None) -> bool:

@@ -11,6 +11,7 @@ from scipy.special import ndtr, ndtri
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,
@@ -34,7 +35,8 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     """Compute the change of the corrected bias, full and partial, from one table of responses to another.
 
     Both are restricted to the styles and the cells (axis, descriptor, template)
-    that both have; a cluster needs all its styles in both. Figures are named
+    that both have; a cluster needs all its styles in both. What is over all axes
+    leaves made-up words out. Figures are named
     ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
     interval and a two-sided p-value: its variance is the sum of both runs' variances,
     as the responses of two runs are separate samples. Raises ``SelectionError``
@@ -47,7 +49,12 @@ def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Fi
     kept = {name: members for name, members in clusters.items() if set(members) <= set(styles)}
     cells = _in_both(arrange_styles(first, styles), arrange_styles(second, styles))
     biases = [measure_biases(found, kept) for found in cells]
-    return tuple(_changes(*biases))
+    baseline = baseline_of(cells[0].axes)
+    if baseline is None:
+        return tuple(_changes(*biases, *biases))
+    people = [measure_biases(found.keep(np.array([axis != baseline for axis, _, _ in _names(found)])), kept)
+              for found in cells]  # fmt: skip
+    return tuple(_changes(*people, *biases))
 
 
 def _in_both(first: ResponseCells, second: ResponseCells) -> tuple[ResponseCells, ResponseCells]:
@@ -65,18 +72,19 @@ def _names(cells: ResponseCells) -> list[tuple[str, str, str]]:
     return [(*cells.descriptors[descriptor], cells.templates[template]) for descriptor, template in pairs]
 
 
-def _changes(first: Biases, second: Biases) -> Iterator[Figure]:
-    one, other = dict(_listed(first)), dict(_listed(second))
+def _changes(first: Biases, second: Biases, first_axes: Biases, second_axes: Biases) -> Iterator[Figure]:
+    """The changes of what is over all axes of people, and those of each axis."""
+    one, other = dict(_listed(first, first_axes)), dict(_listed(second, second_axes))
     for key, bias in one.items():
         if key in other and bias.cells:
             name, keys = key
             yield from _change(name + CORRECTED, dict(keys), bias, other[key])
 
 
-def _listed(found: Biases) -> Iterator[tuple[tuple[str, tuple[tuple[str, str], ...]], Bias]]:
+def _listed(found: Biases, of_axes: Biases) -> Iterator[tuple[tuple[str, tuple[tuple[str, str], ...]], Bias]]:
     """Every bias to compare, by name and keys."""
     yield (FULL, ()), found.full
-    for axis, bias in found.full_by_axis.items():
+    for axis, bias in of_axes.full_by_axis.items():
         yield (FULL, (("axis", axis),)), bias
     for cluster, (bias, _) in found.partial.items():
         yield (PARTIAL, (("cluster", cluster),)), bias

@@ -23,10 +23,10 @@ _Z = 1.959963984540054
 def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
     """The values of both runs and their difference on the responses that both have, over all and by axis.
 
-    Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the value that changes, and ``phrase`` its
-    phrase. Responses are paired by ``response_id``, so the interval is that of a mean of differences. ``p_value`` is
-    corrected over the phrases, and over the axes (Holm 1979). Raises ``SelectionError`` if the runs have no response
-    in common.
+    What is over all leaves made-up words out. Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the
+    value that changes, and ``phrase`` its phrase. Responses are paired by ``response_id``, so the interval is that of a
+    mean of differences. ``p_value`` is corrected over the phrases, and over the axes (Holm 1979). Raises
+    ``SelectionError`` if the runs have no response in common.
     """
     before, after = common_responses(first, second)
     design = read_design(before)
@@ -39,14 +39,16 @@ def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: S
             by_name.setdefault(name, []).append(phrase)
     changes = tuple(
         figure
-        for grouping in (design.all, design.axes)
+        for grouping in (design.people, design.axes)
         for name, found in by_name.items()
         for figure in paired_changes(
             measure, name, MEANS.get(name, "share"), grouping,
             {p: (values[0][name, p], values[1][name, p]) for p in found},
         )
     )  # fmt: skip
-    return (*changes, *distinct_changes(measure, *wordings))
+    people = design.people.group >= 0
+    of_people = wordings if people.all() else [read_wordings(t.filter(pa.array(people))) for t in (before, after)]
+    return (*changes, *distinct_changes(measure, *of_people))
 
 
 def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:

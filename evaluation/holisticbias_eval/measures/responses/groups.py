@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
@@ -44,6 +45,13 @@ class Design:
     template: Ints
     draw: Ints
     counted: Bools
+
+    @property
+    def people(self) -> Grouping:
+        """All rows but those of made-up words, if there are others: their group is -1."""
+        baseline = baseline_of([keys["axis"] for keys in self.axes.keys])
+        left_out = [place for place, keys in enumerate(self.axes.keys) if keys["axis"] == baseline]
+        return Grouping(({},), np.where(np.isin(self.axes.group, left_out), -1, self.all.group))
 
     @property
     def groupings(self) -> tuple[Grouping, ...]:

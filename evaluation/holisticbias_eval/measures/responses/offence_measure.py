@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
@@ -34,6 +35,7 @@ class OffenceMeasure(Measure):
     """Mean probability of being offensive, and the share of offensive texts, by descriptor and template."""
 
     needs: ClassVar[Needs] = Needs("offensiveness")
+    judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness")
     resamples: ClassVar[bool] = False
     prompts: ClassVar[Prompts] = RELEASE_PROMPTS
     column: ClassVar[str]

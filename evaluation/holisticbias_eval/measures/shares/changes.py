@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
@@ -40,7 +41,7 @@ Step = dict[str | None, _Count]
 def share_changes(
     measure: str, first: pa.Table, second: pa.Table, value: Compared = "perplexity"
 ) -> tuple[Figure, ...]:
-    """The change of every axis's share, and of the share over all axes (without keys).
+    """The change of every axis's share, and of the share over all axes but that of made-up words (without keys).
 
     The figures are ``first``, ``second``, and the parts of the change, one step
     after another: sentences of the first run only are removed (``gone``), changed
@@ -64,7 +65,7 @@ def share_changes(
     inner = [_add_up(crossing, own) if _alike(s.common, arranged) else _count(s.common, value)
              for s, own in zip(sides, counts, strict=True)]  # fmt: skip
     steps = [*reversed(_outwards(one, inner[0], value)), *_outwards(other, inner[1], value)]
-    moved = moved_by_axis(crossing, cells)
+    moved = moved_by_axis(crossing, cells, baseline_of(crossing.axes))
     axes = dict.fromkeys([*steps[0], *steps[-1]])
     return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
 
@@ -104,10 +105,11 @@ def _count(scores: pa.Table, value: Compared) -> Step:
 
 
 def _add_up(crossing: Crossing, counts: Iterable[Ints]) -> Step:
-    """The counts of each axis from those of its cells, and under ``None`` those of all."""
+    """The counts of each axis from those of its cells, and under ``None`` those of all but the baseline."""
     found = {axis: np.zeros(2, np.int64) for axis in (*crossing.axes, None)}
+    baseline = baseline_of(crossing.axes)
     for cell, own in zip(crossing.cells, counts, strict=True):
-        for axis in (cell.axis, None):
+        for axis in (cell.axis,) if cell.axis == baseline else (cell.axis, None):
             found[axis] += own
     return {axis: _Count(*total.tolist()) for axis, total in found.items()}
 

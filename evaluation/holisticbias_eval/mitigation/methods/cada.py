@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.corpus.swapping import swap_attributes
-from holisticbias_eval.mitigation.corpus_texts import with_rewritten
+from holisticbias_eval.mitigation.corpus_texts import NotRewritten, with_rewritten
 from holisticbias_eval.mitigation.method import Method, MethodInfo, Task
 
 
@@ -24,7 +24,9 @@ class Cada(Method):
         """Each sentence of the corpus, followed by its opposite; a sentence without attributes has no opposite."""
         finder = attribute_finder(task.specification)
 
-        def rewritten(sentence: str) -> list[str | None]:
-            return [swap_attributes(sentence, task.specification)] if any(finder.find(sentence)) else []
+        def rewritten(sentence: str) -> list[str | NotRewritten]:
+            if not any(finder.find(sentence)):
+                return []
+            return [swap_attributes(sentence, task.specification) or NotRewritten("no attribute has an opposite")]
 
         return with_rewritten(examples, task, rewritten, "no sentence has an attribute with an opposite")

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.swapping import swap_targets
-from holisticbias_eval.mitigation.corpus_texts import with_rewritten
+from holisticbias_eval.mitigation.corpus_texts import NotRewritten, with_rewritten
 from holisticbias_eval.mitigation.method import Method, MethodInfo, Task
 
 
@@ -25,16 +25,15 @@ class Ctda(Method):
     def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
         """Each sentence of the corpus, followed by its forms for the other groups, in their order.
 
-        A sentence is about the group that it mentions first; one without a mention has no other form.
+        A sentence without a mention has no other form, and one about several groups is not rewritten.
         """
 
-        def rewritten(sentence: str) -> Iterator[str | None]:
+        def rewritten(sentence: str) -> Iterator[str | NotRewritten]:
             first = next(target_finder(task.specification).find(sentence), None)
             for group in task.groups if first else ():
                 if first is not None and group != first.of.group:
                     swapped = swap_targets(sentence, task.specification, group)
-                    yield swapped.text if swapped else None
+                    yield NotRewritten(swapped) if isinstance(swapped, str) else swapped.text
 
-        return with_rewritten(
-            examples, task, rewritten, "no term that it mentions has one of another group in its slot"
-        )
+        needed = "no term that it mentions has one of another group for its place"
+        return with_rewritten(examples, task, rewritten, needed)
