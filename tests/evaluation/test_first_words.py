@@ -74,8 +74,8 @@ def test_pairs_that_differ_in_an_unscored_word_alone_are_left_out_and_counted(
     code, out, error = invoke(*given, "--out", tmp_path / "run", *NONE)
     assert code == 0, error
     said = (
-        "the first token of 8 of 8 texts, which nothing precedes; 2 pairs that differ in the first word alone are left "
-        "out; 2 pairs that differ in the first word and in others are counted"
+        "the first token of 8 of 8 texts, which nothing precedes; 2 pairs that differ in the first word alone, left "
+        "out; 2 pairs that differ in the first word and in others, counted"
     )
     found = signature(tmp_path / "run")
     assert found["scoring"]["unscored"] == said
@@ -121,7 +121,7 @@ def test_the_published_formula_keeps_pairs_that_differ_in_the_first_word(
     assert code == 0, error
     found = signature(tmp_path / "run")
     assert found["sentences_scored"] == 4
-    assert "2 pairs that differ in the first word alone are counted, as published" in found["scoring"]["unscored"]
+    assert "2 pairs that differ in the first word alone, counted as published" in found["scoring"]["unscored"]
 
 
 @pytest.mark.parametrize("mode", ["published", "choice"])
@@ -164,7 +164,7 @@ def test_sentences_that_differ_in_an_unscored_word_alone_are_left_out_of_a_test_
     assert code == 0, error
     said = (
         "the first token of 12 of 12 texts, which nothing precedes; 6 texts that differ between groups in the first "
-        "word alone are left out; 6 texts that differ between groups in the first word and in others are counted"
+        "word alone, left out; 6 texts that differ between groups in the first word and in others, counted"
     )
     found = signature(tmp_path / "run")
     assert found["scoring"]["unscored"] == said

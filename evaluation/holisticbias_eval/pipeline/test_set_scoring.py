@@ -25,6 +25,7 @@ from holisticbias_eval.prompts.test_sets import TEST_SETS
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
+_DIFFERING = ("text that differs between groups", "texts that differ between groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
         raise SelectionError(NOTHING_LEFT)
     left_out = table.num_rows - left.num_rows
     counted = sum(key in also and key not in alone for key in keys)
-    return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, "texts that differ between groups")
+    return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, _DIFFERING)
 
 
 def is_gossip(table: pa.Table) -> bool:

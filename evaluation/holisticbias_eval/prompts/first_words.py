@@ -21,7 +21,7 @@ _FIRST = re.compile(r"\W*\w+|\W+")
 class Unscored:
     """How many ``texts`` of a run have a first token that is not scored, of all its texts, and what this means.
 
-    ``left_out`` is the number of ``things``, such as pairs, that differ in the first word alone and are not scored,
+    ``left_out`` is the number of ``things`` (in the singular and the plural), such as pairs, that differ in the first word alone and are not scored,
     ``kept`` the number of those that are scored all the same, and ``also`` of those that differ in more words.
     """
 
@@ -30,7 +30,7 @@ class Unscored:
     left_out: int = 0
     kept: int = 0
     also: int = 0
-    things: str = "pairs that differ"
+    things: tuple[str, str] = ("pair that differs", "pairs that differ")
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -39,18 +39,21 @@ class Unscored:
             return {}
         said = [f"the first token of {self.texts:,} of {self.of:,} texts, which nothing precedes"]
         if self.left_out:
-            said.append(f"{self.left_out:,} {self.things} in the first word alone are left out")
+            said.append(f"{self._count(self.left_out)} in the first word alone, left out")
         if self.kept:
-            said.append(f"{self.kept:,} {self.things} in the first word alone are counted, as published")
+            said.append(f"{self._count(self.kept)} in the first word alone, counted as published")
         if self.also:
-            said.append(f"{self.also:,} {self.things} in the first word and in others are counted")
+            said.append(f"{self._count(self.also)} in the first word and in others, counted")
         return {UNSCORED: "; ".join(said)}
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """What is left out, with the reason."""
-        reason = f"{self.things} in the first word alone, whose first token is not scored"
+        reason = f"{self.things[1]} in the first word alone, whose first token is not scored"
         return (Skipped(reason=reason, sentences=self.left_out),) if self.left_out else ()
+
+    def _count(self, number: int) -> str:
+        return f"{number:,} {self.things[number != 1]}"
 
 
 ALL_SCORED = Unscored(0, 0)
