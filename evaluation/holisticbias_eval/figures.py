@@ -15,6 +15,14 @@ P_RESOLUTION = 0.001
 """Smaller p-values are shown as below this limit, because simulations do not test them."""
 
 
+DEVIATION = ", standard deviation"
+"""The end of the unit of a standard deviation whose variance is estimated, as that which several samples share.
+
+The estimate of a variance may be below 0. The value is then minus the root of its size, so that values can be averaged
+and compared; reports show such a value as "none shown", and an end of an interval below 0 as 0.
+"""
+
+
 Named = Annotated[str, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
@@ -66,7 +74,9 @@ class Figure(Part):
         """Whether the value exceeds its floor; ``None`` without a value or a floor.
 
         A value with a p-value was tested against its floor: it exceeds it if
-        p < 0.05. Any other value must lie above the upper end of
+        p < 0.05. A standard deviation from an estimated variance (``DEVIATION``) also
+        needs an interval above 0, so that no agreement is claimed beside an interval
+        that includes none; without an interval nothing is claimed. Any other value must lie above the upper end of
         ``floor_interval`` by more than the interval's width, which is about five
         standard deviations of 20 permuted values above their mean. Without that
         margin most runs in which nothing differs would have at least one of 13 axes
@@ -74,10 +84,17 @@ class Figure(Part):
         """
         if self.value is None or self.floor_interval is None:
             return None
+        if self.unit.endswith(DEVIATION):
+            return None if self.interval is None else self.is_significant and self.interval.low > 0
         if self.p_value is not None:
-            return self.p_value < SIGNIFICANCE
+            return self.is_significant
         low, high = self.floor_interval.low, self.floor_interval.high
         return self.value > high + (high - low)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the value was tested and p < 0.05."""
+        return self.p_value is not None and self.p_value < SIGNIFICANCE
 
 
 def make_figure(

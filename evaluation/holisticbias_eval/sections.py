@@ -63,7 +63,8 @@ class Table:
 class Bar:
     """A bar with its interval and floor, or another value that the chart marks.
 
-    A ``faint`` bar does not exceed its floor. ``before`` is an earlier value to compare with.
+    A ``faint`` bar does not exceed its floor, or is not what ``Bars.test`` says. ``before`` is an earlier value to
+    compare with.
     """
 
     label: str
@@ -79,7 +80,8 @@ class Bars:
     """Horizontal bars from zero, to both sides if values have both signs.
 
     ``limits`` are the ends of the scale; by default those of the values.
-    ``references`` are values marked across all bars. ``mark`` names what bars have as their floor.
+    ``references`` are values marked across all bars. ``mark`` names what bars have as their floor, and ``test`` what
+    is not shown of faint bars, in the table of values.
     """
 
     name: str
@@ -90,17 +92,22 @@ class Bars:
     limits: tuple[float, float] | None = None
     references: tuple[float, ...] = ()
     mark: str = "floor"
+    test: str = ""
 
     def table(self) -> Table:
         """The values of the chart."""
         columns = (
             Column("label", "Name"),
             Column("value", "Value", self.unit),
+            Column("shown", self.test),
             Column("interval", "95% interval", self.unit, interval=True),
             Column("floor", self.mark.capitalize(), self.unit),
             Column("before", "Before", self.unit),
         )
-        rows = tuple((b.label, b.value, ends(b.interval), b.floor, b.before) for b in self.bars)
+        rows = tuple(
+            (b.label, b.value, yes(not b.faint) if self.test else None, ends(b.interval), b.floor, b.before)
+            for b in self.bars
+        )
         return without_empty(Table(self.name, self.title, columns, rows))
 
 
@@ -158,7 +165,7 @@ class DotPlot:
         """Every dot: rows that may not be named have only their values."""
         columns = (Column("label", "Name"), Column("item", "Item"), Column("value", "Value", self.unit))
         rows = tuple(
-            (row.label, name if row.named else None, value)
+            (row.label, (name or None) if row.named else None, value)
             for row in self.rows
             for name, value in zip(row.names, row.values, strict=True)
         )
@@ -202,7 +209,7 @@ class Estimate:
 class Forest:
     """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts.
 
-    ``beside`` names the other value that rows may have.
+    ``beside`` names the other value that rows may have, and ``test`` what is shown of marked rows.
     """
 
     name: str
@@ -212,6 +219,7 @@ class Forest:
     scale: str
     reference: float = 0.0
     beside: str = "beside"
+    test: str = "Differs after correction"
 
     def table(self) -> Table:
         """The values of the chart."""
@@ -219,10 +227,15 @@ class Forest:
             Column("label", "Name"),
             Column("group", "Group"),
             Column("value", "Value", self.unit),
+            Column("marked", self.test),
             Column("interval", "95% interval", self.unit, interval=True),
             Column("beside", self.beside.capitalize(), self.unit),
         )
-        rows = tuple((e.label, e.group or None, e.value, ends(e.interval), e.beside) for e in self.estimates)
+        some = any(e.marked for e in self.estimates)
+        rows = tuple(
+            (e.label, e.group or None, e.value, yes(e.marked) if some else None, ends(e.interval), e.beside)
+            for e in self.estimates
+        )
         return without_empty(Table(self.name, self.title, columns, rows))
 
 
@@ -287,6 +300,18 @@ class Section:
 def ends(interval: Interval | None) -> tuple[float, float] | None:
     """The ends of an interval, as a cell."""
     return (interval.low, interval.high) if interval else None
+
+
+def yes(shown: bool | None) -> str | None:
+    """The answer of a test as a cell."""
+    return None if shown is None else "yes" if shown else "no"
+
+
+def without_column(table: Table, key: str) -> Table:
+    """The table without a column."""
+    kept = [i for i, column in enumerate(table.columns) if column.key != key]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
 
 
 def without_empty(table: Table) -> Table:

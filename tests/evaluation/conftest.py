@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,49 @@ def mini_release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def mini_release(mini_release_folder: Path) -> Release:
     return open_release(mini_release_folder)
+
+
+WOMEN, MEN = ("mom", "sister", "aunt", "gal", "niece"), ("dad", "brother")
+
+
+def terms_catalog() -> Catalog:
+    """The mini catalog with nouns of two genders, descriptors of one gender, and a term that is a noun itself."""
+    common = {"sources": ("smith-2022",), "since": VERSION}
+    mini = mini_catalog()
+    more = {
+        "age": (Descriptor(id="age.girlish", text="girlish", noun_gender="female", **common),
+                Descriptor(id="age.boyish", text="boyish", noun_gender="male", **common)),
+        "ability": (
+            Descriptor(id="ability.amputee", text="amputee", plural="amputees", position="standalone", **common),
+        ),
+    }  # fmt: skip
+    axes = tuple(
+        file.model_copy(update={"descriptors": (*file.descriptors, *more.get(file.axis, ()))}) for file in mini.axes
+    )
+    genders = (
+        *mini.genders,
+        *(
+            NounFile(
+                gender=gender,
+                label=gender.title(),
+                nouns=tuple(Noun(id=f"{gender}.{text}", text=text, plural=f"{text}s", **common) for text in texts),
+            )
+            for gender, texts in (("female", WOMEN), ("male", MEN))
+        ),
+    )
+    return replace(mini, axes=axes, genders=genders)
+
+
+@pytest.fixture(scope="session")
+def terms_release_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release") / "terms"
+    write_release(build_release(terms_catalog()), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def terms_release(terms_release_folder: Path) -> Release:
+    return open_release(terms_release_folder)
 
 
 @pytest.fixture(scope="session")

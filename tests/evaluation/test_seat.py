@@ -4,14 +4,14 @@ import itertools
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.evaluation.conftest import WOMEN
 
 from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.seat import SLOTS, gendered_sentences, seat_sentences, seat_templates
+from holisticbias_eval.prompts.seat import SLOTS, seat_sentences, seat_templates
 from holisticbias_eval.results.run import read_run
 
 NOUNS = ("person", "friend", "kid", "parent")
@@ -136,19 +136,19 @@ def test_where_it_cannot_be_measured_nothing_is_scored(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sentences_are_counted_of_those_that_the_phrases_make(mini_release: Release) -> None:
-    sentences = mini_release.sentences
-    place = sentences.column_names.index("descriptor_gender")
-    gendered = [
-        "female"
-        if row["descriptor_id"] == "ability.deaf" and row["noun_id"] != "neutral.kid"
-        else row["descriptor_gender"]
-        for row in sentences.to_pylist()
-    ]
-    changed = sentences.set_column(place, "descriptor_gender", pa.array(gendered))
-    # the three nouns of one descriptor
-    assert gendered_sentences(changed) == 3 * len(seat_templates())
-    assert gendered_sentences(sentences) == 0
+def test_terms_that_are_nouns_and_terms_of_one_gender_have_phrases(terms_release: Release) -> None:
+    found = seat_sentences(terms_release.sentences)
+    phrases = {(row["descriptor_id"], row["noun_id"], row["phrase"]) for row in found.to_pylist()}
+    assert ("ability.amputee", "-", "amputee") in phrases
+    assert ("ability.amputee", "-", "amputees") in phrases
+    assert {noun for term, noun, _ in phrases if term == "age.girlish"} == {f"female.{noun}" for noun in WOMEN}
+    assert len(found) == len(phrases_of(terms_release)) * len(seat_templates())
+
+
+def phrases_of(release: Release) -> set[tuple[str, str | None]]:
+    """The distinct terms with each noun, or with none if the term is a noun itself."""
+    rows = release.sentences.select(["descriptor_id", "noun_id", "noun_phrase_type"]).to_pylist()
+    return {(r["descriptor_id"], r["noun_id"]) for r in rows if r["noun_phrase_type"] not in ("descriptor", "noun")}
 
 
 def test_a_run_of_phrases_has_all_that_it_could(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Stance contrast of the calibration model, whose contrasts are planted in one pair of templates, on made-up words."""
+"""Stance contrast of the calibration model, planted in all pairs, in each on other terms, and in one pair alone."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ from holisticbias_eval.likelihood.scorer import score_spans
 from holisticbias_eval.likelihood.scores import with_scores
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.measure import NONCE, Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, Shown
+from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.biases import read_biases
-from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.pipeline.jobs import sign_release
+from holisticbias_eval.pipeline.planted import planted_figures
+from holisticbias_eval.prompts.selection import select_compared
+from holisticbias_eval.results.signature import Settings as SignedSettings
+from holisticbias_eval.results.signature import sign
+from holisticbias_eval.sections import Paragraph
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (
@@ -27,16 +32,16 @@ LOVE, *OTHERS = (
     "I like ... / I don't like ...",
     "I think ... are the best / I think ... are the worst",
 )
-NOTHING_PLANTED = "cultural"
+AGREED, APART, NOTHING_PLANTED = "age", "body_type", "cultural"
 
 
 @pytest.fixture(scope="module")
 def scores(release: Release) -> pa.Table:
-    selected = select_sentences(release.sentences)
+    selected = select_compared(release.sentences)
     templates = pa.array([f"dialogue.{name}" for pair in PAIRS.items() for name in pair])
     chosen = pc.and_(
         pc.is_in(selected["template_id"].cast(pa.string()), templates),
-        pc.is_in(selected["axis"].cast(pa.string()), pa.array([NONCE, NOTHING_PLANTED])),
+        pc.is_in(selected["axis"].cast(pa.string()), pa.array([NONCE, AGREED, APART, NOTHING_PLANTED])),
     )
     few = selected.filter(chosen)
     scorer = load_scorer(None, lambda _: None)
@@ -47,10 +52,10 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
     """The strength in "I love ..." minus the strength in "I hate ...", minus the mean over the made-up words."""
     strength = dict.fromkeys(descriptors, 0.0)
     for plant in read_biases().plants:
-        for sign, template in ((1, "dialogue.love"), (-1, "dialogue.hate")):
+        for side, template in ((1, "dialogue.love"), (-1, "dialogue.hate")):
             if plant.axis == NONCE and (plant.templates == "all" or template in plant.templates):
                 for descriptor, value in plant.strengths.items():
-                    strength[descriptor] += sign * value
+                    strength[descriptor] += side * value
     mean = np.mean(list(strength.values()))
     return {descriptor: value - float(mean) for descriptor, value in strength.items()}
 
@@ -76,8 +81,11 @@ def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa
     assert spread == pytest.approx(np.std(list(planted.values()), ddof=1), abs=0.1)
     shared = figures.value(NAME, "shared_contrast", {"axis": NONCE})
     assert shared == pytest.approx(0, abs=0.05)
-    assert not any(shown.agrees(f) for f in figures.by(NAME, "shared_contrast", "axis"))
-    assert not any(shown.differs(f) for f in figures.by(NAME, "contrast", "axis", "descriptor"))
+    agreed = [f.keys["axis"] for f in figures.by(NAME, "shared_contrast", "axis") if shown.agrees(f)]
+    assert agreed == [AGREED]
+    differing = [f for f in figures.by(NAME, "contrast", "axis", "descriptor") if shown.differs(f)]
+    # the model is some thousandths of a nat off, which the test of a descriptor can find
+    assert {f.keys["axis"] for f in differing if abs(f.value or 0) > 0.02} == {AGREED}
 
 
 def test_nothing_is_found_where_nothing_is_planted(scores: pa.Table) -> None:
@@ -106,6 +114,37 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
     assert figures.value(NAME, "reliability", {"axis": NONCE}) == pytest.approx(1)
     named = {f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if shown.differs(f)}
     assert {d for d, value in planted.items() if value} <= named
+
+
+def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
+    measured = StanceContrast().figures(scores, Settings()).figures
+    identity = load_scorer(None, lambda _: None).identity
+    signature = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=scores.num_rows)
+    figures = Figures((*measured, *planted_figures(signature, scores)))
+    for axis, true in ((AGREED, 0.735), (APART, 0.0), (NONCE, 0.0), (NOTHING_PLANTED, 0.0)):
+        keys = {"axis": axis}
+        assert figures.value(NAME, PLANTED, keys) == pytest.approx(true, abs=1e-3)
+        assert figures.value(NAME, "shared_contrast", keys) == pytest.approx(true, abs=0.06)
+        for pair in (LOVE, *OTHERS):
+            spread = figures.value(NAME, PLANTED_SPREAD, {**keys, "pair": pair})
+            assert figures.value(NAME, "wording_spread", {**keys, "pair": pair}) == pytest.approx(spread, abs=0.1)
+    (first, *_) = StanceContrast().sections(View(figures, scores))
+    said = " ".join(block.text for block in first.blocks if isinstance(block, Paragraph))
+    assert "True values, planted in this calibration model: Age: 0.74 nats, all pairs favor the same terms" in said
+    assert "Body type: none, each pair favors other terms" in said
+    (table,) = first.tables
+    columns = [column.key for column in table.columns]
+    rows = {row[0]: dict(zip(columns, row, strict=True)) for row in table.rows}
+    assert [rows[axis]["agreement"] for axis in ("Age", "Body type", "Nonce")] == ["yes", "no", "no"]
+    assert table.rows[0][0] == "Age"
+
+
+def test_other_models_and_releases_have_no_true_values(scores: pa.Table, release: Release) -> None:
+    identity = load_scorer(None, lambda _: None).identity
+    own = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=1)
+    other = own.model_copy(update={"model": own.model.model_copy(update={"note": None})})
+    later = own.model_copy(update={"release": own.release.model_copy(update={"version": "1.1.0"})})
+    assert list(planted_figures(other, scores)) == list(planted_figures(later, scores)) == []
 
 
 def of_template(scores: pa.Table, name: str) -> pa.Table:

@@ -229,17 +229,18 @@ def test_no_stance_is_not_found(world: StanceWorld) -> None:
 
 
 @pytest.mark.parametrize(
-    "world",
+    ("world", "agreed"),
     [
-        pytest.param(replace(LARGE, stance=0.7), id="as strong as wording"),
-        pytest.param(replace(LARGE, stance=0.7, wording_freedom=3), id="heavy-tailed wording"),
-        pytest.param(replace(LARGE, stance=0.7, wording=0.2, noun=0.8), id="nouns matter"),
-        pytest.param(replace(LARGE, stance=0.7, pairs=6), id="six pairs"),
+        # three pairs leave two degrees of freedom: the interval is above 0 in about half of such axes
+        pytest.param(replace(LARGE, stance=0.7), 0.4, id="as strong as wording"),
+        pytest.param(replace(LARGE, stance=0.7, wording_freedom=3), 0.4, id="heavy-tailed wording"),
+        pytest.param(replace(LARGE, stance=0.7, wording=0.2, noun=0.8), 0.9, id="nouns matter"),
+        pytest.param(replace(LARGE, stance=0.7, pairs=6), 0.9, id="six pairs"),
     ],
 )
-def test_planted_stance_is_recovered(world: StanceWorld) -> None:
+def test_planted_stance_is_recovered(world: StanceWorld, agreed: float) -> None:
     trials = Trials(world, 20)
-    assert np.mean(trials.agreed) >= 0.9
+    assert np.mean(trials.agreed) >= agreed
     assert np.mean(trials.values) == pytest.approx(world.stance**2, rel=0.1)
     assert np.mean(trials.covered) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 40)
     assert np.mean(trials.descriptors_covered) == pytest.approx(0.95, abs=0.03)
@@ -279,7 +280,7 @@ def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:
     assert alone.interval is not None
     assert alone.interval.low < 0
     assert alone.interval.high == pytest.approx(1, abs=0.3)
-    assert shared(figures).above_floor
+    assert shared(figures).is_significant
     assert Shown.of(View(figures, answers)).agrees(shared(figures)) is False
 
 

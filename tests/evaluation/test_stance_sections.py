@@ -47,7 +47,7 @@ def test_finding_names_the_axes_on_which_pairs_agree(planted: dict[str, Section]
     found = text(planted["stance-contrast"])
     assert found.startswith(
         "On 1 of 3 axes the 3 pairs of opposite templates agree on which descriptors the model prefers in positive "
-        "sentences: Body type (+1."
+        "sentences: Body type (1."
     )
     beside = text(planted["stance-contrast"], "text")
     assert "Baseline: made-up words (Nonce), which describe nobody:" in beside
@@ -108,8 +108,8 @@ def test_nothing_found_is_one_sentence() -> None:
     answers, _ = StanceWorld(axes=3).draw(np.random.default_rng(2))
     shown = sections(answers)
     assert text(shown["stance-contrast"]) == (
-        "On none of 3 axes do the 3 pairs of opposite templates agree on which descriptors the model prefers in "
-        "positive sentences, more than by chance."
+        "On none of 3 axes is it shown that the 3 pairs of opposite templates agree on which descriptors the model "
+        "prefers in positive sentences."
     )
     assert shown["stance-descriptors"].charts == ()
     assert text(shown["stance-descriptors"], "text") == (
@@ -121,13 +121,13 @@ def test_nothing_found_is_one_sentence() -> None:
 def test_agreement_on_made_up_words_warns() -> None:
     answers, _ = StanceWorld(stance=2.0, axes=2, descriptors=20).draw(np.random.default_rng(3))
     shown = sections(with_names(answers, {"axis1": "nonce"}))
-    assert "above chance. So pairs can agree for reasons that have nothing to do with people." in text(
+    assert "agreement shown. So pairs can agree for reasons that have nothing to do with people." in text(
         shown["stance-contrast"], "text"
     )
     assert text(shown["stance-contrast"]).startswith("On Axis0 the 3 pairs of opposite templates agree")
 
 
-def test_agreement_that_depends_on_one_pair_is_said() -> None:
+def test_agreement_that_depends_on_one_pair_is_not_called_agreement() -> None:
     rng = np.random.default_rng(4)
     differences = rng.normal(0, 0.1, (3, 2, 60, 5))
     agreed = rng.normal(size=60)
@@ -136,8 +136,9 @@ def test_agreement_that_depends_on_one_pair_is_said() -> None:
     differences[:2, 1] += agreed[:, None]
     differences[2, 1] += (own - 0.1 * agreed)[:, None]
     found = text(sections(stance_scores(differences))["stance-contrast"])
-    assert found.startswith("On none of 2 axes do")
-    assert "On Axis1 the agreement depends on one pair: +0." in found
+    assert found.startswith("On none of 2 axes is it shown")
+    assert "On Axis1 (0." in found
+    assert "more in common than by chance, but the interval includes 0: other pairs may not agree." in found
 
 
 def test_without_floors_nothing_is_called_agreement() -> None:

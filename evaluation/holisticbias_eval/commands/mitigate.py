@@ -10,6 +10,7 @@ import click
 from holisticbias.terminal import write
 from holisticbias_eval.commands.engine_options import RELEASE_HELP, first_token_option
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
@@ -143,11 +144,16 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     """
     from rich.console import Console
 
+    from holisticbias_eval.commands.declared_uses import mitigate_uses
     from holisticbias_eval.pipeline.mitigating import mitigate
+    from holisticbias_eval.pipeline.mitigation_lessons import find_methods
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
-    names, options, measuring = _split(methods), _options(given), _measure(given)
+    names = _split(methods)
+    find_methods(names)
+    refuse_unused(click.get_current_context(), mitigate_uses(), names)
+    options, measuring = _options(given), _measure(given)
     display = Display(Console(stderr=True))
     style = read_style(given)
     made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)

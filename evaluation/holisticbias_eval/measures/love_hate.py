@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
-from holisticbias_eval.measures.descriptors.love_hate import love_hate_section
+from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_section
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
@@ -44,6 +42,7 @@ class LoveHate(Measure):
         by=("axis", "descriptor"),
         better={"love_hate": "nearer zero"},
     )
+    resamples = False
     prompts = RELEASE_SENTENCES
     shown = SHOWN
 
@@ -53,10 +52,9 @@ class LoveHate(Measure):
             raise SelectionError("no sentence is left to measure")
         rows = measure_love_hate(answers).to_pylist()
         figures = [figure for row in rows for figure in _figures(row)]
-        compared = [row["love_sentences"] for row in rows if row["difference"] is not None]
-        return Measured(
-            (*figures, _figure("chance", {}, chance_difference(compared), "share difference", len(compared)))
-        )
+        counts = [min(row["love_sentences"], row["hate_sentences"]) for row in rows if row["difference"] is not None]
+        usual = chance_difference(statistics.median(counts), len(counts)) if counts else None
+        return Measured((*figures, _figure("chance", {}, usual, "share difference", len(counts))))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the descriptors with the largest differences."""
@@ -94,19 +92,6 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     for name, values in columns.items():
         named = named.append_column(name, pa.array(values, from_pandas=True))
     return named
-
-
-def chance_difference(sentences: Sequence[int]) -> float | None:
-    """The limit that no difference exceeds in 19 of 20 runs if a coin places each sentence.
-
-    ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n`` sentences
-    that a descriptor has in a template at the median, and ``z`` is the normal
-    quantile of 0.05 divided by twice the number of descriptors. ``sentences`` are
-    those of each descriptor. ``None`` without sentences.
-    """
-    if not sentences:
-        return None
-    return float(-ndtri(0.025 / len(sentences))) * math.sqrt(0.5 / statistics.median(sentences))
 
 
 def _figures(row: dict[str, Any]) -> Iterator[Figure]:

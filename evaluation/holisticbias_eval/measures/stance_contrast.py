@@ -17,7 +17,7 @@ from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.measures.stance.shown import NAME, NATS
+from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
@@ -43,8 +43,8 @@ class StanceContrast(Measure):
             "positive counterpart ('I love ...'), counting only what different pairs of templates agree on"
         ),
         direction=(
-            "0 if the pairs of templates do not agree on any difference between descriptors, negative if they "
-            "contradict each other; the larger, the more the model's stance depends on the descriptor"
+            "none shown if the pairs of templates do not agree on any difference between descriptors; the larger, the "
+            "more the model's stance depends on the descriptor"
         ),
         limits=(
             "few pairs of templates, so the interval over other pairs is wide; a contrast is relative to the other "
@@ -125,10 +125,10 @@ def _agreement_figures(
         interval = found.interval and _rooted(found.interval.low, found.interval.high)
         without = _rooted(found.without.min(), found.without.max()) if len(found.without) else None
         floor, alpha_floor = _floor(signed_root(found.permuted)), _floor(found.permuted_alpha)
-    shared = _figure("shared_contrast", keys, value, NATS, items, missing, interval=interval, p_value=p)
+    shared = _figure("shared_contrast", keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p)
     yield shared.model_copy(update=floor)
     of = shared.name
-    yield _figure("leave_one_pair_out", keys, value, NATS, items, missing, interval=without, of=of)
+    yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
     yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of).model_copy(update=alpha_floor)
 
 
@@ -166,5 +166,9 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
                 of_pair = {**keys, "pair": pair}
                 yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, of="contrast")
         for descriptor in axis.others:
-            n = axis.known[descriptor]
-            yield _figure("contrast", {"axis": axis.axis, "descriptor": descriptor}, None, NATS, n, differences - n)
+            keys, n = {"axis": axis.axis, "descriptor": descriptor}, axis.known[descriptor]
+            values = axis.untested.get(descriptor)
+            mean = None if values is None else values.mean()
+            yield _figure("contrast", keys, mean, NATS, n, max(differences - n, 0) if values is None else 0)
+            for pair, value in zip(axis.pairs, () if values is None else values, strict=values is not None):
+                yield _figure("pair_contrast", {**keys, "pair": pair}, value, NATS, n // len(axis.pairs), of="contrast")

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.classifier import Classifier
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.generation.decoding import FILES as DECODINGS
@@ -37,6 +37,7 @@ from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts, refuse_few
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
@@ -104,22 +105,29 @@ class AnsweringJob(Job):
 
     def _audits(self, table: pa.Table, display: Display) -> Mapping[str, pa.Table]:
         """The audit of each classifier, by the answers that it gives."""
-        audits = {}
+        audits = dict[str, pa.Table]()
         if self.judges.styles is not None:
-            audits["labels"] = self._audit(table, self.judges.styles, display)
+            audit = self._audit(table, self.judges.styles, display)
+            audits |= {} if audit is None else {"labels": audit}
         if self.judges.offensiveness is not None:
             label = f"p:{self.judges.offensiveness.card.offensive}"
             audit = self._audit(table, self.judges.offensiveness, display)
+            if audit is None:
+                return audits
             kept = [name for name in audit.column_names if not name.startswith("p:")]
             audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[label])
         return audits
 
-    def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table:
-        """Classify fixed texts in which only the descriptor changes."""
+    def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table | None:
+        """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
         with display.step(f"Auditing {classifier.card.id} on sentences in which only the descriptor changes"):
             store = judge_store(classifier, self.judges.options, display)
             descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
-            return audit_table(self.release, classifier, store, lambda _: None, descriptors, templates)
+            try:
+                return audit_table(self.release, classifier, store, lambda _: None, descriptors, templates)
+            except SelectionError as error:
+                display.notice(f"{classifier.card.id}: {error}")
+                return None
 
 
 def prepare_answering(
@@ -152,7 +160,8 @@ def prepare_answering(
         measuring = SETTINGS.model_copy(update={"clusters": judges.clusters, "threshold": judges.threshold})
         measuring = measuring.model_copy(update={"phrases": options.judging.phrases})
         parameters = {name: MEASURES[name].signature(measuring) for name in names}
-        signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows)
+        terms = count_terms(release, asked["descriptor_id"])
+        signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows, terms=terms)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
     return jobs
 

@@ -22,7 +22,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 
 SETTINGS = Settings()
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
@@ -41,6 +41,8 @@ class Job(ABC):
         names = [file_name(self.signature.model.name), "on", self.signature.release.version]
         if self.release is not None and self.release.manifest.part:
             names.append(file_name(self.release.manifest.part))
+        if self.signature.selected:
+            names.append(file_name(in_short(self.signature.selected)))
         if self.prompts is not RELEASE_SENTENCES:
             names.append(self.prompts.name)
         return "-".join(names)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.style_texts import StyleMethod
 from holisticbias_eval.pipeline.mitigation import Mitigated, MitigatedModel, Place, finish, mitigate_with_corpus
 from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions, find_methods
 from holisticbias_eval.pipeline.mitigation_measuring import Measuring, check_measuring
-from holisticbias_eval.pipeline.preparing import is_scored
 from holisticbias_eval.pipeline.style_mitigation import mitigate_styles
 from holisticbias_eval.pipeline.style_tuning import StyleOptions
 from holisticbias_eval.progress import Display
@@ -44,9 +42,6 @@ def mitigate(
                 "methods of sentences and of responses have two calibration models: name one --model for both, or "
                 "run each kind with --measure, --retain and --retain-command"
             )
-    further = (*measuring.further, *measuring.retain.measures) if measuring else ()
-    if options.first_token != AUTO and not others and not any(is_scored([name]) for name in further):
-        raise MitigationError("--first-token is for methods of sentences and for measures of scores: leave it out")
     place, models = Place(out, several=len(methods) > 1), list[MitigatedModel]()
     if others:
         models += mitigate_with_corpus(others, options, measuring, place, display=display, overwrite=overwrite)

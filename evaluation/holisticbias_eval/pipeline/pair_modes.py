@@ -135,8 +135,6 @@ def local_choices(
         raise EvaluationError(f"--mode choice needs the local or the api engine, not {options.engine}")
     if options.scoring.kind not in ("auto", "causal"):
         raise EvaluationError("--mode choice needs a causal model with a chat template")
-    if options.scoring.opens_texts:
-        raise EvaluationError("--mode choice asks in the chat template: leave --first-token and --chat out")
     loaded = load_kind(model, "causal", options.scoring.device)
     if not getattr(loaded.tokenizer, "chat_template", None):
         raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")

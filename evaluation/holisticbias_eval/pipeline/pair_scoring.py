@@ -19,7 +19,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.likelihood.chat_choice import ChatChooser
 from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.first_token import AUTO, LEFT_OUT, PUBLISHED
+from holisticbias_eval.likelihood.first_token import LEFT_OUT
 from holisticbias_eval.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.spans import Spans
@@ -136,8 +136,6 @@ def _published_options(pairs: pa.Table, options: EngineOptions, given: PairOptio
     """The options of the published formulas, which leave out the first token."""
     if not {"term", "other_term"} <= set(pairs.column_names):
         raise EvaluationError(f"--mode published needs the columns term and other_term in {given.path}")
-    if options.scoring.chat or options.scoring.first_token not in (AUTO, LEFT_OUT, PUBLISHED):
-        raise EvaluationError("--mode published reads each sentence alone: leave --first-token and --chat out")
     if options.engine == "api":
         return options
     return replace(options, scoring=replace(options.scoring, first_token=LEFT_OUT))

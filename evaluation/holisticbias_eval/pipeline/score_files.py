@@ -21,6 +21,7 @@ NAMES = ("axis", "template", "descriptor", "noun")
 IDS = ("descriptor_id", "noun_id")
 """Columns of a run's scores that distinguish terms with the same text; by default the text is the id."""
 NUMBERS = ("nll", "tokens", "phrase_nll")
+GENDER = "descriptor_gender"
 STANCES = ("template_id", "paraphrase_of", "opposite_of")
 """Columns of a run's scores for the templates that paraphrase or oppose each other."""
 
@@ -40,7 +41,8 @@ def read_scores(path: Path, answers: Answers = "likelihoods") -> pa.Table:
     The file has one row per sentence or response, in any order; other columns are not read. Its columns are
 
     - for likelihoods: ``axis, template, descriptor, noun, perplexity``; it may have ``nll, tokens, phrase_nll,
-      descriptor_id, noun_id, template_id, paraphrase_of, opposite_of``;
+      descriptor_id, noun_id, template_id, paraphrase_of, opposite_of, descriptor_gender``; a term that is a noun
+      itself has no ``noun``, and the ``noun_id`` "-";
     - for labels: ``axis, template, descriptor`` and ``p:STYLE`` for each style;
     - for offensiveness: ``axis, template, descriptor, probability``, or the columns of a run's responses;
     - for responses: ``axis, template, descriptor, response``;
@@ -71,10 +73,14 @@ def _intersections(path: Path) -> pa.Table:
 def _likelihoods(path: Path) -> pa.Table:
     def choose(found: Sequence[str]) -> tuple[list[str], list[str]]:
         _require(path, found, (*NAMES, "perplexity"), "scores")
-        texts = [name for name in (*NAMES, *IDS, *STANCES) if name in found]
+        texts = [name for name in (*NAMES, *IDS, *STANCES, GENDER) if name in found]
         return texts, [name for name in ("perplexity", *NUMBERS) if name in found]
 
     table = read_columns(path, choose)
+    if "noun_id" in table.column_names and table["noun"].null_count:
+        # a term that is a noun itself has an id in place of the noun
+        noun = pc.coalesce(table["noun"].cast(pa.string()), table["noun_id"].cast(pa.string()))
+        table = table.set_column(table.column_names.index("noun"), "noun", noun)
     columns = {name: names_of(path, table[name], name) for name in NAMES}
     known = [name for name in ("perplexity", *NUMBERS) if name in table.column_names]
     numbers = {name: _without_nan(numbers_of(path, table[name], name)) for name in known}
@@ -82,7 +88,8 @@ def _likelihoods(path: Path) -> pa.Table:
     templates = {name: table[name].cast(pa.string()) for name in stances if "template_id" in stances}
     texts = dict(zip(IDS, (columns["descriptor"], columns["noun"]), strict=True))
     ids = texts | {name: names_of(path, table[name], name) for name in IDS if name in table.column_names}
-    return pa.table({**columns, **ids, **numbers, **templates})
+    gender = {GENDER: table[GENDER].cast(pa.string())} if GENDER in table.column_names else {}
+    return pa.table({**columns, **ids, **numbers, **templates, **gender})
 
 
 def _without_nan(numbers: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,6 +22,7 @@ from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
+from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
@@ -29,6 +30,7 @@ from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts, Selection
+from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
 from holisticbias_eval.results.run import MaskedInputs, Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
@@ -69,7 +71,10 @@ class ScoringJob(Job):
         measured = measure_answers(scores, self.signature.measures, SETTINGS, display)
         result = Result(
             signature=with_probe(self.signature, probe),
-            figures=tuple(figure for found in measured for figure in found.figures),
+            figures=(
+                *(figure for found in measured for figure in found.figures),
+                *planted_figures(self.signature, scores),
+            ),
             masked_inputs=_masked_inputs(before, self.scorer.input_counts(), display),
         )
         tables = {name: table for found in measured for name, table in found.tables.items()}
@@ -175,6 +180,7 @@ def _job(
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
         scored=asked.sentences.num_rows,
         skipped=(*prompts.skipped(release), *asked.skipped),
+        terms=count_terms(release, asked.sentences["descriptor_id"]),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
     return ScoringJob(named, engine, stored, asked, prompts, signature)

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
 
 NOUNS = 3
 COLUMNS = ("axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text")
@@ -25,7 +25,8 @@ def audit_texts(
 
     ``descriptors`` and ``templates`` are ids, by default all. The nouns are the
     first that go with every one of these descriptors, neutral nouns before
-    others. Returns the columns ``COLUMNS`` and ``plural``, the plural of the
+    others. Terms that share no noun with the others (descriptors of one gender, nouns that stand alone) are left
+    out, unless there are no others. Returns the columns ``COLUMNS`` and ``plural``, the plural of the
     descriptor's entry or null. Raises ``SelectionError`` if no sentence is left.
     """
     sentences = select_sentences(release.sentences)
@@ -33,12 +34,19 @@ def audit_texts(
         if wanted is not None:
             chosen = pc.is_in(sentences[name].cast(pa.string()), pa.array(sorted(wanted), pa.string()))
             sentences = sentences.filter(chosen)
+    sentences = _comparable(sentences)
     common = _common_nouns(sentences)[:nouns]
     sentences = sentences.filter(pc.is_in(sentences["noun_id"].cast(pa.string()), pa.array(common, pa.string())))
     if not sentences.num_rows:
         raise SelectionError("no noun goes with all of these descriptors: a classifier cannot be audited on them")
     found = {name: sentences[name].cast(pa.string()) for name in COLUMNS}
     return pa.table({**found, "plural": _plurals(found["descriptor_id"], release.tables["descriptors"])})
+
+
+def _comparable(sentences: pa.Table) -> pa.Table:
+    """The sentences of descriptors of any gender; without any, those with nouns; without any, those of other terms."""
+    some = (select_compared(sentences), sentences.filter(pc.invert(stands_alone(sentences))))
+    return next((kept for kept in some if kept.num_rows), sentences)
 
 
 def _common_nouns(sentences: pa.Table) -> list[str]:

@@ -9,9 +9,10 @@ SENTENCE_COLUMNS = (
     "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
     "noun_gender", "template_id", "template", "noun_phrase_type",
 )  # fmt: skip
-# A table of scores may also have: the axis in words, the phrase's own nats, the template that the sentence's template
-# paraphrases and the template that it is the opposite of, and what the model read before the sentence
-OPTIONAL_COLUMNS = ("axis_label", "phrase_nll", "paraphrase_of", "opposite_of", "context")
+# A table of scores may also have: the axis in words, the gender of a descriptor's nouns, the phrase's own nats, the
+# template that the sentence's template paraphrases and the template that it is the opposite of, and what the model read
+# before the sentence
+OPTIONAL_COLUMNS = ("axis_label", "descriptor_gender", "phrase_nll", "paraphrase_of", "opposite_of", "context")
 UNIQUE = ("sentence_id", "text")
 """The columns of which hardly two sentences have the same value."""
 

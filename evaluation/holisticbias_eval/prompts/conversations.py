@@ -67,8 +67,8 @@ def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
     """Draw prompts: for each descriptor in each template, a noun, stylistic variants and a persona each time.
 
     A draw depends on the seed, the template, the descriptor and its number
-    alone: more draws, or other descriptors, add rows and change none. Only
-    descriptors that go with nouns of any gender are asked about. The columns are
+    alone: more draws, or other descriptors, add rows and change none. A term
+    that is a noun itself has one sentence in a template, which is asked in each draw. The columns are
     ``response_id`` (template, descriptor, number of the draw), those of a
     sentence without its id and text, ``draw``, ``variants``, ``prompt``,
     ``persona``, and ``sample``, which counts equal prompts of a cell.

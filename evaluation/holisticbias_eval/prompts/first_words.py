@@ -21,8 +21,9 @@ _FIRST = re.compile(r"\W*\w+|\W+")
 class Unscored:
     """How many ``texts`` of a run have a first token that is not scored, of all its texts, and what this means.
 
-    ``left_out`` is the number of ``things`` (in the singular and the plural), such as pairs, that differ in the first word alone and are not scored,
+    ``left_out`` is the number of ``things``, such as pairs, that differ in the first word alone and are not scored,
     ``kept`` the number of those that are scored all the same, and ``also`` of those that differ in more words.
+    ``things`` has their name in the singular and the plural.
     """
 
     texts: int

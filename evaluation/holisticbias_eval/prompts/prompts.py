@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Int32s, Ints
-from holisticbias_eval.figures import Part
+from holisticbias_eval.figures import Count, Part
 from holisticbias_eval.likelihood.scores import Scores, with_scores
 from holisticbias_eval.likelihood.spans import Spans
 
@@ -87,6 +87,21 @@ class Selection:
         if self.variants:
             given["sentences_variants"] = f"{', '.join(VARIANTS)}; each with probability 1/2, seed {self.seed}"
         return given
+
+
+class TermsLeftOut(Part):
+    """Terms of the release that were not measured, and why."""
+
+    reason: str
+    terms: Count
+
+
+class Terms(Part):
+    """How many terms were measured, of those of the release, and why the others were not."""
+
+    measured: Count
+    available: Count
+    left_out: tuple[TermsLeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

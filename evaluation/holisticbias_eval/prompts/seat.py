@@ -1,4 +1,4 @@
-"""The descriptors and nouns of a release in the templates of the Sentence Encoder Association Test."""
+"""The terms and nouns of a release in the templates of the Sentence Encoder Association Test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from holisticbias.release.release import Release
 from holisticbias_eval.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
-from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
+from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentence_selection import find_selector
 from holisticbias_eval.prompts.sentence_variants import ends_bare, varied_phrases
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (
     "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun", "noun_gender",
-    "noun_phrase_type",
+    "noun_phrase_type", "descriptor_gender",
 )  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def seat_templates() -> tuple[SeatTemplate, ...]:
 
 
 def seat_sentences(sentences: pa.Table, variants: int | None = None) -> pa.Table:
-    """Every phrase of descriptor and noun that a release has, in every template of the test.
+    """Every phrase of a term, with its noun if it needs one, that a release has, in every template of the test.
 
     ``sentences`` is the release's table. The result has the columns that a run
     keeps of a sentence, and ``phrase``: descriptor and noun without article, the
@@ -61,14 +61,6 @@ def seat_sentences(sentences: pa.Table, variants: int | None = None) -> pa.Table
     """
     phrases = _distinct_phrases(select_sentences(sentences), variants)
     return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])
-
-
-def gendered_sentences(sentences: pa.Table) -> int:
-    """The number of sentences that descriptors used only with some nouns would add to the test."""
-    gendered = pc.and_(with_noun(sentences), is_gendered(sentences))
-    rows = sentences.select(["descriptor_id", "noun_id"]).filter(gendered)
-    phrases: int = rows.group_by(["descriptor_id", "noun_id"]).aggregate([]).num_rows
-    return phrases * len(seat_templates())
 
 
 def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
@@ -118,12 +110,12 @@ def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
     selected = with_axis_labels(selector.select(every), release.tables["descriptors"])
     texts = selected["text"].to_pylist()
     spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))
-    return Asked(selected.select([*SENTENCE_COLUMNS, "axis_label"]), spans, skipped=selector.skipped)
+    kept = [*SENTENCE_COLUMNS, "axis_label", "descriptor_gender"]
+    return Asked(selected.select(kept), spans, skipped=selector.skipped)
 
 
-def _skipped(release: Release) -> tuple[Skipped, ...]:
-    count = gendered_sentences(release.sentences)
-    return (Skipped(reason=GENDERED, sentences=count),) if count else ()
+def _skipped(_: Release) -> tuple[Skipped, ...]:
+    return ()
 
 
 SEAT = ScoredPrompts("seat", "phrases about people, in templates", _ask, _skipped)

@@ -1,14 +1,15 @@
-"""Select sentences with a descriptor and a noun."""
+"""Select sentences about terms."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.filters import parse_conditions
-from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN
+from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, FIXED_PHRASE
 from holisticbias_eval.errors import SelectionError
 
 # the keys of --where, and the column of a release's sentences that each is about
@@ -22,22 +23,41 @@ FILTERS: Mapping[str, str] = {
     "template": "template_id",
     "first_turn_only": "first_turn_only",
 }
-GENDERED = "a descriptor that goes with some nouns alone"
+NO_NOUN = "-"
+"""The noun of a term that is a noun itself, as in the ids of sentences."""
 
 
 def select_sentences(sentences: pa.Table) -> pa.Table:
-    """Select the sentences of Likelihood Bias, with a descriptor for nouns of any gender and a noun."""
-    return sentences.filter(pc.and_(with_noun(sentences), pc.invert(is_gendered(sentences))))
+    """Select the sentences about terms: with a descriptor and a noun, or with a term that is a noun itself.
 
-
-def with_noun(sentences: pa.Table) -> pa.ChunkedArray:
-    """Whether each sentence has a descriptor and a noun."""
+    The noun of the latter is ``NO_NOUN``.
+    """
     kinds = sentences["noun_phrase_type"].cast(pa.string())
-    return pc.is_in(kinds, pa.array(DESCRIPTOR_WITH_NOUN))
+    kept = sentences.filter(pc.is_in(kinds, pa.array([*DESCRIPTOR_WITH_NOUN, FIXED_PHRASE])))
+    if "noun_id" not in kept.column_names or not kept["noun_id"].null_count:
+        return kept
+    nouns = pc.fill_null(kept["noun_id"].cast(pa.string()), NO_NOUN).dictionary_encode()
+    return kept.set_column(kept.column_names.index("noun_id"), "noun_id", nouns)
+
+
+def select_compared(sentences: pa.Table) -> pa.Table:
+    """Select the sentences of Likelihood Bias, with a descriptor for nouns of any gender and a noun.
+
+    A table without ``descriptor_gender`` has no descriptors of one gender.
+    """
+    compared = pc.invert(pc.or_(is_gendered(sentences), stands_alone(sentences)))
+    return sentences if pc.all(compared).as_py() else sentences.filter(compared)
+
+
+def stands_alone(sentences: pa.Table) -> pa.ChunkedArray:
+    """Whether each sentence has no noun beside the term."""
+    return pc.equal(pc.fill_null(sentences["noun_id"].cast(pa.string()), NO_NOUN), NO_NOUN)
 
 
 def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:
     """Whether each sentence has a descriptor that is used only with nouns of one gender."""
+    if "descriptor_gender" not in sentences.column_names:
+        return pa.chunked_array([pa.array(np.zeros(sentences.num_rows, np.bool_))])
     return pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
 
 

@@ -27,7 +27,7 @@ Parts = Callable[[], Iterable[pa.Table]]
 
 @dataclass(slots=True)
 class Selector:
-    """Selects sentences part by part, and counts those that it leaves out."""
+    """Selects sentences part by part, and counts the others."""
 
     conditions: Mapping[str, tuple[str, ...]]
     kept: Spread | None = None

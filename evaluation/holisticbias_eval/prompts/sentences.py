@@ -1,4 +1,4 @@
-"""The release's own sentences with a descriptor and a noun, and the noun phrase of each alone."""
+"""The release's own sentences about terms, and the noun phrase of each alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from holisticbias_eval.prompts.columns import (
     with_axis_labels,
 )
 from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
-from holisticbias_eval.prompts.selection import GENDERED, is_gendered, select_sentences, with_noun
+from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentence_selection import find_selector
 from holisticbias_eval.prompts.sentence_variants import varied_texts
 
@@ -84,11 +84,8 @@ def _counts(sentences: pa.Table) -> dict[str, int]:
     """The sentences of a part that are left out, by reason."""
     kinds = sentences["noun_phrase_type"].cast(pa.string())
     reasons = {
-        "no noun: a descriptor alone gives one sentence a template": pc.is_in(
-            kinds, pa.array(["descriptor", "fixed_phrase"])
-        ),
+        "no noun: the term has sentences with nouns": pc.equal(kinds, "descriptor"),
         "no descriptor: control sentences": pc.equal(kinds, "noun"),
-        GENDERED: pc.and_(with_noun(sentences), is_gendered(sentences)),
     }
     return {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
 

@@ -42,7 +42,9 @@ def chart_table(chart: Chart) -> Table:
 
 
 def _covers(table: Table, chart: Chart) -> bool:
-    """Whether a table has a row for each bar, estimate or point of a chart, with its value."""
+    """Whether a table has a row for each bar, estimate or point of a chart, with its value and its mark."""
+    if isinstance(chart, Forest) and any(e.marked for e in chart.estimates):
+        return False
     rows = {row[0]: row for row in table.rows}
     match chart:
         case Bars(bars=values) | Forest(estimates=values):

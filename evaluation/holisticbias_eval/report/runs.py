@@ -12,7 +12,13 @@ from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.signature import both_signatures, run_title, signature_notes, signature_rows
+from holisticbias_eval.report.signature import (
+    both_signatures,
+    run_title,
+    signature_notes,
+    signature_rows,
+    terms_measured,
+)
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
@@ -32,7 +38,7 @@ def run_report(run: Run) -> Report:
         chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),
         signature=tuple(signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
-        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.",),
+        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *terms_measured(signature)),
         notes=signature_notes(signature),
         preferences="pair_id" not in run.answers.column_names,
     )

@@ -11,8 +11,15 @@ from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature
 
 
 def run_title(signature: Signature) -> str:
-    """A run as its model and release."""
-    return f"{model_title(signature.model.name)} on {signature.release.title}"
+    """A run as its model and the part of the release that it measured."""
+    return f"{model_title(signature.model.name)} on {signature.title}"
+
+
+def terms_measured(signature: Signature) -> Iterator[str]:
+    """How many of the release's terms were measured, and why not the others; nothing if it is not recorded."""
+    if (terms := signature.terms) is not None:
+        rest = "; ".join(f"{one.terms:,}: {one.reason}" for one in terms.left_out)
+        yield f"{terms.measured:,} of {terms.available:,} terms measured{f' ({rest})' if rest else ''}."
 
 
 def signature_notes(signature: Signature) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from holisticbias_eval.figures import P_RESOLUTION
+from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
 from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES
 from holisticbias_eval.sections import Cell
 
 MISSING = "not defined"
+NONE_SHOWN = "none shown"
 DIFFERENCE = " difference"
 POINTS = " points"
 _SHARES = (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
@@ -25,13 +26,16 @@ def show(value: Cell, unit: str = "text") -> str:
         return _interval(value, unit)
     if value is None or math.isnan(value):
         return "" if unit in WORDS else MISSING
+    if unit.endswith(DEVIATION) and value <= 0:
+        return NONE_SHOWN
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
-    return _formatter(unit)(value)
+    return _formatter(unit.removesuffix(DEVIATION))(value)
 
 
 def tick(value: float, unit: str) -> str:
     """A value of a scale: short, and exact for round values."""
+    unit = unit.removesuffix(DEVIATION)
     if unit in ("share", "probability"):
         return f"{100 * value:.6g}%"
     if unit in _SHARES:
@@ -45,6 +49,8 @@ def tick(value: float, unit: str) -> str:
 
 def _interval(ends: tuple[float, float], unit: str) -> str:
     """Both ends; what follows the number, as a percent sign or a unit, stands once if both have it."""
+    if unit.endswith(DEVIATION):
+        return NONE_SHOWN if max(ends) <= 0 else _interval((max(ends[0], 0.0), ends[1]), unit.removesuffix(DEVIATION))
     low, high = (show(end, unit) for end in ends)
     for suffix in (POINTS, f" {unit}"):
         if low.endswith(suffix) and high.endswith(suffix):

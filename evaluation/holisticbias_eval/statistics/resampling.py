@@ -130,7 +130,7 @@ def _when_weighted_one_by_one(values: Floats, weights: Ints, first: Ints, second
     significant, tested = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
     for one, other in _pieces(first, second, max(1, _BYTES_AT_ONCE // (4 * values.shape[1] ** 2))):
         u = _above(values[one], values[other]).reshape(len(one), -1) @ products
-        ties = _ties_of_values(values[one], values[other])
+        ties = ties_of_values(values[one], values[other])
         n1, n2 = counts[:, one].T, counts[:, other].T
         again = repeated[:, one].T + repeated[:, other].T
         differs, known = _differs(u, n1, n2, again, ties)
@@ -148,7 +148,7 @@ def _above(one: Floats, other: Floats) -> npt.NDArray[np.float32]:
     return above
 
 
-def _ties_of_values(one: Floats, other: Floats) -> Floats:
+def ties_of_values(one: Floats, other: Floats) -> Floats:
     """The sum of t^3 - t over groups of equal values in each pair's pooled sample: shape ``[pairs]``."""
     pooled = np.sort(np.concatenate([one, other], axis=1), axis=1)
     ties = np.zeros(len(pooled))

@@ -9,6 +9,7 @@ from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Noun
 SINGULAR_SLOT = "{noun_phrase}"
 PLURAL_SLOT = "{plural_noun_phrase}"
 DESCRIPTOR_WITH_NOUN = ("descriptor_noun", "noun_descriptor")  # two of the values of noun_phrase_type
+FIXED_PHRASE = "fixed_phrase"  # the value of noun_phrase_type for a term that is a noun itself ("an amputee")
 
 _HEARD_AS_CONSONANT = re.compile(r"eu|ewe|on(?:e|ce)\b|uni[cfoqtv]|ukr|u[bcfghjkqrst][aeiou]", re.IGNORECASE)
 _HEARD_AS_VOWEL = re.compile(r"[aeiou]|h(?:our|onest|onor|eir)|8|1[18](?!\d)", re.IGNORECASE)

@@ -18,6 +18,8 @@ NO_FLOORS = "No term is named: this run was made without permutation floors."
 class Extremes:
     """The ends of an axis, among its ``compared`` descriptors that have the most frequent number of ``tokens``.
 
+    Terms that are nouns themselves are left out: one sentence in a template has no median over nouns.
+
     Descriptors are named only if the axis exceeds its floor, overall and in the compared template.
     """
 
@@ -36,7 +38,7 @@ def find_extremes(found: Descriptors) -> tuple[Extremes, ...]:
 
 
 def _extremes(found: Descriptors, axis: str, named: bool) -> Extremes:
-    terms = [term for term in found.terms if term.axis == axis]
+    terms = [term for term in found.terms if term.axis == axis and not term.alone]
     known = [(term.compared, term) for term in terms if term.compared is not None]
     lengths = Counter(term.tokens for _, term in known if term.tokens is not None)
     tokens = min(lengths, key=lambda n: (-lengths[n], n), default=None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+
+from scipy.special import ndtri
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.descriptors.extremes import NO_FLOORS
@@ -19,6 +22,17 @@ HOW = (
     f"the same share for “{HATE}”. At +100 points the model favours every sentence of love and none of hate; at -100 "
     "the reverse; at 0 it treats both alike."
 )
+
+
+def chance_difference(sentences: float, descriptors: int) -> float:
+    """The limit that no difference exceeds in 19 of 20 runs if a coin places each sentence.
+
+    ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n`` sentences
+    that a descriptor has in a template, and ``z`` is the normal quantile of 0.05
+    divided by twice the number of descriptors. It exceeds 1 for terms with few
+    sentences, of which nothing can then be said.
+    """
+    return float(-ndtri(0.025 / descriptors)) * math.sqrt(0.5 / sentences)
 
 
 def love_hate_section(view: View) -> Section:
@@ -52,26 +66,36 @@ def _how(chance: float | None) -> str:
         return HOW
     return (
         f"{HOW} If a coin placed each sentence above or below the median, all differences would lie within "
-        f"±{100 * chance:.0f} points in 19 of 20 runs. The named descriptors are beyond that, on axes whose share "
-        "exceeds its floor."
+        f"±{100 * chance:.0f} points in 19 of 20 runs, and further out for terms with fewer nouns. The named "
+        "descriptors are beyond that, on axes whose share exceeds its floor. Terms that are nouns themselves have one "
+        "sentence in a template, too few to be named."
     )
 
 
 def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     """The descriptors with the largest differences towards love and towards hate.
 
-    Includes only differences larger than expected by chance, on axes that exceed their floor.
+    Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
     """
-    chance = view.figures.value(MEASURE, "chance") or 0
+    chance = view.figures.get(MEASURE, "chance")
     above = axes_above_floor(view.figures, PERPLEXITIES.measure)
     found = [
         figure
         for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
-        if figure.value is not None and figure.keys["axis"] in above and abs(figure.value) > chance
+        if figure.value is not None
+        and figure.keys["axis"] in above
+        and abs(figure.value) > _limit(view, figure, chance)
     ]
     found.sort(key=lambda figure: (figure.value or 0, texts[figure.keys["descriptor"]]))
     hated = tuple(figure for figure in found if (figure.value or 0) < 0)
     return tuple(reversed(found[len(hated) :])), hated
+
+
+def _limit(view: View, difference: Figure, chance: Figure | None) -> float:
+    """The size that chance gives to a descriptor with as many sentences."""
+    shares = (view.figures.get(MEASURE, f"{of}_share", difference.keys) for of in ("love", "hate"))
+    sentences = min((share.n for share in shares if share), default=0)
+    return chance_difference(sentences, chance.n) if chance and sentences else 0.0
 
 
 def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> Table:

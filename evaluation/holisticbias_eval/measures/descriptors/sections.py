@@ -57,9 +57,10 @@ def _how_extremes(found: Descriptors) -> str:
 def _how_dots(words: Words) -> str:
     return (
         f"Every dot is a descriptor: the median {words.value} of its {words.of}s over nouns"
-        f"{'' if words.log else ', in nats'}. The box holds the middle half of the axis's descriptors, its line is "
-        "their median, and the whiskers reach the last dots within one and a half box lengths. Outliers are named if "
-        "the axis's share exceeds its floor, both overall and in the template. All templates share one "
+        f"{'' if words.log else ', in nats'}, or of its one {words.of} if it is a noun itself, which is never named. "
+        "The box holds the middle half of the axis's descriptors, its line is their median, and the whiskers reach "
+        "the last dots within one and a half box lengths. Outliers are named if the axis's share exceeds its floor, "
+        "both overall and in the template. All templates share one "
         f"{'logarithmic ' if words.log else ''}scale. Nonce words are made up: a baseline for words that a model has "
         "never seen."
     )
@@ -69,15 +70,15 @@ def _how_descriptors(found: Descriptors) -> str:
     words = found.words
     return (
         f"All {len(found.terms):,} descriptors that were measured, each with its {words.of}s of the lowest, middle and "
-        f"highest {words.value} in “{found.template}”. Descriptors used only with female or only with male nouns are "
-        "not part of the measure."
+        f"highest {words.value} in “{found.template}”. Terms that are nouns themselves have one sentence in a "
+        "template."
     )
 
 
 def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iterator[DotPlot]:
     """The medians of every axis in each template, on one scale for all templates of the run."""
     cells: dict[tuple[str, str], list[tuple[float, str]]] = {}
-    texts = {term.id: term.text for term in found.terms}
+    texts = {term.id: "" if term.alone else term.text for term in found.terms}
     for figure in found.view.figures.by(found.measure, found.words.median, "axis", "descriptor", "template"):
         if figure.value is not None and math.isfinite(figure.value):
             cell = cells.setdefault((figure.keys["axis"], figure.keys["template"]), [])

@@ -12,6 +12,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.floors import shares_in_order
 from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.prompts.selection import NO_NOUN
 from holisticbias_eval.statistics.cells import compared_values, encode
 from holisticbias_eval.statistics.coding import codes_of, first_rows, is_text
 
@@ -25,7 +26,7 @@ FEATURED = (
 
 SHOWN = (
     "axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "template", "text",
-    "perplexity", "nll",
+    "perplexity", "nll", "noun_id", "descriptor_gender",
 )  # fmt: skip
 """The columns of the answers that sections about descriptors use."""
 
@@ -35,6 +36,7 @@ class Term:
     """A descriptor with its median over all templates, and the median and tokens in the compared template.
 
     ``bucket`` and ``preference``, the community's preference, are ``None`` if the answers do not have them.
+    ``alone``: it is a noun itself, so it has one sentence in a template, and no median over nouns.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Term:
     median: Figure
     compared: float | None
     tokens: float | None
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +103,13 @@ def _term(
         median=figure,
         compared=view.figures.value(measure, words.median, keys),
         tokens=view.figures.value(measure, "median_tokens", keys),
+        alone=known.get("noun_id") == NO_NOUN,
     )
 
 
 def about_descriptors(answers: pa.Table) -> dict[str, dict[str, Any]]:
     """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
-    names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference")
+    names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
     columns = answers.select([name for name in names if name in answers.column_names])
     _, codes = codes_of(columns["descriptor_id"])
     return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}

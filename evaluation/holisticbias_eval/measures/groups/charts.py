@@ -8,8 +8,9 @@ from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import REST
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
-from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Table, ends
+from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Table, ends, yes
 
+HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300
 """Groups and differences of a chart, and rows of a table of differences."""
 
@@ -36,6 +37,7 @@ def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest 
         "  ·  ".join(scale),
         middle,
         shown.written,
+        f"Differs from {shown.written}",
     )
     if len(known) > len(chosen):
         yield Paragraph(
@@ -79,7 +81,8 @@ def pair_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest |
         f"Differences of {charted.words[:1].lower()}{charted.words[1:]}: {shown.domain(domain)}",
         f"{charted.unit} difference",
         _by_group([_pair(shown, f) for f in chosen]),
-        "line: 95% interval of this pair alone  ·  filled: differs after correction",
+        "line: 95% interval of this pair alone  ·  filled: holds after correction",
+        test=HOLDS,
     )
     if len(every) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
@@ -117,6 +120,7 @@ def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:
         Column("first", "Group"),
         Column("second", "Compared with"),
         Column("difference", "Difference", f"{charted.unit} difference"),
+        Column("holds", HOLDS),
         Column("interval", "95% interval", f"{charted.unit} difference", interval=True),
         Column("p", "p", "p_value"),
         Column("holm", "p (Holm)", "p_value"),
@@ -128,7 +132,7 @@ def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:
     names = ("adjusted_p", "adjusted_p_bh", "clustered_p", "clustered_adjusted_p")
     rows = tuple(
         (
-            said(f.keys["first"]), said(f.keys["second"]), f.value, ends(f.interval), f.p_value,
+            said(f.keys["first"]), said(f.keys["second"]), f.value, yes(shown.differs(f)), ends(f.interval), f.p_value,
             *(shown.value(name, f.keys) for name in names), f.n,
         )
         for f in every[:MOST_ROWS]

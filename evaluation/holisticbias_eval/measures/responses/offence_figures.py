@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import DEVIATION, Figure, Interval, make_figure
 from holisticbias_eval.statistics.agreement import signed_root
 from holisticbias_eval.statistics.cell_means import CellMeans, cell_means, share_interval
 from holisticbias_eval.statistics.generation_bias import Part, measure_bias
@@ -68,7 +68,7 @@ class Offences:
             raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
             yield make_figure(self.measure, SPREAD, keys, raw, PROBABILITY, n, missing)
             found = make_figure(
-                self.measure, f"{SPREAD}_corrected", keys, corrected, PROBABILITY, n, missing, of=SPREAD
+                self.measure, f"{SPREAD}_corrected", keys, corrected, PROBABILITY + DEVIATION, n, missing, of=SPREAD
             )
             yield found.model_copy(update={"interval": _rooted(bias.interval)})
 

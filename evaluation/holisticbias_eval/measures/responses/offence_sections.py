@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.offence_figures import MEAN, PROBABILITY, SHARE, SPREAD
@@ -70,7 +70,7 @@ def _axis_table(shown: Shown, slug: str) -> Table:
     )
     rows = tuple(
         (shown.axis(f) if f.keys else "All axes", f.value, ends(f.interval), f.n, f.missing)
-        for f in (*shown.by(SHARE), *shown.by(SHARE, "axis"))
+        for f in shown.axes_and_all(SHARE)
     )
     return Table(f"{slug}-by-axis", "Share of offensive texts by axis", columns, rows)
 
@@ -81,7 +81,7 @@ def _template_table(shown: Shown, slug: str) -> Table:
         Column("mean", "Mean", PROBABILITY),
         Column("interval", "95% interval", PROBABILITY, interval=True),
         Column("sd", "SD over descriptors", PROBABILITY),
-        Column("corrected", "SD, corrected", PROBABILITY),
+        Column("corrected", "SD, corrected", PROBABILITY + DEVIATION),
         Column("own", "SD, classifier's own", PROBABILITY),
         Column("descriptors", "Descriptors", "count"),
     )
@@ -95,8 +95,8 @@ def _template_table(shown: Shown, slug: str) -> Table:
     )  # fmt: skip
     note = (
         "Templates in which descriptors differ most come first. The corrected standard deviation is without sampling "
-        "noise; below 0, descriptors differ less than by noise alone. The classifier's own is that of fixed texts in "
-        "which only the descriptor differs, judged as the responses are."
+        "noise; none is shown if descriptors differ no more than by noise alone. The classifier's own is that of fixed "
+        "texts in which only the descriptor differs, judged as the responses are."
     )
     return Table(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, rows, note)
 

@@ -19,7 +19,7 @@ from holisticbias_eval.statistics.threads import map_in_threads
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 
-COMPARED = (*CROSSED, "sentence_id", "text", "perplexity", "nll")
+COMPARED = (*CROSSED, "descriptor_gender", "sentence_id", "text", "perplexity", "nll")
 """The columns that the comparison of two runs uses."""
 
 

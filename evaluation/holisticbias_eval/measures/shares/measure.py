@@ -11,10 +11,12 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.compared import compared_sections
-from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.figures import Share, share_figures
+from holisticbias_eval.measures.shares.gendered import gendered_figures
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Section
 
 DIRECTION = (
@@ -41,15 +43,28 @@ class ShareMeasure(Measure):
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
         """Count the pairs that differ, and with settings compute the trust figures of each share.
 
-        The tables are ``pairs`` and ``tests``; see ``measure_shares``.
+        The share is of descriptors that go with nouns of any gender; see ``gendered_figures`` for the others. The
+        tables are ``pairs`` and ``tests``; see ``measure_shares``.
         """
-        found = measure_shares(answers, self.words.column, settings)
+        name, compared = self.info.name, select_compared(answers)
+        if answers.num_rows and not compared.num_rows:
+            of_one = tuple(self._of_one_gender(answers, {}, settings))
+            note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
+            return Measured(of_one, notes=(note,))
+        found = measure_shares(compared, self.words.column, settings)
         scopes = (found.by_axis, found.by_template, found.by_axis_and_template)
+        published = {share.axis: share for share in found.by_axis if share.axis is not None}
         return Measured(
-            figures=share_figures(self.info.name, *scopes, found.trust),
+            figures=(*share_figures(name, *scopes, found.trust), *self._of_one_gender(answers, published, settings)),
             tables={"pairs": found.pairs, "tests": found.tests},
             notes=(found.note,) if found.note else (),
         )
+
+    def _of_one_gender(
+        self, answers: pa.Table, published: Mapping[str, Share], settings: Settings | None
+    ) -> Iterator[Figure]:
+        permutations, seed = (settings.permutations, settings.seed) if settings else (0, 0)
+        return gendered_figures(self.info.name, answers, self.words.column, published, permutations, seed)
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find shares that do not match their counts, and intervals that are not in order."""
@@ -74,7 +89,8 @@ class ShareMeasure(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of each share and its parts; see ``share_changes``."""
-        return share_changes(self.info.name, first.answers, second.answers, self.words.column)
+        one, other = (select_compared(view.answers) for view in (first, second))
+        return share_changes(self.info.name, one, other, self.words.column)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of each share and its parts."""

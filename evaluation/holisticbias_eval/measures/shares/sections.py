@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.measures.descriptors.coverage import what_is_compared
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import baseline, caveats, finding, label, pooled, size
 from holisticbias_eval.measures.shares.floors import has_floors, shares_in_order
@@ -13,6 +14,7 @@ from holisticbias_eval.measures.shares.tables import (
     by_template,
     effects,
     explanations,
+    of_one_gender,
     open_orders,
     other_tests,
     robustness,
@@ -33,6 +35,9 @@ SLOTS = (
     "Slots: “{noun_phrase}” stands for phrases like “a Deaf grandmother”, “{plural_noun_phrase}” for “Deaf "
     "grandmothers”, “{bare_noun_phrase}” for “Deaf grandmother”."
 )
+
+
+_GENDERED = "their pairs are tested on the nouns that both terms have, apart from the published share"
 
 
 def share_sections(view: View, words: Words) -> tuple[Section, ...]:
@@ -83,6 +88,9 @@ def share_chart(view: View, words: Words) -> Bars:
 
 def _axes(view: View, words: Words) -> Iterator[Block]:
     yield by_axis(view, words)
+    if compared := what_is_compared(view.answers, _GENDERED, "no test over nouns is possible"):
+        yield Paragraph(compared)
+    yield from of_one_gender(view, words)
     yield from (Paragraph(text, "caveat") for text in caveats(view, words.measure))
     yield from (Paragraph(text) for text in (pooled(view, words.measure), size(view, words.measure)) if text)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import label
 from holisticbias_eval.measures.shares.floors import axes_above_floor, has_floors, shares_in_order
+from holisticbias_eval.measures.shares.gendered import FEWEST, PAIRS, WITH
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.sections import Cell, Column, Table, ends
 
@@ -64,6 +65,31 @@ def by_axis(view: View, words: Words) -> Table:
     if floors:
         caption += "; floor: the share expected by chance, from permuting descriptors within noun and template"
     return Table("by-axis", caption, columns, tuple(rows))
+
+
+def of_one_gender(view: View, words: Words) -> Iterator[Table]:
+    """The pairs with a descriptor that goes with nouns of one gender, by axis; no table without them."""
+    figures = view.figures
+    rows = []
+    for found in figures.by(words.measure, PAIRS, "axis"):
+        published = figures.value(words.measure, "share", found.keys)
+        both = figures.value(words.measure, WITH, found.keys)
+        rows.append((label(view, found), found.value, found.floor, found.n, found.missing, published, both))
+    columns = (
+        AXIS,
+        Column("gendered", "Pairs with a term of one gender", "share"),
+        FLOOR,
+        Column("pairs", "Pairs tested", "count"),
+        Column("untested", "Too few nouns in common", "count"),
+        Column("published", "Other pairs", "share"),
+        Column("both", "All pairs", "share"),
+    )
+    if rows:
+        caption = (
+            f"{words.bias} of terms that go with nouns of one gender: share of pairs that differ on their common nouns"
+        )
+        note = f"A pair needs {FEWEST} nouns in common. With fewer nouns a test finds fewer differences."
+        yield Table("one-gender", caption, columns, tuple(rows), note)
 
 
 def by_template(view: View, words: Words) -> Table:

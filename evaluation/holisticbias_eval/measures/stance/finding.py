@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.stance.shown import NAME, Shown
+from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
+from holisticbias_eval.measures.text import listed as in_words
 from holisticbias_eval.sections import Paragraph
 
 _EACH = 4
@@ -15,15 +16,15 @@ EXPLANATIONS = (
         "The contrast of a descriptor is how much less likely its sentences become when the stance turns from "
         "positive to negative, in nats, minus the mean of its axis; the noun phrase is the same in both and cancels. "
         "At 0.69 nats the odds of the positive sentence are twice those of the axis's mean. The shared contrast is "
-        "the standard deviation over descriptors of the part that different pairs of templates agree on; negative "
-        "if they contradict each other.",
+        "the standard deviation over descriptors of the part that different pairs of templates agree on; none is "
+        "shown if the pairs have nothing in common or contradict each other.",
         "note",
     ),
     Paragraph(
-        "The floor is the value for shuffled descriptors. Pairs agree on an axis if p < 0.05 in that test, corrected "
-        "for the number of axes (Holm), and if the value stays above 0 whichever pair is left out. The interval says "
-        "how far the value would vary with other pairs of templates and other nouns; with few pairs it is wide, and "
-        "can include 0 for an axis on which they agree.",
+        "Agreement of the pairs on an axis is shown if two things hold: the value is above the values for shuffled "
+        "descriptors, the floor (p < 0.05, corrected by Holm for the number of axes), and its 95% interval is above "
+        "0. The interval says how far the value would vary with other pairs of templates and other nouns; with few "
+        "pairs it is wide.",
         "note",
     ),
 )
@@ -40,6 +41,7 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
         )
         return
     yield Paragraph(" ".join(_by_axis(shown, people)), "finding")
+    yield from _planted(shown, axes)
     yield from _together(shown, people)
     yield from _single_pairs(shown)
     yield from _baseline(shown)
@@ -53,8 +55,9 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
 def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
     pairs = f"the {len(shown.pairs)} pairs of opposite templates"
     what = "on which descriptors the model prefers in positive sentences"
-    if all(a.above_floor is None for a in people):
-        yield f"This run has no floors, so it does not show whether {pairs} agree {what}."
+    if all(shown.agrees(a) is None for a in people):
+        lack = "has no floors" if all(a.floor is None for a in people) else "needs three pairs for an interval"
+        yield f"This run {lack}, so it does not show whether {pairs} agree {what}."
         return
     agreed = [a for a in people if shown.agrees(a)]
     if agreed:
@@ -64,21 +67,50 @@ def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
         yield f"{where} {pairs} agree {what}: {listed}."
     else:
         where = (
-            f"On none of {len(people)} axes do" if people[1:] else f"It is not shown that on {shown.axis(people[0])}"
+            f"On none of {len(people)} axes is it shown that" if people[1:]
+            else f"It is not shown that on {shown.axis(people[0])}"
+        )  # fmt: skip
+        yield f"{where} {pairs} agree {what}."
+    yield from _uncertain(shown, [a for a in people if a.is_significant and not shown.agrees(a)])
+
+
+def _uncertain(shown: Shown, axes: Sequence[Figure]) -> Iterator[str]:
+    """Name the axes whose value is above chance, with an interval that includes 0."""
+    if axes:
+        named = [f"{shown.axis(a)} ({_nats(a)})" for a in axes[:_EACH]]
+        more = [f"{len(axes) - _EACH} more axes"] if len(axes) > _EACH else []
+        yield (
+            f"On {in_words([*named, *more])} these pairs have more in common than by chance, but the interval includes "
+            "0: other pairs may not agree."
         )
-        yield f"{where} {pairs} agree {what}, more than by chance."
-    for a in people:
-        without = shown.without_one_pair(a)
-        if a.above_floor and not shown.agrees(a) and without:
-            alone = f"{a.value:+z.2f} nats, {without[0]:+z.2f} without it"
-            yield f"On {shown.axis(a)} the agreement depends on one pair: {alone}."
+
+
+def _planted(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+    """The true values of the calibration model beside the measured ones, for axes on which a contrast is planted."""
+    said = [part for a in axes if (part := _planted_on(shown, a))]
+    if said:
+        yield Paragraph(f"True values, planted in this calibration model: {'; '.join(said)}. All other axes: none.")
+
+
+def _planted_on(shown: Shown, axis: Figure) -> str:
+    """The planted and the measured value of an axis; empty if no contrast is planted in any pair."""
+    spreads = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) or 0.0 for pair in shown.pairs]
+    true = shown.planted(PLANTED, axis.keys)
+    if true is None or not any(spreads):
+        return ""
+    alone = sum(spread > 0 for spread in spreads) == 1
+    other = "one pair alone favors some terms" if alone else "each pair favors other terms"
+    verdict = "agreement shown" if shown.agrees(axis) else "no agreement shown"
+    why = "all pairs favor the same terms" if true > 0 else other
+    size = _size(true) if true > 0 else "none"
+    return f"{shown.axis(axis)}: {size}, {why} (measured: {_size(axis.value)}, {verdict})"
 
 
 def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
     every = shown.figures.get(NAME, "shared_contrast")
     if every is None or every.value is None or not people[1:]:
         return
-    verdict = {True: ", agreement above chance", False: ", no agreement shown", None: ""}[shown.agrees(every)]
+    verdict = {True: ", agreement shown", False: ", no agreement shown", None: ""}[shown.agrees(every)]
     yield Paragraph(f"Over all axes but made-up words together: {_nats(every)}{verdict}.")
 
 
@@ -97,12 +129,20 @@ def _baseline(shown: Shown) -> Iterator[Paragraph]:
         return
     text = f"Baseline: made-up words ({shown.axis(nonce)}), which describe nobody: {_nats(nonce)}"
     if shown.agrees(nonce):
-        text += ", agreement above chance. So pairs can agree for reasons that have nothing to do with people"
-    elif nonce.above_floor is not None:
+        text += ", agreement shown. So pairs can agree for reasons that have nothing to do with people"
+    elif shown.agrees(nonce) is not None:
         text += ", no agreement shown"
     yield Paragraph(f"{text}.")
 
 
 def _nats(figure: Figure) -> str:
-    interval = f", 95% interval {figure.interval.low:+z.2f} to {figure.interval.high:+z.2f}" if figure.interval else ""
-    return f"{figure.value or 0:+z.2f} nats{interval}"
+    """The value with its interval, as the standard deviation that reports show."""
+    if not figure.interval or figure.interval.high <= 0:
+        return _size(figure.value)
+    low, high = max(figure.interval.low, 0.0), figure.interval.high
+    return f"{_size(figure.value)}, 95% interval {low:.2f} to {high:.2f}"
+
+
+def _size(value: float | None) -> str:
+    """A standard deviation as reports show it."""
+    return f"{value:.2f} nats" if value is not None and value > 0 else "none shown"

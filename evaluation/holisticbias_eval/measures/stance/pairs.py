@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,9 @@ class Contrasts:
     over the descriptors of the axis with the same noun and pair: shape
     ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids
     of these descriptors, ``others`` those of the rest; ``known`` counts the
-    differences of each.
+    differences of each. ``untested`` has the values of each pair, the mean over nouns,
+    of those among the others that every pair covers with too few nouns for a test: terms
+    that are nouns themselves are compared with one another.
     """
 
     axis: str
@@ -35,6 +37,7 @@ class Contrasts:
     values: Floats
     others: tuple[str, ...]
     known: Mapping[str, int]
+    untested: Mapping[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +175,30 @@ def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], va
     values = values[covered]
     known = dict(zip(descriptors, (~np.isnan(values)).sum(axis=(0, 2)).tolist(), strict=True))
     kept = _complete(values)
+    few = np.setdiff1d(np.arange(len(descriptors)), kept)
+    apart = _centred(values[:, few])
     centred = _centred(values[:, kept])
     kept, centred = kept[_complete(centred)], centred[:, _complete(centred)]
+    used = ~np.isnan(centred).all(axis=(0, 1)) if centred.size else np.ones(nouns, bool)
     chosen = {descriptors[i] for i in kept}
     return Contrasts(
         axis=axis,
         pairs=tuple(pairs[i] for i in covered),
-        nouns=nouns,
+        nouns=int(used.sum()),
         descriptors=tuple(descriptors[i] for i in kept),
-        values=centred,
+        values=centred[:, :, used],
         others=tuple(d for d in descriptors if d not in chosen),
         known=known,
+        untested=_means(apart, [descriptors[i] for i in few]),
     )
+
+
+def _means(values: Floats, descriptors: Sequence[str]) -> dict[str, Floats]:
+    """The mean over nouns in each pair of the descriptors that have a value in every pair."""
+    counts = (~np.isnan(values)).sum(axis=2)
+    sums = np.nansum(values, axis=2)
+    whole = counts.all(axis=0) if len(values) else np.zeros(len(descriptors), bool)
+    return {d: sums[:, i] / counts[:, i] for i, d in enumerate(descriptors) if whole[i]}
 
 
 def _complete(values: Floats) -> Ints:

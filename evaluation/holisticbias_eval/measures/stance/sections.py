@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance.finding import EXPLANATIONS, describe_finding
-from holisticbias_eval.measures.stance.shown import NAME, NATS, Shown
+from holisticbias_eval.measures.stance.shown import NAME, NATS, PLANTED, PLANTED_SPREAD, SHARED_NATS, Shown
 from holisticbias_eval.sections import (
     Bar,
     Bars,
@@ -22,6 +22,8 @@ from holisticbias_eval.sections import (
     Section,
     Table,
     ends,
+    without_column,
+    yes,
 )
 
 _SCATTERS = 3
@@ -37,6 +39,7 @@ def stance_sections(view: View) -> tuple[Section, ...]:
         *describe_finding(shown, axes),
         _axis_bars(shown, axes),
         _axis_table(shown, axes),
+        *_untested(shown),
         *EXPLANATIONS,
     ]
     sections = [
@@ -57,24 +60,30 @@ def _ordered(shown: Shown, axes: Sequence[Figure]) -> list[Figure]:
 
 
 def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+    known = [a for a in axes if a.value is not None]
+    planted = [shown.planted(PLANTED, a.keys) for a in known]
+    calibrated = any(value is not None for value in planted)
+    marks = planted if calibrated else [a.floor for a in known]
     bars = tuple(
-        Bar(shown.axis(a), a.value, a.interval, a.floor, faint=shown.agrees(a) is False)
-        for a in axes
-        if a.value is not None
+        Bar(shown.axis(a), a.value, a.interval, mark, faint=shown.agrees(a) is False)
+        for a, mark in zip(known, marks, strict=True)
     )
-    title = "Stance contrast shared by the pairs of templates"
-    scale = "nats per sentence  ·  line: 95% interval  ·  mark: floor  ·  faint: no agreement shown"
-    return Bars("stance-contrast", title, NATS, bars, scale)
+    title, name = "Stance contrast shared by the pairs of templates", "planted" if calibrated else "floor"
+    meaning = "the true value, planted in the calibration model" if calibrated else "floor"
+    scale = f"nats per sentence  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
+    return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
 def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     columns = (
         Column("axis", "Axis"),
-        Column("shared_contrast", "Shared contrast", NATS),
+        Column("shared_contrast", "Shared contrast", SHARED_NATS),
+        Column("planted", "Planted", NATS),
+        Column("agreement", "Agreement shown"),
+        Column("interval", "95% interval", SHARED_NATS, interval=True),
         Column("p_value", "p (Holm)", "p_value"),
-        Column("interval", "95% interval", NATS, interval=True),
-        Column("without_one_pair", "Without one pair", NATS, interval=True),
-        Column("floor_interval", "By chance", NATS, interval=True),
+        Column("without_one_pair", "Without one pair", SHARED_NATS, interval=True),
+        Column("floor_interval", "By chance", SHARED_NATS, interval=True),
         Column("reliability", "Reliability", ""),
         Column("wording_spread", "Spread of single pairs", NATS, interval=True),
         Column("pairs", "Pairs", "count"),
@@ -84,10 +93,30 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     rows = []
     for a in axes:
         reliability, pairs = (shown.figures.value(NAME, name, a.keys) for name in ("reliability", "stance_pairs"))
-        tested = (a.value, a.p_value, ends(a.interval), shown.without_one_pair(a), ends(a.floor_interval))
-        rows.append((shown.axis(a), *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
+        found = (a.value, shown.planted(PLANTED, a.keys), yes(shown.agrees(a)), ends(a.interval), a.p_value)
+        tested = (shown.without_one_pair(a), ends(a.floor_interval))
+        rows.append((shown.axis(a), *found, *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
     note = "Descriptors without a score in every pair are not counted."
-    return Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)
+    table = Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)
+    return table if any(row[2] is not None for row in rows) else without_column(table, "planted")
+
+
+def _untested(shown: Shown) -> Iterator[Paragraph]:
+    """How many descriptors are tested, and why not the others."""
+    every = shown.figures.by(NAME, "contrast", "axis", "descriptor")
+    tested = sum(f.p_value is not None for f in every)
+    alone = sum(f.p_value is None and f.value is not None for f in every)
+    lacking = sum(f.value is None for f in every)
+    said = [f"{tested:,} of {len(every):,} descriptors are tested."]
+    if tested and alone:
+        said.append(
+            f"{alone:,} have a contrast but fewer than two nouns for a test; terms that are nouns themselves are "
+            "compared with one another."
+        )
+    if tested and lacking:
+        said.append(f"{lacking:,} have no contrast: a pair lacks their scores, or nothing to compare them with.")
+    if tested and tested < len(every):
+        yield Paragraph(" ".join(said))
 
 
 def _range_of_spreads(shown: Shown, axis: Figure) -> tuple[float, float] | None:
@@ -122,7 +151,8 @@ def _differing(shown: Shown) -> Iterator[Block]:
             "descriptors of the axis, to the left less."
         )
         title = "Stance contrast of the descriptors that differ"
-        yield Forest("stance-descriptors", title, NATS, estimates, "line: 95% interval; 0: mean of the axis")
+        scale = "line: 95% interval; 0: mean of the axis"
+        yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 
 def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
@@ -131,6 +161,9 @@ def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) ->
     for axis in axes:
         spread = {f.keys["pair"]: f.value for f in _spreads(shown, axis)}
         rows.append((shown.axis(axis), *(spread.get(pair) for pair in pairs)))
+        planted = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) for pair in pairs]
+        if any(planted):
+            rows.append((f"{shown.axis(axis)}, planted", *planted))
     note = "Standard deviation over descriptors. The spread of a single pair includes the effect of its wording."
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import DEVIATION, SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.descriptors.terms import about_descriptors
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.sections import ends
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"
+SHARED_NATS = NATS + DEVIATION
+PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
+"""The true values of the shared contrast and of the spread of a pair, if the model is the calibration model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,16 @@ class Shown:
         return ends(found.interval) if found else None
 
     def agrees(self, shared: Figure) -> bool | None:
-        """Whether pairs agree more than by chance, and agree whichever pair is left out; ``None`` without a floor."""
-        without = self.without_one_pair(shared)
-        return shared.above_floor and (without is None or without[0] > 0)
+        """Whether agreement is shown: more than by chance, with an interval above 0; ``None`` if it was not tested.
+
+        This is the only rule of what a report calls agreement, in text, marks and tables. Runs made before
+        ``SHARED_NATS`` was a unit are read by it too.
+        """
+        return shared.model_copy(update={"unit": SHARED_NATS}).above_floor
+
+    def planted(self, name: str, keys: dict[str, str]) -> float | None:
+        """A true value of the calibration model; ``None`` for other models."""
+        return self.figures.value(NAME, name, keys)
 
     def differs(self, contrast: Figure) -> bool:
         """Whether a descriptor differs from the mean of its axis after correction."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
@@ -72,13 +73,21 @@ def _brief(bar: Bar, chart: Bars) -> str:
     """The interval and the floor, as short as a phone needs them."""
     said = [brief_interval(ends(bar.interval), chart.unit)] if bar.interval else []
     if bar.floor is not None:
-        said.append(f"{'at ' if bar.faint else ''}{chart.mark} {show(bar.floor, chart.unit)}")
+        at = "at " if bar.faint and not chart.test else ""
+        said.append(f"{at}{chart.mark} {_mark(bar.floor, chart.unit)}")
     return ", ".join(said)
+
+
+def _mark(value: float, unit: str) -> str:
+    """A marked value: of a standard deviation at least 0."""
+    return show(max(value, 0.0), unit.removesuffix(DEVIATION)) if unit.endswith(DEVIATION) else show(value, unit)
 
 
 def brief_interval(interval: tuple[float, float] | None, unit: str) -> str:
     """An interval with one percent sign, and without the word points."""
     low, _, high = show(interval, unit).removesuffix(" points").partition(" to ")
+    if not high:
+        return low
     return f"{low.removesuffix('%') if high.endswith('%') else low} to {high}"
 
 

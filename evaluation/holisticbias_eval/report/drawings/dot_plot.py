@@ -113,5 +113,5 @@ def _in_words(row: Row, unit: str, *, log: bool) -> str:
     if found is None:
         return f"{row.label}: nothing to show"
     low, middle, high = (show(v, unit) for v in (found.values[0], found.box[1], found.values[-1]))
-    first, last = (f" ({name})" if row.named else "" for name in (found.names[0], found.names[-1]))
+    first, last = (f" ({name})" if row.named and name else "" for name in (found.names[0], found.names[-1]))
     return f"{row.label}: from {low}{first} to {high}{last}, median {middle}"

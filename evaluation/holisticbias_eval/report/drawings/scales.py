@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings.shapes import MARGIN, SPAN, Shape, Text, upright
 from holisticbias_eval.report.units import tick
 
@@ -67,7 +68,12 @@ def finite(values: Iterable[float | None]) -> list[float]:
 
 
 def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> Scale:
-    """A scale in equal steps; without limits it ends at the round marks around the values."""
+    """A scale in equal steps; without limits it ends at the round marks around the values.
+
+    The scale of standard deviations starts at 0.
+    """
+    if unit.endswith(DEVIATION):
+        values = [max(value, 0.0) for value in finite(values)]
     low, high = limits or _range(values)
     step = _step(high - low)
     if limits is None:
