@@ -72,7 +72,7 @@ def _begins(text: bytes, tokens: Sequence[str], most: int, *, gaps: bool) -> lis
 
 
 def _ends(text: bytes, place: int, token: str, *, gaps: bool) -> Iterator[int]:
-    """Where a token that begins at a place may end."""
+    """The places at which a token that begins at a place may end."""
     spaced = place
     while text[spaced : spaced + 1].isspace():
         spaced += 1
@@ -98,7 +98,7 @@ def _shown_bytes(token: str) -> bytes:
 
 
 def _matches(text: bytes, start: int, token: str) -> Iterator[int]:
-    """Where a token's characters may end; each U+FFFD is one to four bytes of a character that is not ASCII."""
+    """The possible ends of a token's characters; each U+FFFD is one to four bytes of a character that is not ASCII."""
     ends = {start}
     first, *others = token.split(_REPLACED)
     ends = _literal(text, ends, first)

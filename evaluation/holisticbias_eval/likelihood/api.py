@@ -99,7 +99,7 @@ class ApiScorer(Scorer):
         return not np.isnan(alone.nll[0])
 
     def _find_opening(self, first_token: str) -> Opening:
-        """What precedes each text; raises ``ModelError`` if the server reads a chosen token as several."""
+        """The opening before each text; raises ``ModelError`` if the server reads a chosen token as several."""
         if first_token == LEFT_OUT:
             return Opening(settings={FIRST_TOKEN: "not counted: left out with --first-token"})
         if first_token not in (AUTO, PUBLISHED):

@@ -87,7 +87,7 @@ class CompletionsClient:
         return self._server.refused(reason)
 
     def _read(self, prompt: str, choice: _Choice) -> PromptTokens:
-        """The tokens of a prompt; those that the server puts before every prompt are left out."""
+        """The tokens of a prompt, without the tokens that the server puts before every prompt."""
         found = choice.logprobs
         if not _echoes(prompt, choice):
             raise self.refused("it does not echo the prompt (it ignores echo=true)")

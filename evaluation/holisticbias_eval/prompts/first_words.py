@@ -22,7 +22,7 @@ class Unscored:
     """How many ``texts`` of a run have a first token that is not scored, of all its texts, and what this means.
 
     ``left_out`` is the number of ``things``, such as pairs, that differ in the first word alone and are not scored,
-    ``kept`` the number of those that are scored all the same, and ``also`` of those that differ in more words.
+    ``kept`` the number that are scored all the same, and ``also`` the number that differ in other words too.
     ``things`` has their name in the singular and the plural.
     """
 
@@ -35,7 +35,7 @@ class Unscored:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What is not scored, for a signature; empty if all is."""
+        """The setting that says how much is not scored, for a signature; empty if everything is scored."""
         if not self.texts:
             return {}
         said = [f"the first token of {self.texts:,} of {self.of:,} texts, which nothing precedes"]
@@ -49,7 +49,7 @@ class Unscored:
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """What is left out, with the reason."""
+        """The number that is left out, with the reason."""
         reason = f"{self.things[1]} in the first word alone, whose first token is not scored"
         return (Skipped(reason=reason, sentences=self.left_out),) if self.left_out else ()
 

@@ -172,7 +172,7 @@ def ask_published(pairs: pa.Table, *, first_token_scored: bool = False) -> Asked
 
 
 def _differ_first(sentences: Sequence[str], others: Sequence[str]) -> tuple[Bools, Bools]:
-    """Which pairs differ in their first word, and which in nothing else; shape ``[pairs]`` each."""
+    """Whether each pair differs in its first word, and whether in nothing else; shape ``[pairs]`` each."""
     found = np.array([differ_first(pair) for pair in zip(sentences, others, strict=True)], bool).reshape(-1, 2)
     return found[:, 0], found[:, 1]
 

@@ -23,7 +23,7 @@ def terms_measured(signature: Signature) -> Iterator[str]:
 
 
 def signature_notes(signature: Signature) -> tuple[str, ...]:
-    """What must be read before the figures of a run: the model's note, and what was not scored."""
+    """Notes to read before the figures of a run: the model's note, and how much was not scored."""
     unscored = signature.scoring.get(UNSCORED)
     return tuple(filter(None, (signature.model.note, unscored and f"Not scored: {unscored}.")))
 
