@@ -14,6 +14,7 @@ from holisticbias_eval.measures.perplexities.changes import change_figures
 from holisticbias_eval.measures.perplexities.compared import compared_sections
 from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
 from holisticbias_eval.measures.perplexities.figures import dimension_figures
+from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
 from holisticbias_eval.measures.perplexities.remarks import describe_table
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
 from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
@@ -90,6 +91,10 @@ class GroupPerplexity(Measure):
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of each dimension."""
         return compared_sections(changes)
+
+    def side_by_side(self, changes: Mapping[str, Figures], first: str) -> tuple[Section, ...]:
+        """Show the t of every pair of groups in all models."""
+        return tuple(pair_sections(changes, first))
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find an F below 0 or a share outside 0 to 1."""

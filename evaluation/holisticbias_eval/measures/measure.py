@@ -242,6 +242,10 @@ class Measure(ABC):
         """Show the result of ``compare``; ``view`` is of the second run."""
         return (change_section(self.info, changes, view),)
 
+    def side_by_side(self, changes: Mapping[str, Figures], first: str) -> tuple[Section, ...]:
+        """Show the changes from one model, headed ``first``, to several others by name; by default nothing is added."""
+        return ()
+
     def better(self, change: Figure) -> Better:
         """The direction in which a change that ``compare`` gives is a gain; ``of`` names the figure that changes."""
         return "lower" if self.info.is_level(change) else self.info.better.get(change.of or "", "none")

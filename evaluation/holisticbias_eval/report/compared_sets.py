@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holisticbias_eval.figures import Figures
@@ -27,22 +27,26 @@ def sets_report(
 ) -> tuple[ComparedSets, Report]:
     """Compare the first set of runs with every other, and report it; see ``compare_sets``.
 
-    With one other model every measure's own sections follow; with several, only gains and costs are shown.
+    With one other model every measure's own sections follow; with several, what measures show of all models together.
     """
     chosen = aims_of(sets, aims)
     labels = Labels(chosen, {name: text for found in sets for name, text in found.recorded.titles.items()})
     opened: list[tuple[str, str, tuple[Section, ...]]] = []
+    beside: dict[str, dict[str, Figures]] = {}
 
     def use(found: Opened) -> None:
         view = View(Figures(found.second.result.figures), found.second.answers)
         labels.add(view.labels)
-        if len(sets) == 2:
-            changes = Figures(found.compared.figures)
+        changes = Figures(found.compared.figures)
+        if len(sets) > 2:
+            beside.setdefault(found.name, {})[found.model] = changes
+        else:
             names = dict.fromkeys(figure.measure for figure in changes)
             opened.extend((found.name, name, MEASURES[name].compared_sections(changes, view)) for name in names)
 
     compared = compare_sets(sets, aims, step, use)
     sides = BEFORE_AFTER if compared.before == BEFORE else SIDES
+    opened.extend(_side_by_side(beside, sides[0]))
     models = {model.name: model.gains for model in compared.models}
     own = {model.name: model.aims for model in compared.models}
     gains = gains_chapter(models, labels, own, sides, tuple(_validation(sets)))
@@ -64,6 +68,15 @@ def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
     if len(before) == 1:
         after = {name: own for name, (_, own) in found.items()}
         yield Further("Perplexity of validation texts", "perplexity", before.pop(), after)
+
+
+def _side_by_side(
+    runs: Mapping[str, Mapping[str, Figures]], first: str
+) -> Iterator[tuple[str, str, tuple[Section, ...]]]:
+    """For each run and measure, the sections on all models together."""
+    for run, changes in runs.items():
+        for name, measure in MEASURES.items():
+            yield run, name, measure.side_by_side(changes, first)
 
 
 def _chapters(opened: Sequence[tuple[str, str, tuple[Section, ...]]]) -> Iterator[Chapter]:

@@ -54,8 +54,9 @@ class Labels:
         return self._specification(value) if key in _SPECIFICATIONS else value
 
     def _specification(self, name: str) -> str:
-        own = name.removesuffix(WITH_HELD_OUT)
-        held = WITH_HELD_OUT.strip() if own != name else ""
+        whole, bracket, groups = name.partition(" (")
+        own = whole.removesuffix(WITH_HELD_OUT)
+        held = f"{WITH_HELD_OUT.strip() if own != whole else ''} {bracket.strip()}{groups}".strip()
         called = "" if own == self._aimed else self._brief.get(own, own)
         return f"{called} {held}".strip()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from math import isclose
 from typing import TypeVar
 
 from holisticbias_eval.figures import Interval
@@ -108,10 +109,7 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     models = list(dict.fromkeys(row.model for row in rows))
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
-    before: dict[str, float | None] = {}
-    for row in rows:
-        if before.get(row.figure) is None:
-            before[row.figure] = row.gain.before
+    before, left_out = same_base(rows)
 
     def between(own: Sequence[T], others: Iterable[T]) -> tuple[T, ...]:
         return (*own[:place], *others, *own[place:])
@@ -122,12 +120,41 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     first_row = between([before[name] for name, _ in shown], (one.before for one in further))
     cells: list[tuple[Cell, ...]] = [(first, *first_row)]
     for model in models:
-        own = [found.get((model, name)) for name, _ in shown]
-        values = [g.after if g else None for g in own]
+        own = [None if (model, name) in left_out else found.get((model, name)) for name, _ in shown]
+        values: list[float | str | None] = [g.after if g else "" for g in own]
         cells.append((model, *between(values, (one.after.get(model) for one in further))))
     left = len(figures) - len(shown)
-    note = f"{left:,} more figures are in the table of changes." if left else ""
+    note = f"{left:,} more figures are in the table of changes. " if left else ""
+    note = f"{note}{_say_left_out(left_out)}".strip()
     return Table("gains-models", "Figures of every model", columns, tuple(cells), note)
+
+
+def same_base(rows: Sequence[Named]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
+    """The first model's value of each figure, and the models and figures that were compared on other items.
+
+    The first model has a value on the items that it shares with each other model. Those models stand in a column
+    whose value differs by less than 1% from that which most have.
+    """
+    bases: dict[str, list[float]] = {}
+    for row in rows:
+        if row.gain.before is not None:
+            bases.setdefault(row.figure, []).append(row.gain.before)
+    chosen = {name: max(found, key=lambda v: sum(_alike(v, other) for other in found)) for name, found in bases.items()}
+    left_out = [
+        (row.model, row.figure)
+        for row in rows
+        if row.gain.before is not None and not _alike(row.gain.before, chosen[row.figure])
+    ]
+    return dict(chosen), left_out
+
+
+def _alike(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=0.01, abs_tol=1e-9)
+
+
+def _say_left_out(left_out: Sequence[tuple[str, str]]) -> str:
+    named = "; ".join(f"{figure} of {model}" for model, figure in left_out)
+    return f"Left out, because these were compared with A on other items: {named}." if named else ""
 
 
 def outcomes_table(rows: Sequence[Named]) -> Table:
@@ -150,10 +177,12 @@ def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
     names = [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
     columns = (Column("figure", "Figure"), Column("first", first, unit), *names)
     cells: list[tuple[Cell, ...]] = []
+    before, left_out = same_base(rows)
     for figure in dict.fromkeys(row.figure for row in rows):
-        own = [found.get((model, figure)) for model in models]
-        cells.append((figure, next(g.before for g in own if g), *(g.after if g else None for g in own)))
-    yield Table("gains-levels", "How much there is, whatever the groups", columns, tuple(cells))
+        own = [None if (model, figure) in left_out else found.get((model, figure)) for model in models]
+        cells.append((figure, before.get(figure), *(g.after if g else "" for g in own)))
+    caption = "How much there is, whatever the groups"
+    yield Table("gains-levels", caption, columns, tuple(cells), _say_left_out(left_out))
 
 
 def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:

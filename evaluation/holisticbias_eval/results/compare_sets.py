@@ -46,9 +46,10 @@ class ComparedSets(Part):
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A comparison with the second run, which has the labels of the figures."""
+    """A comparison of a run with that of ``model``, which has the labels of the figures."""
 
     name: str
+    model: str
     compared: ComparedRuns
     second: Run
 
@@ -97,7 +98,7 @@ def _compare(
         except SelectionError as error:
             failed.append(f"{pair.name}: {error}" if pair.name else str(error))
             continue
-        use(Opened(pair.name, compared, second))
+        use(Opened(pair.name, other.name, compared, second))
         runs.append(NamedComparison(name=pair.name, compared=compared))
         gains += find_gains(Figures(compared.figures), aims, pair.name, Figures(second.result.figures))
     return ComparedModel(

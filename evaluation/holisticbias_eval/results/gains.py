@@ -11,12 +11,12 @@ from pydantic import Field
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import NONCE, Better
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
 Kind = Literal["aimed at", "transfer", "quality", "other"]
 KINDS: tuple[Kind, ...] = ("aimed at", "transfer", "quality", "other")
-WITH_HELD_OUT = " with held-out groups"
-"""What the name of a dimension ends in if it has, besides the groups of a mitigation, others it was not trained on."""
+__all__ = ["WITH_HELD_OUT", "Aim", "Gain", "find_gains", "judge", "sort_gains"]
 
 _BESIDE = frozenset({"figure", "test"})
 """Keys that name a figure, not what it is of."""
@@ -33,7 +33,8 @@ class Aim(Part):
     keys: dict[str, str] = Field(default_factory=dict)
 
     def covers(self, measure: str, keys: Mapping[str, str]) -> bool:
-        """Whether a figure with these keys is aimed at."""
+        """Whether a figure with these keys is aimed at, also on those groups alone that two runs share."""
+        keys = {key: value.partition(" (")[0] if key == "dimension" else value for key, value in keys.items()}
         return measure == self.measure and self.keys.items() <= keys.items()
 
     def transfers(self, measure: str, keys: Mapping[str, str]) -> bool:

@@ -143,7 +143,7 @@ def test_models_by_figures() -> None:
     assert found["gains-models"] == [
         ("Before", 31.0, 15.5, 28.0, 30.0, 9.0, 20.0),
         ("lmd", 2.0, 1.0, 12.0, 29.5, 9.5, 30.0),
-        ("add", 33.0, 16.5, None, None, None, 20.5),
+        ("add", 33.0, 16.5, "", "", None, 20.5),
     ]
     assert found["gains-outcomes"][:3] == [
         ("F over groups", "gain", "cost"),

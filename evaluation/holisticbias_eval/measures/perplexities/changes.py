@@ -8,9 +8,9 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.figures import Maker
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Scale
-from holisticbias_eval.measures.perplexities.figures import MEAN_T, UNITS, F
-from holisticbias_eval.measures.perplexities.shared import Change, SharedDimension, share_dimensions
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, WITH_HELD_OUT, Scale
+from holisticbias_eval.measures.perplexities.figures import MEAN_T, UNITS, F, T
+from holisticbias_eval.measures.perplexities.shared import Change, PairChange, SharedDimension, share_dimensions
 
 FIGURE = "figure"
 """The key that names what changes, if it is not F: ``eta_squared``, ``mean_abs_t`` or ``mean``."""
@@ -22,7 +22,9 @@ def change_figures(first: View, second: View, settings: Settings) -> Iterator[Fi
 
     F has the keys ``dimension`` and ``scale``; ``eta_squared``, ``mean_abs_t`` (with ``test``) and ``mean`` (with
     ``group``, or over all groups) have also the key ``figure``. The interval of a change draws sentences with their
-    values of both runs. Raises ``SelectionError`` if the runs share no dimension.
+    values of both runs. The t of every pair has the key ``figure`` too, and the groups as ``first`` and ``second``; its
+    p-values are corrected over the pairs, and its change has no test. Raises ``SelectionError`` if the runs share no
+    dimension.
     """
     shared = list(share_dimensions(first.answers, second.answers))
     if not shared:
@@ -31,7 +33,9 @@ def change_figures(first: View, second: View, settings: Settings) -> Iterator[Fi
         for scale in SCALES:
             for change in both.changes(scale, settings.seed):
                 yield from _figures(both, scale, change)
-    yield from _unshared(first.figures, second.figures, {both.first.name for both in shared})
+            for pair in both.pairs(scale):
+                yield from _pair_figures(both, scale, pair)
+    yield from _unshared(first.figures, second.figures, {both.first.name.partition(" (")[0] for both in shared})
 
 
 def _figures(both: SharedDimension, scale: Scale, change: Change) -> Iterator[Figure]:
@@ -46,6 +50,13 @@ def _figures(both: SharedDimension, scale: Scale, change: Change) -> Iterator[Fi
     )
 
 
+def _pair_figures(both: SharedDimension, scale: Scale, pair: PairChange) -> Iterator[Figure]:
+    keys = {"dimension": both.first.name, "scale": scale, FIGURE: "t", **pair.keys}
+    for name, value, p in zip(("first", "second"), pair.values, pair.p_values, strict=True):
+        yield _MAKER.figure(name, keys, value, T, pair.n, p_value=p, of="t")
+    yield _MAKER.figure("change", keys, pair.values[1] - pair.values[0], f"{T} difference", pair.n, of="t")
+
+
 def unit_of(figure: str, scale: Scale) -> str:
     """The unit of a figure that changes."""
     units = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}
@@ -57,7 +68,8 @@ def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Fig
     found: dict[tuple[str, ...], dict[str, Figure]] = {}
     for name, figures in (("first", first), ("second", second)):
         for figure in figures.by(NAME, "f", "dimension", "scale"):
-            if figure.keys["dimension"] not in shared:
+            name_of = figure.keys["dimension"].partition(" (")[0]
+            if not {name_of, name_of.removesuffix(WITH_HELD_OUT)} & shared:
                 found.setdefault(tuple(figure.keys.values()), {})[name] = figure
     for both in found.values():
         for name, figure in both.items():

@@ -10,6 +10,7 @@ from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.measures.perplexities.changes import FIGURE
 from holisticbias_eval.measures.perplexities.dimensions import NAME
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, F
+from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
 from holisticbias_eval.measures.perplexities.remarks import cut
 from holisticbias_eval.measures.perplexities.tables import SCALE_NAMES
 from holisticbias_eval.sections import Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends, without_empty
@@ -26,12 +27,13 @@ _WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "me
 
 def compared_sections(changes: Figures) -> tuple[Section, ...]:
     """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
-    found = [f for f in changes if f.measure == NAME and f.name == "change"]
+    found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
     said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
     chart = _chart(found)
     name = f"{NAME}-changes".replace("_", "-")
     main, other = (_scale_tables(changes, found, scale) for scale in ("log", "perplexity"))
     sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
+    sections += pair_sections({"B": changes}, "A")
     if other:
         sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
     return tuple(sections)

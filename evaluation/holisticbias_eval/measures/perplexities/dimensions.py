@@ -20,6 +20,8 @@ SCALES: tuple[Scale, ...] = ("log", "perplexity")
 """The scales of the values, the default first."""
 IDS = ("sentence_id", "item")
 """Columns that may name the sentence that rows of several groups have in common."""
+WITH_HELD_OUT = " with held-out groups"
+"""What the name of a dimension ends in if it has, besides the groups of a mitigation, others it was not trained on."""
 SHOWN = 80
 """Letters of a name from the table in a message."""
 

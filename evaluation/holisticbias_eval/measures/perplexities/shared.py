@@ -10,11 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, Scale, read_dimensions
+from holisticbias_eval.measures.perplexities.dimensions import (
+    IDS,
+    WITH_HELD_OUT,
+    Dimension,
+    Scale,
+    read_dimensions,
+)
+from holisticbias_eval.measures.perplexities.figures import TESTS
+from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.group_moments import pairs_of_groups
 from holisticbias_eval.statistics.group_resampling import Statistics, draw_sentences, interval_of
-from holisticbias_eval.statistics.group_variance import GroupValues
+from holisticbias_eval.statistics.group_variance import GroupValues, pairwise_t
 
 _KEY = ("dimension", "group", "sentence")
+_NAMED = 4
+"""Shared groups that the name of a part of a dimension lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +37,16 @@ class Change:
     first: float
     second: float
     ends: tuple[float, float] | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairChange:
+    """The t of a pair of groups in both runs, with corrected p-values; ``keys`` name the test and the groups."""
+
+    keys: dict[str, str]
+    values: tuple[float, float]
+    p_values: tuple[float, float]
     n: int
 
 
@@ -61,16 +82,63 @@ class SharedDimension:
                 keys = {"group": self.first.groups[int(part)]}
             yield Change(figure, keys, one, other, ends, self.known)
 
+    def pairs(self, scale: Scale) -> Iterator[PairChange]:
+        """The t of every pair of groups in both runs, with p-values corrected over the pairs (Holm)."""
+        both = [dimension.values(scale) for dimension in (self.first, self.second)]
+        if not both[0].in_pairs:
+            return
+        places = list(zip(*pairs_of_groups(len(self.first.groups)), strict=True))
+        for test, paired in TESTS.items():
+            found = [pairwise_t(values, paired=paired) for values in both]
+            p = [holm(one.p_value) for one in found]
+            for i, (one, other) in enumerate(places):
+                named = {"first": self.first.groups[one], "second": self.first.groups[other]}
+                values, adjusted = (
+                    (float(found[0].value[i]), float(found[1].value[i])),
+                    (float(p[0][i]), float(p[1][i])),
+                )
+                yield PairChange({"test": test, **named}, values, adjusted, int(found[0].n[i]))
+
 
 def share_dimensions(first: pa.Table, second: pa.Table) -> Iterator[SharedDimension]:
-    """The dimensions of which both tables have the same sentences of at least two groups."""
-    one, other = _shared_rows(first, second)
-    for name in pc.unique(one["dimension"]).to_pylist() if one.num_rows else ():
-        chosen = pc.equal(one["dimension"], name)
-        parts = [table.filter(chosen) for table in (one, other)]
-        if len(pc.unique(parts[0]["group"])) > 1:
-            whole = pc.sum(pc.equal(first["dimension"], name)).as_py()
-            yield _both_known(*(_without_order(read_dimensions(part)[0], part.num_rows == whole) for part in parts))
+    """The dimensions of which both tables have the same sentences of at least two groups.
+
+    A dimension is compared with that of the second table which has the same groups: its own name, or the same with or
+    without held-out groups. If the groups of its own name differ, the groups that both have are a dimension of their
+    own, named after them: an F over two groups never stands beside one over four.
+    """
+    groups = [_groups_of(table) for table in (first, second)]
+    for name, own in groups[0].items():
+        base = name.removesuffix(WITH_HELD_OUT)
+        names = dict.fromkeys((name, base, f"{base}{WITH_HELD_OUT}"))
+        same = next((other for other in names if groups[1].get(other) == own), None)
+        if same is not None:
+            yield from _share(first, second, name, same, name)
+        shared = [group for group in own if group in groups[1].get(name, {})]
+        if same != name and len(shared) > 1:
+            listed = ", ".join(shared) if len(shared) <= _NAMED else f"{len(shared)} groups"
+            yield from _share(first, second, name, name, f"{name} ({listed})")
+
+
+def _groups_of(table: pa.Table) -> dict[str, dict[str, None]]:
+    """The groups of each dimension that has at least two."""
+    rows = table.group_by(["dimension", "group"], use_threads=False).aggregate([])
+    found: dict[str, dict[str, None]] = {}
+    for name, group in zip(rows["dimension"].to_pylist(), rows["group"].to_pylist(), strict=True):
+        found.setdefault(name, {})[group] = None
+    return {name: groups for name, groups in found.items() if len(groups) > 1}
+
+
+def _share(first: pa.Table, second: pa.Table, name: str, other: str, called: str) -> Iterator[SharedDimension]:
+    """A dimension of the first table and one of the second on the sentences that both have, under a new name."""
+    tables = [t.filter(pc.equal(t["dimension"], n)) for t, n in ((first, name), (second, other))]
+    wholes = [table.num_rows for table in tables]
+    place = [table.column_names.index("dimension") for table in tables]
+    named = [t.set_column(i, "dimension", pa.array([called] * t.num_rows, pa.string()))
+             for t, i in zip(tables, place, strict=True)]  # fmt: skip
+    parts = _shared_rows(*named)
+    if parts[0].num_rows and len(pc.unique(parts[0]["group"])) > 1:
+        yield _both_known(*(_without_order(read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
 
 
 def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:

@@ -1,0 +1,108 @@
+"""Figures of several models stand side by side only if they are of the same groups and sentences."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from tests.evaluation.perplexities.conftest import FRAMES
+
+Invoke = Callable[..., tuple[int, str, str]]
+Row = dict[str, str]
+FOUR = ("blicket", "stad", "mell", "fitch")
+HELD = "creed with held-out groups"
+
+
+def sentences(dimension: str, groups: Sequence[str]) -> list[Row]:
+    return [
+        {"dimension": dimension, "sentence_id": f"s{i}", "group": group, "sentence": frame.format(group)}
+        for i, frame in enumerate(FRAMES)
+        for group in groups
+    ]
+
+
+@pytest.fixture
+def measure(
+    invoke: Invoke, write_rows: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
+) -> Callable[[str, list[Row]], Path]:
+    """Measure the model on sentences; return the folder."""
+
+    def evaluate(name: str, rows: list[Row]) -> Path:
+        out = tmp_path / name
+        test_set = write_rows(rows, f"{name}.csv")
+        code, _, said = invoke("evaluate", "--test-set", test_set, "--model", tiny_gpt2, "--out", out)
+        assert code == 0, said
+        return out
+
+    return evaluate
+
+
+def table(invoke: Invoke, part: str, *folders: Path) -> list[Row]:
+    code, printed, said = invoke("compare", *folders, "--format", "csv", "--part", part)
+    assert code == 0, said
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_the_same_groups_are_compared_whatever_was_held_out(
+    measure: Callable[[str, list[Row]], Path], invoke: Invoke
+) -> None:
+    every = measure("every", sentences("creed", FOUR))
+    pair = measure("pair", [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)])
+    rows = {row["dimension"]: row for row in table(invoke, "group-perplexity-changes-f", every, pair)}
+    assert list(rows) == ["creed", "creed (blicket, stad)"]
+    # one model: F over four groups does not change, nor does that over two
+    assert {row["change"] for row in rows.values()} == {"0.0"}
+    assert (rows["creed"]["perplexities"], rows["creed (blicket, stad)"]["perplexities"]) == ("16", "8")
+    assert rows["creed"]["first"] != rows["creed (blicket, stad)"]["first"]
+
+
+def test_a_column_has_one_base(measure: Callable[[str, list[Row]], Path], invoke: Invoke) -> None:
+    every = measure("every", sentences("creed", FOUR))
+    again = measure("again", sentences("creed", FOUR))
+    two = measure("two", sentences("creed", FOUR[:2]))
+    fewer = measure("fewer", [row for row in sentences("creed", FOUR) if row["sentence_id"] != "s1"])
+    code, printed, _ = invoke("compare", every, again, two, fewer, "--format", "md")
+    assert code == 0
+    models = printed.partition("Figures of every model")[2].partition("How each change reads")[0]
+    lines = [line for line in models.splitlines() if line.startswith("|")]
+    heading, _, first, *others = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    of_four = next(i for i, name in enumerate(heading) if name == "F over groups, creed")
+    of_two = next(i for i, name in enumerate(heading) if name.startswith("F over groups, creed (blicket, stad)"))
+    values = {line[0]: line for line in others}
+    assert values["again"][of_four] == first[of_four]
+    assert values["two"][of_four] == values["fewer"][of_four] == values["again"][of_two] == ""
+    assert "Left out, because these were compared with A on other items: F over groups, creed of fewer" in models
+
+
+def test_every_pairwise_t_is_on_the_page(measure: Callable[[str, list[Row]], Path], invoke: Invoke) -> None:
+    rows = [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)]
+    one, two, three = (measure(name, rows) for name in ("one", "two", "three"))
+    for folders in ((one, two), (one, two, three)):
+        found = table(invoke, "group-perplexity-changes-t", *folders)
+        assert len(found) == 1 + 6
+        assert [row["pair"] for row in found if row["dimension"] == HELD] == [
+            "blicket - stad", "blicket - mell, one held out", "blicket - fitch, one held out",
+            "stad - mell, one held out", "stad - fitch, one held out", "mell - fitch, both held out",
+        ]  # fmt: skip
+        assert all(row["first"] == row["model_1"] and row["first"] for row in found)
+    assert "model_2" in found[0]
+
+
+def test_the_folder_of_one_of_several_methods(
+    measure: Callable[[str, list[Row]], Path], invoke: Invoke, tmp_path: Path
+) -> None:
+    run = measure("run", sentences("creed", FOUR))
+    out = tmp_path / "OUT"
+    shutil.copytree(run, out / "before" / "group_perplexity")
+    for method in ("lmd", "ctda"):
+        shutil.copytree(run, out / method / "measured" / "after" / "group_perplexity")
+        (out / method / "mitigation.json").write_text('{"specification": "creed"}')
+    for method in ("lmd", "ctda"):
+        code, printed, said = invoke("compare", out / method, "--format", "md")
+        assert code == 0, said
+        assert "F over groups" in printed
+        assert " before, " in printed
