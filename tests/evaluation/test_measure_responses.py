@@ -161,7 +161,7 @@ def test_a_corpus_is_counted_for_styles_and_refused_for_offensiveness(
     assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}
     scores = write("axis,template,descriptor,probability\nx,t,one,0.2\n", tmp_path)
     assert main(["measure", "offensiveness", "--scores", str(scores), *options]) == 2
-    assert "--corpus is for measures of likelihoods and for generation_bias" in capsys.readouterr().err
+    assert "--corpus is for stance_contrast, likelihood_bias" in capsys.readouterr().err
 
 
 def test_one_style_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,7 +142,7 @@ def test_a_wrong_table_gets_one_line(
         (["sentiment", "--scores", "t.csv"], "sentiment is a measure of texts: give its table with --texts"),
         (["medians", "--texts", "t.csv"], "medians is not a measure of texts"),
         (["sentiment", "--texts", "t.csv", "--classifier", "vader"], "--classifier is for toxicity and regard"),
-        (["sentiment", "--texts", "t.csv", "--corpus", "t.csv"], "--corpus is for a table of scores"),
+        (["sentiment", "--texts", "t.csv", "--corpus", "t.csv"], "--corpus is for stance_contrast"),
         (["sentiment", "--texts", "none.csv"], "does not exist"),
         (["toxicity", "--texts", "t.csv", "--classifier", "vader"], "toxicity needs a card with offensive: LABEL"),
         (["regard", "--texts", "t.csv", "--classifier", "toxicity"], "is a classifier of toxicity"),

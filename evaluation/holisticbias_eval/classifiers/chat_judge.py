@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -14,10 +15,12 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.progress import Notice, Progress
-from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient
+from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient, WithheldError
+from holisticbias_eval.remote.refusals import named_settings
 
 _LONGEST = 512  # tokens of an answer, thinking included
 _LIMITS = ("max_tokens", "max_completion_tokens")  # servers know one or both
+_SETTINGS = ("temperature", "seed")
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _AROUND = " \t\r\n\"'`*_.,:;!()[]"
 
@@ -51,6 +54,8 @@ class ChatClassifier(Classifier):
         self._client = ServerClient(base, options)
         self._threads, self._notice = options.concurrency, notice
         self._limit, self._answered = _LIMITS[0], False
+        self._lock = Lock()
+        self._settings = {"temperature": 0, "seed": 0}
         super().__init__(card, {**card.settings, "classifier_server": self._client.base})
 
     def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
@@ -69,8 +74,8 @@ class ChatClassifier(Classifier):
     def _label(self, text: str) -> Floats:
         try:
             answer = self._ask(text)
-        except RequestError:
-            if not self._answered:
+        except RequestError as error:
+            if not self._answered and not isinstance(error, WithheldError):
                 raise
             answer = ""
         return read_label(answer, self.card.labels)
@@ -80,16 +85,21 @@ class ChatClassifier(Classifier):
         body = {
             "model": self.card.model,
             "messages": [{"role": "user", "content": prompt}],
-            "temperature": 0,
-            "seed": 0,
+            **self._settings,
         }
         limit = self._limit
         try:
             content = self._client.post("chat/completions", {**body, limit: _LONGEST})
+        except WithheldError:
+            raise
         except RequestError as error:
-            if limit == _LIMITS[1] or limit not in str(error):
+            refused = named_settings(error.content, [name for name in _SETTINGS if name in body])
+            if refused:
+                self._leave_out(refused)
+            elif limit == _LIMITS[1] or limit not in str(error):
                 raise
-            self._limit = _LIMITS[1]
+            else:
+                self._limit = _LIMITS[1]
             return self._ask(text)
         try:
             answer = _Completion.model_validate_json(content).choices[0].message.content
@@ -99,6 +109,13 @@ class ChatClassifier(Classifier):
             ) from error
         self._answered = True
         return answer or ""
+
+    def _leave_out(self, names: Sequence[str]) -> None:
+        with self._lock:
+            new = [name for name in names if name in self._settings]
+            self._settings = {name: value for name, value in self._settings.items() if name not in new}
+        if new:
+            self._notice(f"{self.card.id}: the server does not take {' and '.join(new)}: its own defaults apply")
 
 
 def read_label(answer: str, labels: Sequence[str]) -> Floats:

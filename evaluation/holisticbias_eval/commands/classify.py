@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.option_uses import refuse_unused
 
 
 @click.command(short_help="Judge a table of responses with a classifier.")
@@ -54,13 +56,18 @@ def command(
 
     from holisticbias_eval.classifiers.engines import start_classifier
     from holisticbias_eval.classifiers.stored import label_store
+    from holisticbias_eval.commands.declared_uses import classify_uses
     from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
     from holisticbias_eval.store.shards import default_folder
 
+    refuse_unused(click.get_current_context(), classify_uses())
     refuse_name(out)
     table = read_responses(responses, required=("response",))
+    given = click.get_current_context().get_parameter_source("censor") is ParameterSource.COMMANDLINE
+    if given and "descriptor" not in table.column_names:
+        raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
     display = Display(Console(stderr=True))
     with display.step(f"Starting {name}"):
         classifier = start_classifier(name, display.notice, device, api_base)

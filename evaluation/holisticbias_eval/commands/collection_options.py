@@ -22,7 +22,7 @@ class CollectionArguments(LexiconArguments):
     human: Path | None
     part: Literal["whole", "continuation"] | None
     faulty_prompts: Literal["keep", "drop"]
-    style: str
+    style: str | None
     per_cell: int | None
 
 
@@ -61,10 +61,8 @@ collection_options = option_group(
     click.option(
         "--style",
         metavar="NAME|FILE",
-        default="continuation",
-        show_default=True,
         help="How a chat model is asked to continue: a file of evaluation/styles/, by name, or one in the same form. "
-        "With --chat off every model continues the plain text.",
+        "Default: continuation. With --chat off every model continues the plain text.",
     ),
 )
 

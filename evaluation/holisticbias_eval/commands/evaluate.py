@@ -9,10 +9,17 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
+from holisticbias_eval.commands.engine_options import (
+    MODEL_HELP,
+    RELEASE_HELP,
+    engine_options,
+    first_token_option,
+    read_api_options,
+)
 from holisticbias_eval.commands.file_options import file_options, read_files
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
 from holisticbias_eval.commands.option_groups import GroupedCommand
+from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
     from holisticbias_eval.commands.engine_options import ApiArguments
     from holisticbias_eval.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.evaluation import Runs
+    from holisticbias_eval.pipeline.preparing import Inputs
 
 ROLES = ("user", "assistant")
 
@@ -72,9 +81,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 @click.option(
     "--pll",
     type=click.Choice(["original", "within_word_l2r"]),
-    default="original",
-    show_default=True,
-    help="Variant of the pseudo-log-likelihood, for masked models.",
+    help="Variant of the pseudo-log-likelihood, for masked models. Default: original.",
 )
 @click.option(
     "--context",
@@ -88,16 +95,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     help="File with one context per line; one is drawn for each sentence.",
 )
 @click.option("--context-seed", type=int, help="Seed for drawing contexts. Default: 0.")
-@click.option(
-    "--first-token",
-    metavar="auto|published|none|TOKEN",
-    default="auto",
-    show_default=True,
-    help="The token before each text, on which its first token is conditioned, for causal models. auto: the token that "
-    "the tokenizer prepends, or else the token that separated documents in pretraining, and never one of chat turns. "
-    "published: only what the tokenizer prepends, as in perplexities published for GPT-2, which leave out the first "
-    "token. none: the first token is not scored.",
-)
+@first_token_option
 @click.option(
     "--chat",
     type=click.Choice((*ROLES, *CHAT)),
@@ -123,20 +121,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     is_flag=True,
     help="Only print how much there is to score and how long it would take. Needs the local engine.",
 )
-def command(
-    model: str | None,
-    release: str | None,
-    measure: str | None,
-    out: Path | None,
-    overwrite: bool,
-    context: str | None,
-    context_file: Path | None,
-    context_seed: int | None,
-    store: Path | None,
-    no_store: bool,
-    dry_run: bool,
-    **given: Any,
-) -> None:
+def command(model: str | None, release: str | None, overwrite: bool, dry_run: bool, **_: object) -> None:
     """Measure a language model against a release, and write its answers, figures and report.
 
     The model's own code is never run; its weights must be safetensors or GGUF.
@@ -145,35 +130,48 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.pipeline import evaluation
-    from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.pipeline.preparing import Inputs, is_scored
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.report.terminal import print_report
+
+    runs, inputs = read_evaluation(click.get_current_context())
+    display = Display(Console(stderr=True))
+    if dry_run:
+        for plan in evaluation.dry_run(model, release, [names for names, _ in runs], inputs, display):
+            write(plan)
+        return
+    for folder, _run, report in evaluation.evaluate(model, release, runs, inputs, display=display, overwrite=overwrite):
+        print_report(report)
+        write(f"Report: {folder / 'report.html'}")
+
+
+def read_evaluation(context: click.Context) -> tuple[Runs, Inputs]:
+    """The runs and the inputs that the options ask for; a usage error for an option that has no effect on any run."""
+    from holisticbias_eval.commands.declared_uses import evaluate_uses
+    from holisticbias_eval.pipeline.answering import AnsweringOptions
+    from holisticbias_eval.pipeline.evaluation import runs_of
+    from holisticbias_eval.pipeline.preparing import Inputs, is_scored
+    from holisticbias_eval.prompts.contexts import read_context
     from holisticbias_eval.store.shards import default_folder
 
-    kept = {stage: None if no_store else store or default_folder(stage) for stage in ("scores", "responses", "labels")}
+    given: dict[str, Any] = context.params
     files = read_files(given)  # type: ignore[arg-type] # click gives one dictionary for all groups
-    chosen = [name.strip() for name in measure.split(",")] if measure else None
-    runs = evaluation.runs_of(files.measures or None if chosen is None else chosen, out)
+    named = given["measure"]
+    chosen = [name.strip() for name in named.split(",")] if named else files.measures or None
+    runs = runs_of(chosen, given["out"])
     measures = [names for names, _ in runs]
+    refuse_unused(context, evaluate_uses(), [name for names in measures for name in names])
     files.refuse_unused(measures)
+    stages = ("scores", "responses", "labels")
+    kept = {stage: None if given["no_store"] else given["store"] or default_folder(stage) for stage in stages}
     inputs = Inputs(
         _scoring(given) if any(map(is_scored, measures)) else None,
         kept["scores"],
-        read_context(context, context_file, context_seed),
+        read_context(given["context"], given["context_file"], given["context_seed"]),
         AnsweringOptions() if all(map(is_scored, measures)) else _answering(given, kept),
         *(files.pairs, files.test_set, files.retain),
-        read_selection(given),  # type: ignore[arg-type] # click gives one dictionary for all groups
+        read_selection(given),  # type: ignore[arg-type]
     )
-    display = Display(Console(stderr=True))
-    if dry_run:
-        for plan in evaluation.dry_run(model, release, measures, inputs, display):
-            write(plan)
-        return
-    for folder, _, report in evaluation.evaluate(model, release, runs, inputs, display=display, overwrite=overwrite):
-        print_report(report)
-        write(f"Report: {folder / 'report.html'}")
+    return runs, inputs
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:

@@ -34,7 +34,6 @@ class Files:
     """The files and commands that measures are of."""
 
     pairs: PairOptions | None
-    mode: str
     test_set: TestSetOptions | None
     retain: RetainOptions
 
@@ -45,14 +44,8 @@ class Files:
         return [*(name for name, file in files.items() if file is not None), *self.retain.measures]
 
     def refuse_unused(self, measures: Sequence[tuple[str, ...]]) -> None:
-        """Raise a usage error for files and options that no measure uses."""
+        """Raise a usage error for a value of ``--retain`` that no measure uses."""
         names = [name for measures_of_run in measures for name in measures_of_run]
-        if self.test_set is not None and "group_perplexity" not in names:
-            raise click.UsageError("--test-set is for group_perplexity: add it to --measure, or leave it out")
-        if "stereotype_score" not in names and (self.pairs is not None or self.mode != "likelihood"):
-            raise click.UsageError(
-                "--pairs and --mode are for stereotype_score: add it to --measure, or leave them out"
-            )
         unused = [name for name in self.retain.measures if name not in names]
         if unused:
             raise click.UsageError(f"--retain and --retain-command are given for {unused[0]}: add it to --measure")
@@ -116,7 +109,6 @@ def read_files(given: FileArguments) -> Files:
     pairs, mode, test_set = given["pairs"], given["mode"], given["test_set"]
     return Files(
         None if pairs is None else PairOptions(pairs, mode),
-        mode,
         None if test_set is None else TestSetOptions(test_set),
         read_retain(given["retain"], given["retain_command"]),
     )

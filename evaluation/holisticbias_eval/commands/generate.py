@@ -10,6 +10,7 @@ import click
 from holisticbias.terminal import write
 from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
 from holisticbias_eval.commands.option_groups import GroupedCommand
+from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.response_options import chat as chat_option
 from holisticbias_eval.commands.response_options import (
     read_conversation,
@@ -62,6 +63,7 @@ def command(
     """
     from rich.console import Console
 
+    from holisticbias_eval.commands.declared_uses import generate_uses
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.collection_prompts import SENTENCES
     from holisticbias_eval.pipeline.generation import generate
@@ -69,6 +71,7 @@ def command(
     from holisticbias_eval.prompts.conversations import PER_CELL
     from holisticbias_eval.store.shards import default_folder
 
+    refuse_unused(click.get_current_context(), generate_uses())
     options = AnsweringOptions(
         drawing=read_drawing(given, 1 if prompts and prompts != SENTENCES else PER_CELL),  # type: ignore[arg-type]
         decoding=given["decoding"],

@@ -11,6 +11,7 @@ import click
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.measure_names import MeasureName
 from holisticbias_eval.commands.option_groups import GroupedCommand
+from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.text_options import TextArguments, text_options
 
 if TYPE_CHECKING:
@@ -87,11 +88,13 @@ def command(
     replaced too, with ; between them), person (whether the subject is a person: true or false), item (prompt or page)
     and source (model or human).
     """
+    from holisticbias_eval.commands.declared_uses import measure_uses
     from holisticbias_eval.measures.measure import Settings
     from holisticbias_eval.pipeline.measurement import write_measurement
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
+    refuse_unused(click.get_current_context(), measure_uses(), [measure])
     given = {"seed": seed, "clusters": _clusters(clusters), "phrases": phrases, "threshold": threshold}
     settings = Settings.model_validate({**given, **{name: reading[name] for name in _LEXICON_SETTINGS}})
     if scores is not None and texts is None:

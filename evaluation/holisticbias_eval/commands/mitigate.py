@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import RELEASE_HELP
+from holisticbias_eval.commands.engine_options import RELEASE_HELP, first_token_option
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
+from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
@@ -129,6 +130,7 @@ _measuring = option_group(
     "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
 )
 @click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
+@first_token_option
 @style_options
 @_training
 @_choosing
@@ -142,11 +144,16 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     """
     from rich.console import Console
 
+    from holisticbias_eval.commands.declared_uses import mitigate_uses
     from holisticbias_eval.pipeline.mitigating import mitigate
+    from holisticbias_eval.pipeline.mitigation_lessons import find_methods
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
-    names, options, measuring = _split(methods), _options(given), _measure(given)
+    names = _split(methods)
+    find_methods(names)
+    refuse_unused(click.get_current_context(), mitigate_uses(), names)
+    options, measuring = _options(given), _measure(given)
     display = Display(Console(stderr=True))
     style = read_style(given)
     made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)
@@ -178,6 +185,7 @@ def _options(given: dict[str, Any]) -> MitigationOptions:
         hold_out=given["hold_out"],
         groups=_split(given["groups"]),
         device=given["device"],
+        first_token=given["first_token"],
     )
 
 
@@ -191,7 +199,13 @@ def _measure(given: dict[str, Any]) -> Measuring | None:
             raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
         return None
     retain = read_retain(given["retain"], given["retain_command"])
-    return Measuring(further=further, release=given["release"], retain=retain, device=given["device"])
+    return Measuring(
+        further=further,
+        release=given["release"],
+        retain=retain,
+        device=given["device"],
+        first_token=given["first_token"],
+    )
 
 
 def _split(value: str | None) -> tuple[str, ...]:

@@ -41,9 +41,12 @@ def _print(specification: Specification, *, whole: bool) -> None:
         shown = _words(terms if whole else (), len(specification.slots))
         shown += f"; also found: {', '.join(words)}" if whole and words else ""
         _line(f"{group.label}{_in_brackets(said)}: {shown}")
+    stereotypes = {group.stereotype for group in specification.groups} - {None}
     for attributes in specification.attributes:
         shown = _words(attributes.terms if whole else (), len(attributes.terms))
-        _line(f"{attributes.label}{_in_brackets([attributes.valence] if attributes.valence else [])}: {shown}")
+        said = [attributes.valence] if attributes.valence else []
+        said += ["of no stereotype, not scored"] if stereotypes and attributes.name not in stereotypes else []
+        _line(f"{attributes.label}{_in_brackets(said)}: {shown}")
     if specification.opposites:
         pairs = [" / ".join(pair) for pair in specification.opposites]
         _line(f"opposites: {', '.join(pairs) if whole else f'{len(pairs)} pairs'}")

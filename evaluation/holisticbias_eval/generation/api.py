@@ -45,7 +45,7 @@ class ApiGenerator(Generator):
         self._seed, self._notice = seed, notice
         self._fingerprints: list[str] = []
         if self._client.leaves_out:
-            notice(f"{base} takes no value for {self._client.leaves_out}: its own defaults apply")
+            notice(f"{base} does not take {self._client.leaves_out}: its own defaults apply")
         identity = ModelIdentity(
             name, "behind a server", None, None, None, "unknown", f"asked at {self._client.server.base}"
         )

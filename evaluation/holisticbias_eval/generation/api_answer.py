@@ -13,7 +13,6 @@ from holisticbias_eval.generation.answer_text import cut_at, split_reasoning, st
 from holisticbias_eval.generation.requests import Finish
 
 _FINISH: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "filtered"}
-_FILTERED = ("content_filter", "content_policy", "content management policy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +64,6 @@ class _Completion(_Reply):
     choices: list[_Choice] = Field(min_length=1)
     usage: _Usage | None = None
     system_fingerprint: Any = None
-
-
-def is_withheld(content: str) -> bool:
-    """Whether the body of a refused request says that a content filter refused the prompt."""
-    return any(mark in content for mark in _FILTERED)
 
 
 def read_answer(content: bytes, stops: Sequence[str], *, keeps_blank: bool = False) -> Answer:

@@ -14,7 +14,8 @@ from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient
+from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient, WithheldError
+from holisticbias_eval.remote.refusals import named_settings
 
 SAMPLES = 5
 """Answers per question from a server without log-probabilities."""
@@ -61,7 +62,7 @@ class ChatChooser:
 
     def __init__(self, name: str, base: str, options: ApiOptions) -> None:
         self._client, self._threads = ServerClient(base, options), options.concurrency
-        self._name = name
+        self._name, self._refused = name, frozenset[str]()
         self._sampled = self._lacks_logprobs()
         how = f"{SAMPLES} sampled answers in each order" if self._sampled else "log-probabilities of the first token"
         note = f"asked at {self._client.base}"
@@ -118,7 +119,7 @@ class ChatChooser:
     def _sample(self, question: str) -> tuple[float, float]:
         counts = [0, 0]
         for seed in range(SAMPLES):
-            reply = self._post(question, {"max_tokens": _LONGEST, "temperature": 1, "seed": seed})
+            reply = self._sampled_answer(question, seed)
             letter = _LETTER.match(reply.choices[0].message.content or "")
             if letter:
                 counts["AB".index(letter[1].upper())] += 1
@@ -126,6 +127,21 @@ class ChatChooser:
             return math.nan, math.nan
         total = sum(counts) + 1.0
         return math.log((counts[0] + 0.5) / total), math.log((counts[1] + 0.5) / total)
+
+    def _sampled_answer(self, question: str, seed: int) -> _Completion:
+        """One answer; a server that refuses the seed or the temperature, 1, is asked without them."""
+        chosen: dict[str, object] = {"temperature": 1, "seed": seed}
+        settings = {name: value for name, value in chosen.items() if name not in self._refused}
+        try:
+            return self._post(question, {"max_tokens": _LONGEST, **settings})
+        except WithheldError:
+            raise
+        except RequestError as error:
+            refused = named_settings(error.content, settings)
+            if not refused:
+                raise
+            self._refused |= {*refused}
+            return self._sampled_answer(question, seed)
 
     def _post(self, question: str, options: dict[str, object]) -> _Completion:
         body = {"model": self._name, "messages": [{"role": "user", "content": question}], **options}

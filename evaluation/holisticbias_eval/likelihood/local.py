@@ -21,13 +21,14 @@ from holisticbias_eval.progress import Notice
 class ScoringOptions:
     """Options of scoring: kind of model (``auto`` reads its configuration), precision and device.
 
-    ``pll`` is for masked models; ``first_token`` and ``chat`` are for causal models, see ``opening.find_opening``.
+    ``pll`` is for masked models, by default ``original``; ``first_token`` and ``chat`` are for causal models, see
+    ``opening.find_opening``.
     """
 
     kind: Kind | Literal["auto"] = "auto"
     dtype: str = "float32"
     device: str = "auto"
-    pll: str = "original"
+    pll: str | None = None
     first_token: str = AUTO
     chat: str | None = None
 
@@ -49,12 +50,14 @@ def load_scorer(name: str | None, notice: Notice, options: ScoringOptions | None
 def _load_scorer(name: str | None, notice: Notice, options: ScoringOptions) -> Scorer:
     kind = find_kind(name) if options.kind == "auto" else options.kind
     if kind != "causal" and options.dtype != "float32":
-        raise ModelError(f"{options.dtype} is for causal models; score this {kind} model in float32")
+        raise ModelError(f"--dtype {options.dtype} is for causal models; score this {kind} model in float32")
     if kind != "causal" and options.opens_texts:
         raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
+    if kind != "masked" and options.pll is not None:
+        raise ModelError(f"--pll is for masked models; this is a {kind} model")
     loaded = load_kind(name, kind, options.device)
     if kind == "masked":
-        return MaskedScorer(loaded, notice, options.pll)
+        return MaskedScorer(loaded, notice, options.pll or "original")
     if kind == "seq2seq":
         return Seq2SeqScorer(loaded, notice)
     opening = find_opening(loaded.tokenizer, options.first_token, options.chat)

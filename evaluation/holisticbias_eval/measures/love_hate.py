@@ -42,6 +42,7 @@ class LoveHate(Measure):
         by=("axis", "descriptor"),
         better={"love_hate": "nearer zero"},
     )
+    resamples = False
     prompts = RELEASE_SENTENCES
     shown = SHOWN
 

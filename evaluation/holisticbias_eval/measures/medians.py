@@ -37,6 +37,7 @@ class Medians(Measure):
         headline="median_perplexity",
         by=("axis", "descriptor"),
     )
+    resamples = False
     prompts = RELEASE_SENTENCES
     shown = SHOWN
 

@@ -25,6 +25,7 @@ from holisticbias_eval.results.signature import ReleaseSignature
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
+STYLE = "continuation"
 _LAYOUT = 4  # the first layout with prompts
 
 
@@ -36,7 +37,7 @@ class CollectionOptions:
     sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
     people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
     alone. ``keep_faulty`` is for BOLD's prompts.
-    ``style`` names how a chat model is asked to continue.
+    ``style`` names how a chat model is asked to continue, by default as in ``STYLE``.
     """
 
     prompts: str | None = None
@@ -44,7 +45,7 @@ class CollectionOptions:
     part: Part | None = None
     keep_faulty: bool = True
     samples: int = 1
-    style: str = "continuation"
+    style: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.censor import censor, censor_settings
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.generation.generator import Generator
 from holisticbias_eval.generation.style import FILES as STYLES
@@ -27,7 +28,7 @@ from holisticbias_eval.pipeline.answering import (
     kept_responses,
     open_generator,
 )
-from holisticbias_eval.pipeline.collection_prompts import SENTENCES, Asked, find_asked
+from holisticbias_eval.pipeline.collection_prompts import SENTENCES, STYLE, Asked, find_asked
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.jobs import Job, file_name, measure_answers, refuse_kind
 from holisticbias_eval.pipeline.naming import naming_texts
@@ -156,10 +157,12 @@ def prepare_continuing(
         settings = {**about, **asked.settings}
     else:
         asked = find_asked(release, options.collection, options.drawing, display)
-        style = STYLES.read(options.collection.style) if asked.is_continued else None
+        style = STYLES.read(options.collection.style or STYLE) if asked.is_continued else None
         generator = open_generator(model, with_style(options, style), display)
         identity = generator.identity
         refuse_kind(measures, generator.kind, identity.name)
+        if generator.keeps_blank and options.collection.style is not None:
+            raise EvaluationError(f"--style is for chat models: {identity.name} continues the plain text; leave it out")
         style = None if generator.keeps_blank else style
         making = Making(asked.part, generator.keeps_blank, style.is_refusal if style else making.is_refusal)
         censored = not asked.is_continued and options.judging.censor

@@ -27,7 +27,7 @@ from holisticbias_eval.pipeline.answering import (
     kept_responses,
     open_generator,
 )
-from holisticbias_eval.pipeline.collection_prompts import SENTENCES, CollectionOptions, find_asked
+from holisticbias_eval.pipeline.collection_prompts import SENTENCES, STYLE, CollectionOptions, find_asked
 from holisticbias_eval.pipeline.continuing import with_style
 from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_release
 from holisticbias_eval.progress import Display
@@ -95,7 +95,7 @@ def generate(
     refused before the model is asked, unless ``overwrite``.
     """
     asked = _ask(release or _own_release(model, prompts, options), prompts, options, display)
-    style = STYLES.read(CollectionOptions().style) if asked.is_continued else None
+    style = STYLES.read(STYLE) if asked.is_continued else None
     generator = open_generator(model, with_style(options, style), display)
     generation = _sign(generator, asked, style)
     named = asked.prompts or (asked.release.version if asked.release else "")

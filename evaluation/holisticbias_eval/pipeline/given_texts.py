@@ -31,6 +31,8 @@ def read_given_texts(path: Path, part: Part | None) -> Asked:
     """
     table = read_responses(path, ())
     given = "text" in table.column_names
+    if given and part is not None:
+        raise ResponsesError(f"--measured is for responses with prompts: {path} has texts, which are measured whole")
     if given:
         read = read_texts(path)
         table = pa.table({name: table[name] for name in _RUN if name in table.column_names} | dict(_columns(read)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias import build_release, open_release
+from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
@@ -22,7 +24,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 
 SETTINGS = Settings()
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
@@ -41,6 +43,8 @@ class Job(ABC):
         names = [file_name(self.signature.model.name), "on", self.signature.release.version]
         if self.release is not None and self.release.manifest.part:
             names.append(file_name(self.release.manifest.part))
+        if self.signature.selected:
+            names.append(file_name(in_short(self.signature.selected)))
         if self.prompts is not RELEASE_SENTENCES:
             names.append(self.prompts.name)
         return "-".join(names)
@@ -83,7 +87,11 @@ def find_release(name: str | None) -> Release:
     if name is None:
         return build_release(load_catalog())
     if is_version(name) and not Path(name).exists():
-        return build_release(load_catalog(), name)
+        catalog = load_catalog()
+        withdrawal = catalog.withdrawal(name)
+        if withdrawal is not None:
+            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
+        return build_release(catalog, name)
     return open_release(name)
 
 

@@ -43,7 +43,7 @@ from holisticbias_eval.stereotypes.requests_log import (
 from holisticbias_eval.stereotypes.shots import FILES as SHOTS
 from holisticbias_eval.stereotypes.shots import NEAREST, Shots, read_vectors
 from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
-from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
+from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
 
 _DECODINGS: Mapping[Form, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
 _OWN_VECTORS = "the generator's input embeddings"
@@ -90,10 +90,12 @@ def make_sentences(
 ) -> MadeSentences:
     """Let a generator write sentences for each attribute, and write the accepted sentences.
 
+    Attributes that no group's stereotype has are not asked for, see ``asked_targets``.
     An interrupted run leaves its log beside the folder; the same call continues it. Raises ``EvaluationError``.
     """
     specifications = read_specifications(names, options.version)
-    states = _states(specifications)
+    states = _states(specifications, asked_targets)
+    _say_what_is_not_asked(specifications, display)
     form = _form(options)
     generator = _open_generator(model, form, options, display)
     shots = _open_shots(options, generator)
@@ -138,7 +140,7 @@ def import_sentences(
         placed = place_sentences(path, sentences, found)
     if left := len(sentences) - len(placed):
         display.notice(f"{left:,} of {len(sentences):,} sentences are of other specifications and are left out")
-    states = _states(found)
+    states = _states(found, targets)
     settings = {"imported": path.name, "imported_sha256": file_sha256(path)}
     record = _record("imported", path.name, found, settings, options.judging)
     may = _may_replace(record, overwrite=overwrite)
@@ -151,14 +153,25 @@ def import_sentences(
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
 
-def _states(specifications: Sequence[Specification]) -> list[Progressing]:
-    """An empty state for every attribute of every specification."""
+def _states(
+    specifications: Sequence[Specification], wanted: Callable[[Specification], Sequence[Target]]
+) -> list[Progressing]:
+    """An empty state for every wanted attribute of every specification."""
     refuse_stems(specifications)
     found = []
     for specification in specifications:
         terms, every = group_terms(specification), all_terms(specification)
-        found += [Progressing(Wanted(target, terms, every)) for target in targets(specification)]
+        found += [Progressing(Wanted(target, terms, every)) for target in wanted(specification)]
     return found
+
+
+def _say_what_is_not_asked(specifications: Sequence[Specification], display: Display) -> None:
+    for specification in specifications:
+        if count := len(targets(specification)) - len(asked_targets(specification)):
+            display.notice(
+                f"{specification.id}: {count:,} attributes are of no group's stereotype and are not asked for, because "
+                "no pair with them can be scored"
+            )
 
 
 def _form(options: SentenceOptions) -> Form:

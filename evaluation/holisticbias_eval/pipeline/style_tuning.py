@@ -79,7 +79,7 @@ def style_lesson(
     mask = _validation(valued.rows, seed)
     return Lesson(
         method=method,
-        name=f"responses of {signature.model.name} to {signature.release.title}",
+        name=f"responses of {signature.model.name} to {signature.title}",
         texts=texts.filter(pc.invert(mask)),
         validation=texts.filter(mask),
         counts=counts,

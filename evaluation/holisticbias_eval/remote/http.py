@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import urllib3
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.remote.deadline import within
 from holisticbias_eval.remote.key import KEY_VARIABLE, read_key, without_key
+from holisticbias_eval.remote.refusals import inner_status, is_withheld
 
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
 _REDIRECTS = 3
+_SECRET = re.compile(r"key|token|secret|sig|pass|pwd|auth|credential|^code ", re.IGNORECASE)
+_LONGEST_VALUE = 30  # characters of a value in an address: longer ones may be keys
 _MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
 
 
@@ -43,12 +47,19 @@ class ApiOptions:
     largest: int = 64_000_000
 
 
+_KEY_IN_ADDRESS = f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}"
+
+
 class RequestError(ModelError):
     """A request whose content the server refuses; ``content`` is the beginning of its answer."""
 
     def __init__(self, message: str, content: str) -> None:
         super().__init__(message)
         self.content = content
+
+
+class WithheldError(RequestError):
+    """A request that the server does not answer because of what it asks; other requests may be answered."""
 
 
 class _Redirects(urllib3.Retry):
@@ -75,6 +86,11 @@ class ServerClient:
         self.base = _checked_address(base).rstrip("/")
         self._options = options
         self._key = read_key()
+        parts = urlsplit(self.base)
+        if self._key and self._key in parts.query:
+            raise ModelError(_KEY_IN_ADDRESS)
+        self._query = parts.query
+        self._root = urlunsplit(parts._replace(query="")).rstrip("/")
         self._retry = urllib3.Retry(
             total=options.retries,
             backoff_factor=0.2,
@@ -91,13 +107,15 @@ class ServerClient:
     def post(self, path: str, body: Mapping[str, Any]) -> bytes:
         """Post a request to ``base/path`` and return the body of the answer, in which the key is replaced.
 
-        Waits for its turn within the rate, and tries again if the server is busy or
-        the connection breaks. Raises ``RequestError`` if the server refuses the
-        request's content, and ``ModelError`` if it does not answer in time, wants a key, or the budget is spent.
+        A query of the address stands behind the path. Waits for its turn within the rate, and tries again if the server
+        is busy or the connection breaks; an error inside an answer counts as its status. Raises ``WithheldError`` if
+        the server does not answer because of the content, ``RequestError`` if it refuses the request, and
+        ``ModelError`` if it does not answer in time, wants a key, or the budget is spent.
         """
         self._take_turn()
         try:
-            status, content = self._answer(f"{self.base}/{path}", json.dumps(body))
+            query = f"?{self._query}" if self._query else ""
+            status, content = self._answer(f"{self._root}/{path}{query}", json.dumps(body))
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
             raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
@@ -105,6 +123,9 @@ class ServerClient:
             raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
         if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
             raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
+        beginning = without_key(content, self._key)[:2000].decode(errors="replace")
+        if self._is_withheld(status, content, beginning):
+            raise WithheldError(f"the server {self.base} withholds its answer: {self._shown(beginning)}", beginning)
         if status in {401, 403}:
             wanted = (
                 f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
@@ -112,10 +133,14 @@ class ServerClient:
             raise ModelError(f"the server {self.base} {wanted}")
         content = without_key(content, self._key)
         if status != 200:
-            beginning = content[:2000].decode(errors="replace")
             message = f"the server {self.base} answers with {status}: {self._shown(beginning)}"
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
+
+    def _is_withheld(self, status: int, content: bytes, beginning: str) -> bool:
+        if status == 200:
+            return inner_status(content)[1]
+        return (status in _REFUSED or status == 403) and is_withheld(beginning)
 
     def refused(self, reason: str) -> ModelError:
         """The error that says why this server cannot be used."""
@@ -136,9 +161,10 @@ class ServerClient:
             except ValueError as error:  # an address to which the server redirects
                 failed = urllib3.exceptions.LocationValueError(str(error))
             if reply is not None:
-                busy = retry.is_retry("POST", reply.status, "Retry-After" in reply.headers)
+                status = (inner_status(content)[0] or 200) if reply.status == 200 else reply.status
+                busy = retry.is_retry("POST", status, "Retry-After" in reply.headers)
                 if not busy or not retry.total:
-                    return reply.status, content
+                    return status, content
             retry = retry.increment("POST", url, response=reply, error=failed)
             retry.sleep(reply)
 
@@ -146,6 +172,8 @@ class ServerClient:
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
+            if "api-version" in self._query:  # Azure's addresses, with its header for a key
+                headers["api-key"] = self._key
         redirects = _Redirects(total=_REDIRECTS, connect=0, read=0, status=0, other=0)
         with self._pool.request(
             "POST", url, body=body, headers=headers, preload_content=False, retries=redirects
@@ -173,15 +201,20 @@ class ServerClient:
 
 
 def _checked_address(base: str) -> str:
-    """The address of a server; raises ``ModelError``, without showing the address if it may hold a password."""
+    """The address of a server, perhaps with a query such as ``?api-version=2024-10-21``.
+
+    Raises ``ModelError``, without showing the address if it may hold a password or a key.
+    """
     form = "it must start with http:// or https:// and the name of a host"
     try:
         parts = urlsplit(base)
         known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError as error:
         raise ModelError(f"the address of the server cannot be read: {form}") from error
-    if "@" in (parts.netloc if known else base) or parts.query or parts.fragment:
-        raise ModelError(f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}")
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    secret = any(_SECRET.search(f"{name} {value}") or not 0 < len(value) <= _LONGEST_VALUE for name, value in query)
+    if "@" in (parts.netloc if known else base) or parts.fragment or secret or (parts.query and not query):
+        raise ModelError(_KEY_IN_ADDRESS)
     if not known or not base.isprintable():
         raise ModelError(f"{base!r} is not the address of a server: {form}")
     return base

@@ -13,8 +13,8 @@ from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.units import show
-from holisticbias_eval.results.entry import Entry
-from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.results.entry import Entry, slug
+from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
 
 REMINDER = (
@@ -31,13 +31,13 @@ def leaderboard_tables(entries: Sequence[Entry]) -> tuple[Table, ...]:
 
 def _group(entry: Entry) -> tuple[str, str, int]:
     release = entry.signature.release
-    part = release.subset or "" if release.prompts is None else release.digest
+    part = entry.signature.title if release.prompts is None else f"{release.digest} {entry.signature.title}"
     return release.version, part, [*MEASURES, entry.measure].index(entry.measure)
 
 
 def _table(entries: tuple[Entry, ...]) -> Table:
     """A row for what each headline figure is of, in the order of the entries."""
-    measure, release = entries[0].measure, entries[0].signature.release
+    measure, signature = entries[0].measure, entries[0].signature
     info = MEASURES[measure].info if measure in MEASURES else None
     labels = {key: label for entry in entries for key, label in entry.labels.items()}
     headlines = [
@@ -51,14 +51,14 @@ def _table(entries: tuple[Entry, ...]) -> Table:
     ]
     by = "axis" if info is None else info.by[0] if {"domain", "dimension"} & {*info.by} else info.by[-1]
     columns = (Column(by, title(by)), *(Column(e.file_name, e.signature.model.name) for e in entries))
-    caption = f"{info.title if info else measure} on {_on(release)}"
-    return Table(f"{release.version}-{release.subset or ''}-{measure}", caption, columns, tuple(rows))
+    caption = f"{info.title if info else measure} on {_on(signature)}"
+    return Table(slug(f"{signature.short_name} {measure}"), caption, columns, tuple(rows))
 
 
-def _on(release: ReleaseSignature) -> str:
-    if release.prompts is not None:
-        return f"{release.title} ({release.digest[:12]})"
-    return f"HolisticBias {release.version}" + (f", subset {release.subset}" if release.subset else "")
+def _on(signature: Signature) -> str:
+    if signature.release.prompts is not None:
+        return f"{signature.title} ({signature.release.digest[:12]})"
+    return signature.title
 
 
 def _cell(figure: Figure | None) -> str:

@@ -36,7 +36,7 @@ class Entry(Part):
     @property
     def file_name(self) -> str:
         """The name that its file must have."""
-        release = self.signature.release.short_name
+        release = self.signature.short_name
         return f"{slug(self.signature.model.name)}-on-{slug(release)}-{slug(self.measure)}.json"
 
 

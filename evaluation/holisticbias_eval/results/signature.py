@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version as installed_version
 from typing import Any, Literal
@@ -18,6 +19,8 @@ from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.machine import machine
 
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+
+_LONGEST_NAME = 80
 
 
 class ReleaseSignature(Part):
@@ -34,17 +37,24 @@ class ReleaseSignature(Part):
 
     @property
     def short_name(self) -> str:
-        """The release and its subset, or what the name is of and the beginning of the digest."""
+        """The release and its part, or what the name is of and the beginning of the digest."""
         if self.prompts is not None:
             return f"{self.what.replace(' ', '-')}-{self.digest[:12]}"
-        return f"{self.version}-{self.subset}" if self.subset else self.version
+        return "-".join(filter(None, (self.version, self.subset, in_short(self.where))))
 
     @property
     def title(self) -> str:
-        """The release, or what was scored in its place, in words."""
+        """The release and its part, or what was scored in its place, in words."""
         if self.prompts is not None:
             return f"the {self.what} {self.prompts}"
-        return f"HolisticBias {self.version}" + (f", subset “{self.subset}”" if self.subset else "")
+        subset = (f"subset “{self.subset}”",) if self.subset else ()
+        return ", ".join((f"HolisticBias {self.version}", *subset, *(f"only {filtered}" for filtered in self.where)))
+
+
+def in_short(parts: Sequence[str]) -> str:
+    """Filters and limits as a part of a file's name; long ones as a digest."""
+    named = "-".join(parts)
+    return named if len(named) <= _LONGEST_NAME else f"part-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
 
 
 class ModelSignature(Part):
@@ -123,6 +133,27 @@ class Signature(Part):
         """The settings that the answers depend on besides release, model and precision."""
         judging = {f"classifier {name}": _in_brief(about) for name, about in self.classifiers.items()}
         return {**self.scoring, **self.generation, **judging}
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The filters and the limit of the run itself, in words; empty if all of the release was measured."""
+        given = {**self.scoring, **self.generation}
+        filters = [given.get(name, "all") for name in ("sentences_where", "prompts_where")]
+        limits = {what: given.get(f"{what}_limit", "none") for what in ("sentences", "prompts")}
+        return (
+            *(f"only {one}" for where in filters if where != "all" for one in where.split("; ")),
+            *(f"at most {limit.split(',')[0]} {what}" for what, limit in limits.items() if limit != "none"),
+        )
+
+    @property
+    def title(self) -> str:
+        """The part of the release that was measured, or what was measured in its place, in words."""
+        return ", ".join((self.release.title, *self.selected))
+
+    @property
+    def short_name(self) -> str:
+        """The part of the release that was measured, for the name of a file."""
+        return "-".join(filter(None, (self.release.short_name, in_short(self.selected))))
 
     @model_validator(mode="before")
     @classmethod

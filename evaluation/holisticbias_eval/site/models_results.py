@@ -16,7 +16,7 @@ from holisticbias_eval.results.earlier import is_first_form
 from holisticbias_eval.results.entry import Entry, kept_figures, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, Signature
 from holisticbias_eval.site.explored import Explored
 
 Source = Literal["registry", "reference", "run"]
@@ -26,11 +26,6 @@ FOLDER = "models"
 def model_key(name: str) -> str:
     """A model's name as part of an address."""
     return slug(name) or sha256(name.encode()).hexdigest()[:12]
-
-
-def release_title(release: ReleaseSignature) -> str:
-    """A release in words, with its filters."""
-    return ", ".join((release.title, *(f"only {condition}" for condition in release.where)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +54,12 @@ class Measured:
     @property
     def group(self) -> str:
         """The measure and the release, as part of an address: only results of one group compare."""
-        release = self.signature.release
-        part = f" part {release.digest[:8]}" if release.where else ""
-        return slug(f"{self.measure} on {release.short_name}{part}")
+        return slug(f"{self.measure} on {self.signature.short_name}")
 
     @property
     def title(self) -> str:
         """The measure and the release."""
-        return f"{self.info.title} on {release_title(self.signature.release)}"
+        return f"{self.info.title} on {self.signature.title}"
 
     @property
     def key(self) -> str:

@@ -10,7 +10,7 @@ from holisticbias_eval.measures.measure import Info, title
 from holisticbias_eval.report.units import show
 from holisticbias_eval.sections import ends
 from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.models_results import Evaluated, release_title, results_of
+from holisticbias_eval.site.models_results import Evaluated, results_of
 from holisticbias_eval.site.term_figures import TermFigure
 
 ADJUSTED = "{}_adjusted_p"
@@ -51,7 +51,7 @@ def _of_terms(measure: str, evaluated: Evaluated, page: str | None) -> Iterator[
                 figure.keys["descriptor"],
                 TermFigure(
                     model=evaluated.model,
-                    release=release_title(evaluated.signature.release).removeprefix("HolisticBias "),
+                    release=evaluated.signature.title.removeprefix("HolisticBias "),
                     measure=info.title,
                     name=title(name),
                     value=_value(figure, adjusted),

@@ -46,6 +46,16 @@ def targets(specification: Specification) -> tuple[Target, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def asked_targets(specification: Specification) -> tuple[Target, ...]:
+    """The attributes to make sentences for: if groups have stereotypes, those of the sets that one of them names.
+
+    A pair with another attribute, such as a balanced profession, has no stereotyped sentence, and is not scored.
+    """
+    stereotypes = {group.stereotype for group in specification.groups} - {None}
+    found = targets(specification)
+    return tuple(target for target in found if target.attribute_set in stereotypes) if stereotypes else found
+
+
 def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, ...]]:
     """The terms of each group that have a partner in another group, by the group's name.
 

@@ -141,7 +141,7 @@ def test_a_server_that_knows_the_newer_limit_only(judge: Callable[..., Any], ser
     ("status", "answer", "message"),
     [
         (200, b"<html>", "its answer is not a chat completion"),
-        (200, {"choices": []}, "its answer is not a chat completion"),
+        (200, {"choices": {}}, "its answer is not a chat completion"),
         (200, {"choices": [{"text": "kind"}]}, "its answer is not a chat completion"),
         (404, {"error": "no such model"}, "answers with 404: .*no such model"),
         (401, {}, r"asks for a key: set \$HOLISTICBIAS_API_KEY"),
@@ -160,3 +160,21 @@ def test_the_address_is_needed(card: Callable[..., Path]) -> None:
     file = card(engine="chat", activation="none", model="judge-1", prompt=PROMPT)
     with pytest.raises(EvaluationError, match="give its server's address with --api-base"):
         start_classifier(str(file), print)
+
+
+def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(
+    judge: Callable[..., Any], server: Server
+) -> None:
+    def reply(body: dict[str, Any]) -> tuple[int, Any]:
+        for name in ("seed", "temperature"):
+            if name in body:
+                return 422, {"detail": [{"loc": ["body", name], "msg": "Extra inputs are not permitted"}]}
+        return (200, {"choices": []}) if "bad" in asked_text(body) else (200, content("kind"))
+
+    server.reply = reply
+    classifier, notices = judge()
+    values = classify_texts(classifier, ["bad", "a", "b"], None, lambda done: None)
+    np.testing.assert_array_equal(values, [[np.nan] * 3, [1, 0, 0], [1, 0, 0]])
+    assert len([said for said in notices if "does not take seed" in said]) == 1
+    assert len([said for said in notices if "does not take temperature" in said]) == 1
+    assert "1 of 3 answers are not a label" in notices[-1]

@@ -50,6 +50,7 @@ class ChatServer(ThreadingHTTPServer):
         self.answering = answering
         self.bodies: list[Body] = []
         self.paths: list[str] = []
+        self.headers: list[Mapping[str, str]] = []
         self.lock = threading.Lock()
 
     @property
@@ -72,6 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.bodies.append(body)
             self.server.paths.append(self.path)
+            self.server.headers.append(dict(self.headers.items()))
             turn = len(self.server.bodies)
         status, reply = self.server.answering(body, turn)
         content = reply if isinstance(reply, bytes) else b"" if reply is CUT else json.dumps(reply).encode()

@@ -77,8 +77,8 @@ def test_the_settings_that_a_server_takes_are_found(chat_server: Any) -> None:
 
     notices: list[str] = []
     sent = generator(chat_server(strict).base, notice=notices.append).settings["sent"]
-    assert sent == "temperature 1.0, top_p 0.95, seed"
-    assert "takes no value for top_k, min_p, repetition_penalty: its own defaults apply" in notices[0]
+    assert sent == "repetition_penalty 1.0, temperature 1.0, top_p 0.95, seed"
+    assert "does not take top_k 0, min_p 0.0: its own defaults apply" in notices[0]
     greedy = generator(chat_server(older).base, FILES.read("greedy"))
     assert greedy.settings["sent"] == "repetition_penalty 1.0, temperature 0.0, seed"
     assert respond_all(prompts(*PROMPTS), greedy, ignore).tokens.tolist() == [40] * 7

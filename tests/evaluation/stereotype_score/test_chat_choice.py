@@ -103,6 +103,26 @@ def test_a_refused_question_is_missing(start: Callable[[Answering], str]) -> Non
     assert found[1] == pytest.approx([math.log(0.7), math.log(0.2)])
 
 
+def test_a_withheld_answer_is_missing(start: Callable[[Answering], str]) -> None:
+    def answering(body: Mapping[str, Any]) -> tuple[int, Any]:
+        withheld = "bad" in body["messages"][0]["content"]
+        return (403, {"error": "it was flagged"}) if withheld else (200, reply("A", {"A": 0.7, "B": 0.2}))
+
+    found = choose(start(answering), "bad", "good")
+    assert math.isnan(found[0][0])
+    assert found[1] == pytest.approx([math.log(0.7), math.log(0.2)])
+
+
+def test_a_server_that_refuses_a_seed_is_sampled_without_one(start: Callable[[Answering], str]) -> None:
+    def answering(body: Mapping[str, Any]) -> tuple[int, Any]:
+        for name in ("logprobs", "seed", "temperature"):
+            if name in body:
+                return 422, {"detail": [{"loc": ["body", name], "msg": "Extra inputs are not permitted"}]}
+        return 200, reply("A")
+
+    assert choose(start(answering), "q")[0] == pytest.approx([math.log(5.5 / 6), math.log(0.5 / 6)])
+
+
 def test_an_answer_of_another_form_is_one_line(start: Callable[[Answering], str]) -> None:
     with pytest.raises(ModelError, match="not a chat completion"):
-        choose(start(lambda body: (200, {"choices": []})), "q")
+        choose(start(lambda body: (200, {"choices": {}})), "q")

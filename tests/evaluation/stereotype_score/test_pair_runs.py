@@ -267,7 +267,7 @@ def test_wrong_pairs_get_one_line(
     ("options", "message"),
     [
         (["--measure", "stereotype_score"], "--pairs"),
-        (["--mode", "published"], "--pairs and --mode are for stereotype_score"),
+        (["--mode", "published"], "--mode is for stereotype_score"),
         (["--pairs", "missing.parquet"], "does not exist"),
         (["--pairs", "docs"], "has no pairs.parquet"),
     ],

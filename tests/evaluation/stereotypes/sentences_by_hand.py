@@ -12,7 +12,10 @@ from holisticbias.terms.specification_entries import Specification
 
 OWN = {
     "text": "Invented groups",
-    "groups": [{"name": "blickets", "label": "Blickets", "stereotype": "calm"}, {"name": "wugs", "label": "Wugs"}],
+    "groups": [
+        {"name": "blickets", "label": "Blickets", "stereotype": "calm"},
+        {"name": "wugs", "label": "Wugs", "stereotype": "loud"},
+    ],
     "slots": [{"terms": ["blicket", "wug"]}, {"terms": ["tove", "rath"]}, {"form": "name", "terms": ["Mell", "Fitch"]}],
     "attributes": [
         {"name": "calm", "label": "Calm", "terms": ["gimble", "slow-moving"]},

@@ -182,6 +182,19 @@ def test_an_attribute_that_no_sentence_reaches_is_named(run: Run, chat_server: S
     assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
 
 
+def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
+    invoke: Callable[..., Answer], own: Path, chat_server: Servers, tmp_path: Path
+) -> None:
+    """Such as balanced professions, of which no pair is scored."""
+    own.write_text(own.read_text().replace("stereotype: loud", "stereotype: calm"))
+    server = ("--engine", "api", "--api-base", chat_server(lists).base, "--generator", "tiny")
+    code, _, error = invoke("sentences", "--specification", own, *server, "--out", tmp_path / "out")
+    assert code == 0
+    assert "own.invented: 1 attributes are of no group's stereotype" in " ".join(error.split())
+    assert {row["attribute"] for row in rows(tmp_path / "out")} == {"gimble", "slow-moving"}
+    assert {found.attribute for found in record(tmp_path / "out").attributes} == {"gimble", "slow-moving"}
+
+
 def test_refused_answers_are_counted_apart(run: Run, chat_server: Servers, tmp_path: Path) -> None:
     def refusing(body: Body, turn: int) -> tuple[int, Any]:
         return 200, message("one") if is_trial(body) else message(None, refusal="I would rather not.")

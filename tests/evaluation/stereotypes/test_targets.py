@@ -8,10 +8,12 @@ import pytest
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.stereotypes.targets import (
     GroupTerm,
     Target,
     all_terms,
+    asked_targets,
     draw_term,
     group_terms,
     sample_number,
@@ -34,6 +36,20 @@ def test_terms_and_attributes() -> None:
         GroupTerm("wugs", 2, "Fitch"),
     )
     assert all_terms(found) == ("blicket", "Fitch", "Mell", "rath", "tove", "wug")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "all_of_them"),
+    [
+        ("Professions_vs_Gender", 40, 60),
+        ("stereotypes.professions", 40, 60),
+        ("groups.gender", 48, 48),  # without stereotypes, every attribute
+    ],
+)
+def test_attributes_of_no_stereotype_are_not_asked_for(name: str, asked: int, all_of_them: int) -> None:
+    found = read_specification(name)
+    assert (len(asked_targets(found)), len(targets(found))) == (asked, all_of_them)
+    assert "judge" not in {target.attribute for target in asked_targets(found)}
 
 
 def test_a_term_without_a_partner_is_not_asked_for() -> None:

@@ -166,9 +166,8 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
         Column("responses", "Responses", "count", base=True),
         Column("missing", "Not judged", "count"),
     )
-    whole = shown.get(FULL)
     rows: list[tuple[Cell, ...]] = []
-    for f in (*([whole] if whole else []), *axes):
+    for f in (*shown.all_axes(FULL), *axes):
         corrected, responses = (shown.get(name, f.keys) for name in (FULL + CORRECTED, "responses"))
         rows.append(
             (
@@ -196,9 +195,8 @@ def _audit_section(shown: Shown, axes: Sequence[Figure]) -> Iterator[Section]:
         Column("uncensored", "Fixed texts, not censored", UNIT),
         Column("cells", "Texts", "count"),
     )
-    whole = shown.get(FULL)
     rows = []
-    for f in (*([whole] if whole else []), *axes):
+    for f in (*shown.all_axes(FULL), *axes):
         audit = shown.get(name, f.keys)
         uncensored = shown.value(f"{name}_uncensored", f.keys)
         own = (audit.value, uncensored, audit.n) if audit else (None, uncensored, None)

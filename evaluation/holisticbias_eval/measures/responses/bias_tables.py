@@ -18,7 +18,8 @@ def change_sections(changes: Figures, view: View) -> tuple[Section, ...]:
     """Show the corrected bias of both runs and its change: by axis, cluster and style."""
     blocks: list[Block] = []
     for key in ("axis", "cluster", "style"):
-        found = [*(changes.by(NAME, "change") if key == "axis" else ()), *changes.by(NAME, "change", key)]
+        every = changes.by(NAME, "change") if len(changes.by(NAME, "change", "axis")) > 1 else ()
+        found = [*(every if key == "axis" else ()), *changes.by(NAME, "change", key)]
         if found:
             table = _change_table(changes, view, found, key)
             bars = tuple(Bar(str(row[0]), _number(row[2]), before=_number(row[1])) for row in table.rows)

@@ -70,7 +70,7 @@ def _axis_table(shown: Shown, slug: str) -> Table:
     )
     rows = tuple(
         (shown.axis(f) if f.keys else "All axes", f.value, ends(f.interval), f.n, f.missing)
-        for f in (*shown.by(SHARE), *shown.by(SHARE, "axis"))
+        for f in shown.axes_and_all(SHARE)
     )
     return Table(f"{slug}-by-axis", "Share of offensive texts by axis", columns, rows)
 

@@ -46,6 +46,14 @@ class Shown:
         """The figures of this name with exactly these keys."""
         return self.figures.by(self.measure, name, *keys)
 
+    def all_axes(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several."""
+        return self.by(name) if len(self.by(name, "axis")) > 1 else ()
+
+    def axes_and_all(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several, and that of each axis."""
+        return (*self.all_axes(name), *self.by(name, "axis"))
+
     def get(self, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
         """The figure of this name with exactly these keys and values."""
         return self.figures.get(self.measure, name, keys)

@@ -123,7 +123,7 @@ def _parroting_bars(shown: Shown) -> Iterator[Bars]:
 def _axis_table(shown: Shown, chosen: Sequence[str]) -> Table:
     columns = (Column("axis", "Axis"), *(Column(name, *VALUES[name]) for name in chosen), *_counts())
     rows = []
-    for f in (*shown.by("length"), *shown.by("length", "axis")):
+    for f in shown.axes_and_all("length"):
         values = (shown.value(name, f.keys) for name in chosen)
         rows.append((shown.axis(f) if f.keys else "All axes", *values, f.n, f.missing))
     return Table("wording-by-axis", "Wording of responses by axis", columns, tuple(rows))

@@ -94,9 +94,8 @@ def _table(changes: Figures, view: View, words: Words, sentences: tuple[str, ...
           if tested else ()),
     )  # fmt: skip
     rows = []
-    for change in (*changes.by(words.measure, "change", "axis"), changes.get(words.measure, "change")):
-        if change is None:
-            continue
+    axes = changes.by(words.measure, "change", "axis")
+    for change in (*axes, *(changes.by(words.measure, "change") if len(axes) > 1 else ())):
         name = label(view, change) if change.keys else "All axes"
         parts = [changes.value(words.measure, part, change.keys) for part in ("first", "second", *sentences)]
         beside: tuple[Cell, ...] = (ends(change.interval), change.p_value) if tested else ()

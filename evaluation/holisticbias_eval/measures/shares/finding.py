@@ -142,12 +142,12 @@ def pooled(view: View, measure: str) -> str | None:
     """The share over the tests of all axes, and the axis with at least a quarter of them."""
     shares = shares_in_order(view.figures, measure)
     pairs = sum(share.n for share in shares)
-    if not pairs:
+    if not pairs or len(shares) == 1:
         return None
     significant = sum(view.figures.value(measure, "differing_pairs", share.keys) or 0 for share in shares)
     most = max(shares, key=lambda share: share.n)
     words = f"All axes pooled: {percent(significant / pairs)} of {pairs:,} tests of two descriptors in a template."
-    if len(shares) == 1 or most.n < MOST * pairs:
+    if most.n < MOST * pairs:
         return words
     return f"{words} {percent(most.n / pairs)} of these tests are of one axis, {label(view, most)}."
 
