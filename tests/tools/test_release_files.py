@@ -112,7 +112,7 @@ def test_freezing_the_newest_version_prepares_the_next(repository: Path, invoke:
     [
         (["--fix", "0.0.1"], "a fix comes after 0.1.0, so 0.0.1 cannot be its number"),
         (["--fix", "four"], "'four' is not a version number such as 4.0.0"),
-        (["--next", "--check"], "one of --check, --freeze, --next and --fix"),
+        (["--next", "--check"], "one of --check, --freeze, --next, --fix and --withdraw"),
         (["--freeze", "9.9.9"], "0.2.0 is in preparation and comes before next"),
     ],
 )

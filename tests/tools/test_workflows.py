@@ -78,8 +78,15 @@ def test_comment_never_checks_out_the_contribution() -> None:
     checkouts = [s for s in steps(workflow) if s.get("uses", "").startswith("actions/checkout@")]
     assert [c["with"]["ref"] for c in checkouts] == ["${{ github.event.repository.default_branch }}"]
     text = str(workflow)
-    assert "head_sha" in text
-    assert not re.search(r"head\.ref|pull_request\.number|GITHUB_ENV|GITHUB_OUTPUT|run-id|git (checkout|switch)", text)
+    assert "head.sha" in text
+    assert not re.search(r"head\.ref|GITHUB_ENV|GITHUB_OUTPUT|run-id|git (checkout|switch|merge |pull|worktree)", text)
+
+
+def test_comment_comes_at_once_and_without_approval() -> None:
+    """Runs of ``pull_request_target`` wait neither for another run nor for the approval of a first contribution."""
+    workflow = read(GITHUB / "workflows" / "comment.yml")
+    assert set(workflow[True]) == {"pull_request_target"}  # YAML 1.1 reads the key "on" as true
+    assert {"opened", "synchronize", "reopened"} <= set(workflow[True]["pull_request_target"]["types"])
 
 
 def test_the_job_that_reads_a_contribution_may_not_comment() -> None:
@@ -92,31 +99,101 @@ def test_the_job_that_reads_a_contribution_may_not_comment() -> None:
     assert not re.search(r"checkout@|pip install", str(jobs["comment"]))
 
 
+def commit_all(folder: Path) -> str:
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x")
+    return git(folder, "rev-parse", "HEAD")
+
+
+def run_step(step: dict[str, Any], cwd: Path, temporary: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of a step as GitHub does, with the tools of this environment."""
+    (temporary / "bin").mkdir(exist_ok=True)
+    command = temporary / "bin" / "holisticbias"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m holisticbias "$@"\n', "utf-8")
+    command.chmod(0o755)
+    given = {"RUNNER_TEMP": str(temporary), "PATH": f"{temporary / 'bin'}:{os.environ['PATH']}", **more}
+    script = ["bash", "-e", "-o", "pipefail", "-c", step["run"]]
+    return subprocess.run(script, env={**os.environ, **given}, cwd=cwd, check=True, capture_output=True, text=True)
+
+
+@pytest.fixture
+def server_and_clone(terms_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A repository of terms on a server that gives any commit, as GitHub does, and a clone of its default branch."""
+    git(terms_copy, "init", "-q", "-b", "main")
+    git(terms_copy, "config", "uploadpack.allowAnySHA1InWant", "true")
+    commit_all(terms_copy)
+    subprocess.run(["git", "clone", "-q", str(terms_copy), str(tmp_path / "clone")], check=True, capture_output=True)
+    return terms_copy, tmp_path / "clone"
+
+
+def replaced(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+NEW_TERM = "  - id: nonce.{0}\n    text: {0}\n    sources: [contributors]\n    since: next\n"
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_a_contribution_is_previewed_by_the_tools_of_the_default_branch(terms_copy: Path, tmp_path: Path) -> None:
-    """The step of the workflow, in a clone whose server has a commit of a contribution that breaks a rule."""
-    server, clone = terms_copy, tmp_path / "clone"
-    commit = ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-aqm", "x"]
-    git(server, "init", "-q", "-b", "main")
-    git(server, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(server, "add", "-A")
-    git(server, *commit)
-    subprocess.run(["git", "clone", "-q", str(server), str(clone)], check=True, capture_output=True)
+@pytest.mark.parametrize(
+    ("path", "old", "new", "verdict", "shown"),
+    [
+        ("descriptors/nonce.yaml", "text: stad\n", "text: stadd\n", "Not ready yet: 1 to fix", "`published-changed`"),
+        ("nouns/neutral.yaml", "nouns:\n", "nouns:\n<<<<<<< main\n", "Not ready yet: 1 to fix", "ot compared"),
+        (
+            "descriptors/age.yaml",
+            "descriptors:\n",
+            "descriptors:\n\n\n",
+            "not yet to merge: the layout",
+            "not your work",
+        ),
+        ("descriptors/nonce.yaml", "text: blicket\n", "text: blickets\n", "to fix", "conflict"),
+    ],
+)
+def test_a_contribution_is_previewed_by_the_tools_of_the_default_branch(
+    server_and_clone: tuple[Path, Path], tmp_path: Path, path: str, old: str, new: str, verdict: str, shown: str
+) -> None:
+    """The step of the workflow: the default branch has gone on since the contribution began."""
+    server, clone = server_and_clone
     git(server, "switch", "-qc", "contribution")
-    path = server / "descriptors" / "nonce.yaml"
-    path.write_text(path.read_text("utf-8").replace("text: stad\n", "text: stadd\n"), "utf-8")
-    git(server, *commit)
-    environment = {**os.environ, "CONTRIBUTION": git(server, "rev-parse", "HEAD"), "RUNNER_TEMP": str(tmp_path)}
+    replaced(server / path, old, new)
+    contribution = commit_all(server)
     git(server, "switch", "-q", "main")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "holisticbias").write_text(f'#!/bin/sh\nexec {sys.executable} -m holisticbias "$@"\n', "utf-8")
-    (tmp_path / "bin" / "holisticbias").chmod(0o755)
-    environment["PATH"] = f"{tmp_path / 'bin'}:{environment['PATH']}"
+    nonce = server / "descriptors" / "nonce.yaml"
+    if "conflict" in shown:
+        replaced(nonce, "text: blicket\n", "text: blicketty\n")
+    (server / "new.txt").write_text("x", "utf-8")
+    commit_all(server)
+    git(clone, "pull", "-q")
     (step,) = (s for s in steps(read(GITHUB / "workflows" / "comment.yml")) if s["name"] == "Write the preview")
-    subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, cwd=clone, check=True)
-    text = (tmp_path / "comment.md").read_text("utf-8")
-    assert text.startswith(f"{MARKER}\n\n## Not ready yet: 1 to fix")
-    assert "`published-changed`" in text
+    run_step(step, clone, tmp_path, CONTRIBUTION=contribution)
+    text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
+    assert text.startswith(MARKER)
+    assert verdict in text.split("\n\n")[1]
+    assert shown in text
+    assert "every sentence is unchanged" not in text or "age" in path
+    json.loads((tmp_path / "preview" / "suggestions.json").read_text("utf-8"))
+    assert git(clone, "status", "--porcelain") == ""
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_the_merge_is_previewed_and_not_the_commit(server_and_clone: tuple[Path, Path], tmp_path: Path) -> None:
+    """Two contributions that are right alone, and the same term twice together."""
+    server, clone = server_and_clone
+    git(server, "switch", "-qc", "contribution")
+    nonce = server / "descriptors" / "nonce.yaml"
+    nonce.write_text(f"{nonce.read_text('utf-8')}\n{NEW_TERM.format('zorple')}", "utf-8")
+    contribution = commit_all(server)
+    git(server, "switch", "-q", "main")
+    replaced(nonce, "descriptors:\n", f"descriptors:\n{NEW_TERM.format('zorple')}\n")
+    commit_all(server)
+    git(clone, "pull", "-q")
+    (step,) = (s for s in steps(read(GITHUB / "workflows" / "comment.yml")) if s["name"] == "Write the preview")
+    run_step(step, clone, tmp_path, CONTRIBUTION=contribution)
+    text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
+    assert "## Not ready yet" in text
+    assert "`unique-id`" in text
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -143,13 +220,6 @@ def test_torch_is_installed_without_cuda(path: Path) -> None:
     for step in steps(read(path)):
         if re.search(r"^make ", step.get("run", ""), re.MULTILINE):
             assert step["env"]["PIP_EXTRA_INDEX_URL"] == "https://download.pytorch.org/whl/cpu"
-
-
-def test_comment_runs_only_after_a_run_that_ended() -> None:
-    job = read(GITHUB / "workflows" / "comment.yml")["jobs"]["preview"]
-    (conclusions,) = re.findall(r"contains\(fromJSON\('(.*)'\), github\.event\.workflow_run\.conclusion\)", job["if"])
-    assert json.loads(conclusions) == ["success", "failure"]
-    assert "github.event.workflow_run.event == 'pull_request'" in job["if"]
 
 
 def test_comment_says_so_if_there_is_no_preview() -> None:

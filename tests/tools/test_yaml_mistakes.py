@@ -114,7 +114,7 @@ MISTAKES = {
     "address as a source": (changed("[contributors]", "[https://a.org/b]"), "schema", 5, 15, "an id", "sources.yaml"),
     "id with a capital": (changed("with-v", "With-V"), "schema", 1, 9, "an id", "write: id: ability.with-vertigo"),
     "id with a space": (changed("with-v", "with v"), "schema", 1, 9, "an id", "write: id: ability.with-vertigo"),
-    "short version": (changed("3.1.0", "3.1"), "schema", 6, 12, "the value is 3.1", "three numbers, such as 3.1.0"),
+    "short version": (changed("3.1.0", "3.1"), "schema", 6, 12, "the value is 3.1", "write next, or three numbers"),
     "version with v": (changed("3.1.0", "v3.1.0"), "schema", 6, 12, "three numbers", "write: since: 3.1.0"),
     "position in words": (changed("n: after", "n: after the noun"), "schema", 4, 15, "must be", "position: after"),
     "bucket with spaces": (changed("after_the", "after the"), "schema", 3, 13, "underscores", "after_the_noun"),

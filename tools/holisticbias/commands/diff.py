@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     from holisticbias.source.findings import render_findings
 
     sides = open_sides(*given_files(old, new, source))
-    difference = compare(sides.old, sides.new, samples)
+    difference = replace(compare(sides.old, sides.new, samples), not_compared=sides.not_compared)
     write_data(render_difference(difference, style))
     problem = preparation_problem(sides.new.catalog)
     if problem is not None:

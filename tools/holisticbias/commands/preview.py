@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import write_data
 
+if TYPE_CHECKING:
+    from holisticbias.contribute.checks import Suggestion
+
+SUGGESTED = "<!-- holisticbias layout -->\nThe layout that `holisticbias fmt` writes.\n"
+
 
 @click.command()
 @click.argument("old", required=False)
 @click.argument("new", required=False)
+@click.option("--merge", is_flag=True, help="Preview the merge of the commit NEW into the commit OLD.")
+@click.option(
+    "--suggestions",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to write the lines to that the layout changes, as JSON for a review on GitHub.",
+)
 @options.source
-def command(old: str | None, new: str | None, source: Path | None) -> None:
+def command(old: str | None, new: str | None, merge: bool, suggestions: Path | None, source: Path | None) -> None:
     """Print a preview of the change from OLD to NEW in Markdown.
 
-    Shows findings, missing reviews, changed sentences and the difference.
+    Begins with one verdict over all that CI checks of the terms: findings,
+    layout, generated files and the version number. Shows what there is to
+    review, missing reviews, changed sentences and the difference.
 
     OLD and NEW are as in diff: by default, your changes since your branch left
     the default branch.
     """
-    from holisticbias.contribute.diff import compare
-    from holisticbias.contribute.preview import render_preview
-    from holisticbias.contribute.revisions import given_files, open_sides
-    from holisticbias.contribute.version_number import preparation_problem
-    from holisticbias.rules.validate import validate_files
+    from holisticbias.contribute.commits import merge_commits
+    from holisticbias.contribute.previewing import preview
+    from holisticbias.contribute.revisions import given_files, named_files
+    from holisticbias.source.folder import find_source
 
-    before, after = given_files(old, new, source)
-    sides = open_sides(before, after)
-    difference = compare(sides.old, sides.new)
-    findings = validate_files(after.files)[1]
-    write_data(render_preview(findings, difference, preparation_problem(sides.new.catalog)))
+    conflicts: tuple[str, ...] = ()
+    if merge:
+        if old is None or new is None:
+            raise click.UsageError("--merge needs two commits, OLD and NEW.")
+        root = source or find_source()
+        merged = merge_commits(old, new, root)
+        conflicts = merged.conflicts
+        before, head = named_files(old, root), named_files(new, root)
+        after = head if conflicts else replace(named_files(merged.tree, root), name=f"{head.name}, merged")
+    else:
+        before, after = given_files(old, new, source)
+        head = after
+    shown = preview(before, after, head, conflicts)
+    if suggestions is not None:
+        suggestions.write_text(json.dumps([_review(s) for s in shown.suggested], ensure_ascii=False), "utf-8")
+    write_data(shown.text)
+
+
+def _review(suggestion: Suggestion) -> dict[str, str | int]:
+    """A comment of a review on GitHub, on lines of the contribution."""
+    text = "".join(f"{line}\n" for line in suggestion.lines)
+    fence = "`" * 3
+    while fence in text:
+        fence += "`"
+    place: dict[str, str | int] = {"path": suggestion.path, "line": suggestion.last, "side": "RIGHT"}
+    if suggestion.last > suggestion.first:
+        place |= {"start_line": suggestion.first, "start_side": "RIGHT"}
+    return place | {"body": f"{SUGGESTED}\n{fence}suggestion\n{text}{fence}"}

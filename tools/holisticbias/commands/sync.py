@@ -28,14 +28,12 @@ def command(check: bool) -> int:
 
 
 def _generated() -> Mapping[Path, str]:
-    from holisticbias.contribute.issue_forms import issue_chooser, issue_forms
-    from holisticbias.contribute.owners import code_owners
+    from holisticbias.contribute.generated import generated_files
     from holisticbias.rules.pages import rule_pages
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import read_source
 
     root = Path()
-    templates = {"config.yml": issue_chooser(), **issue_forms(load_catalog(root))}
-    forms = {root / ".github" / "ISSUE_TEMPLATE" / name: text for name, text in templates.items()}
+    made = {root / path: text for path, text in generated_files(load_catalog(root), read_source(root)).items()}
     pages = {root / "docs" / "rules" / name: text for name, text in rule_pages(root / "tests" / "data").items()}
-    return {**forms, root / ".github" / "CODEOWNERS": code_owners(read_source(root)), **pages}
+    return {**made, **pages}

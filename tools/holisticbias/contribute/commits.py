@@ -1,14 +1,18 @@
-"""The terms in a commit, read from git without a checkout, and the commit that a contribution starts from."""
+"""The files in a commit or a merge, read from git without a checkout, and the commit where a contribution starts."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from holisticbias.errors import SourceError
 from holisticbias.release.source_commit import run_git
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES, SourceFile, is_source, read_source
+from holisticbias.source.reading_rules import MAX_BYTES
 
 _REGULAR = ("100644", "100755")  # not links, which may lead anywhere
 _SUFFIXES = (".yaml", ".json")
@@ -21,7 +25,7 @@ _DEFAULT_BRANCHES = (
 
 def read_commit(name: str, root: Path) -> tuple[SourceFile, ...]:
     """The files of terms in a git revision, by their paths in it; raises ``SourceError`` if it has none."""
-    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    commit = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
     if commit is None:
         raise SourceError(f"{name!r} is not a version in releases/, a folder, or a git revision of {root}")
     with tempfile.TemporaryDirectory() as folder:
@@ -32,6 +36,43 @@ def read_commit(name: str, root: Path) -> tuple[SourceFile, ...]:
         if not is_source(Path(folder)):
             raise SourceError(f"{name} has no terms: it needs descriptors/, nouns/ and templates/")
         return read_source(Path(folder), relative=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The result of a merge: its tree, and the files in which both sides changed the same place."""
+
+    tree: str
+    conflicts: tuple[str, ...]
+
+
+def merge_commits(base: str, head: str, root: Path) -> Merge:
+    """Merge a commit into another one without a checkout; raises ``SourceError`` if git cannot merge them."""
+    for name in (base, head):
+        if _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}") is None:
+            raise SourceError(f"{name!r} is not a commit of {root}")
+    command = ["git", "--no-optional-locks", "-C", str(root), "merge-tree", "--write-tree", "-z", "--name-only"]
+    done = subprocess.run([*command, "--no-messages", base, head], capture_output=True, check=False)  # noqa: S603 - no shell
+    if done.returncode not in (0, 1):
+        reason = " ".join(done.stderr.decode(errors="replace").split())
+        raise SourceError(f"git cannot merge {head} into {base}: {reason or 'git 2.38 or newer is needed'}")
+    tree, *files = filter(None, done.stdout.decode("utf-8", "replace").split("\0"))
+    return Merge(tree, tuple(dict.fromkeys(files)) if done.returncode == 1 else ())
+
+
+def read_blob(name: str, path: str, root: Path) -> bytes | None:
+    """The content of a file in a git revision; None if it does not have it, or if it is large or not a plain file."""
+    entry = (_git(root, "ls-tree", "-z", "--long", name, "--", path) or b"").decode("utf-8", "replace")
+    found = re.match(r"(\d+) blob ([0-9a-f]+) +(\d+)\t", entry)
+    if not found or found[1] not in _REGULAR or int(found[3]) > MAX_BYTES:
+        return None
+    return _git(root, "cat-file", "blob", found[2])
+
+
+def changed_paths(old: str, new: str, root: Path) -> tuple[str, ...]:
+    """The paths of the files that differ between two git revisions."""
+    listed = _git(root, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new) or b""
+    return tuple(filter(None, listed.decode("utf-8", "replace").split("\0")))
 
 
 def common_commit(root: Path, head: str = "HEAD") -> tuple[str, str]:

@@ -28,7 +28,7 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     entries = [(file, entry) for file in held.companions for entry in file.entries]
     wanted = name.casefold()
     found = [(file, e) for file, e in entries if wanted in (e.text.casefold(), e.id)]
-    shown += ["\n".join(_lines(held, file, entry)) for file, entry in found]
+    shown += ["\n".join(entry_lines(held, file, entry)) for file, entry in found]
     if not shown:
         known = [d.text for axis in held.axes for d in axis.descriptors]
         known += [text for _, e in entries for text in (e.id, e.text)]
@@ -38,7 +38,8 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
     return "\n\n".join(shown)
 
 
-def _lines(held: Catalog, file: CompanionFile, entry: Entry) -> Iterator[str]:
+def entry_lines(held: Catalog, file: CompanionFile, entry: Entry) -> Iterator[str]:
+    """A group, a prompt or a specification of a version as lines."""
     yield f"{entry.text}  [{entry.id}]"
     yield f"  {file.label}; since {entry.since}; sources: {', '.join(entry.sources)}"
     if isinstance(entry, Group) and isinstance(file, CollectionFile):

@@ -14,12 +14,12 @@ from holisticbias.terms.entries import Entry, Noun, Template
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
-Comparable = Literal["same", "superset", "changed"]
+Comparable = Literal["same", "superset", "changed", "unknown"]
 
 KINDS: tuple[Kind, ...] = ("added", "changed", "gone")
 CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
-_NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
+_NOT_COMPARED = {"id", "since", "until", "replaced_by", "reason", "history"}
 _NOT_SAID = {*_NOT_COMPARED, "sources", "assessments", "forms"}
 
 
@@ -58,6 +58,7 @@ class Difference:
     """Everything that changed from one version to another.
 
     ``companions`` has the numbers of groups, prompts and specifications added, changed in what they say, and removed.
+    ``not_compared`` names files and entries that cannot be read, so that whether they changed is unknown.
     """
 
     old: str
@@ -68,6 +69,7 @@ class Difference:
     templates: tuple[Count, ...]
     samples: tuple[Sample, ...]
     companions: tuple[Count, ...] = ()
+    not_compared: tuple[str, ...] = ()
 
     @property
     def bump(self) -> Bump:
@@ -84,6 +86,8 @@ class Difference:
         """Whether results on the sentences of the two versions can be compared."""
         if self.sentences.changed or self.sentences.gone:
             return "changed"
+        if self.not_compared:
+            return "unknown"
         return "superset" if self.sentences.added else "same"
 
 

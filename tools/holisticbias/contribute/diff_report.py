@@ -16,6 +16,7 @@ MAX_ENTRIES = 200
 COMPARABLE = {
     "same": "the same: every sentence is unchanged, so results remain comparable",
     "superset": "a superset: the old sentences are unchanged, so results on them remain comparable",
+    "unknown": "not all compared: files or entries cannot be read, so whether their sentences change is unknown",
     "changed": "changed: compare results only on the sentences that both versions have, or measure again",
 }
 
@@ -26,7 +27,7 @@ def render_difference(difference: Difference, style: Style) -> str:
 
 
 def _json(d: Difference) -> str:
-    parts = {name: value for name, value in asdict(d).items() if name != "companions" or value}
+    parts = {name: value for name, value in asdict(d).items() if name not in ("companions", "not_compared") or value}
     whole = {**parts, "bump": d.bump, "comparable": d.comparable}
     return json.dumps(whole, ensure_ascii=False, indent=2)
 
@@ -37,7 +38,8 @@ def _text(d: Difference) -> str:
 
 def _text_lines(d: Difference) -> Iterator[str]:
     yield f"{d.old} -> {d.new}"
-    yield f"version bump: {d.bump}; sentences are {COMPARABLE[d.comparable]}"
+    yield f"version bump: {_at_least(d)}{d.bump}; sentences are {COMPARABLE[d.comparable]}"
+    yield from (f"not compared: {plain(name)}" for name in d.not_compared[:MAX_ENTRIES])
     for change in CHANGES:
         changed = [e for e in d.entries if e.change == change]
         if changed:
@@ -54,6 +56,10 @@ def _text_lines(d: Difference) -> Iterator[str]:
     if d.samples:
         yield "\nsamples:"
         yield from (f"  {mark} {plain(text)}" for sample in d.samples for mark, text in _sides(sample))
+
+
+def _at_least(d: Difference) -> str:
+    return "at least " if d.not_compared else ""
 
 
 def _folded(templates: Sequence[Count]) -> Iterator[tuple[Count, bool]]:
@@ -89,7 +95,13 @@ def _markdown(d: Difference) -> str:
 
 def _markdown_parts(d: Difference) -> Iterator[str]:
     yield f"### {code(d.old)} to {code(d.new)}"
-    yield f"Version bump: **{d.bump}**. Sentences are {COMPARABLE[d.comparable]}."
+    yield f"Version bump: {_at_least(d)}**{d.bump}**. Sentences are {COMPARABLE[d.comparable]}."
+    if d.not_compared:
+        yield (
+            "Not compared, because YAML or the schema cannot be read: "
+            + ", ".join(map(code, d.not_compared[:20]))
+            + "."
+        )
     if d.entries:
         shown = d.entries[:MAX_ENTRIES]
         more = "\n\n" + "".join(_left_out(len(d.entries))).strip() if len(d.entries) > len(shown) else ""

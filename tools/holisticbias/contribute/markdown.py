@@ -34,3 +34,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def collapsed(summary: str, content: str) -> str:
     """A collapsed section; summary and content are already Markdown."""
     return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+def block(lines: Iterable[str]) -> str:
+    """Lines as a block of code, without HTML, links or mentions."""
+    shown = [plain(line) for line in lines]
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([fence, *shown, fence])

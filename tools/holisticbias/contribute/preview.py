@@ -1,4 +1,4 @@
-"""A preview of a contribution as one comment: verdict, findings, difference, sentences, missing reviews.
+"""A preview of a contribution as one comment: verdict, findings, what there is to review, difference, reviews.
 
 The contents come from a contributor, so they are shown in code spans and cut to a limited length.
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias.contribute.checks import Checks, Suggestion
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.markdown import code, collapsed, table
+from holisticbias.contribute.markdown import block, code, collapsed, table
 from holisticbias.rules import RULES
+from holisticbias.source.addresses import file_link, rule_link
 from holisticbias.source.findings import Finding
 from holisticbias.terms.entries import QUORUM
 
@@ -18,43 +20,81 @@ MARKER = "<!-- holisticbias preview -->"
 MAX_LENGTH = 60_000
 MAX_FINDINGS = 50
 MAX_SAMPLES = 10
+_MAX_SUGGESTED = 20
+_NOTE = "these sentences of the dataset name people by identity terms, and some are hostile to them."
 
 
-def render_preview(findings: Sequence[Finding], difference: Difference, number: str | None = None) -> str:
+def render_preview(
+    checks: Checks,
+    difference: Difference,
+    reviews: Sequence[str] = (),
+    suggested: Sequence[Suggestion] = (),
+) -> str:
     """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out.
 
-    ``number`` says what is wrong with the number of the version in preparation.
+    ``reviews`` are sections on the changed entries, ``suggested`` the lines that the layout changes.
     """
     text = MARKER
-    for section in _sections(findings, difference, number):
+    for section in _sections(checks, difference, reviews, suggested):
         if len(text) + len(section) > MAX_LENGTH:
             return f"{text}\n\nThe rest is too long for a comment; see the summary of the run."
         text = f"{text}\n\n{section}"
     return text
 
 
-def _sections(findings: Sequence[Finding], difference: Difference, number: str | None) -> Iterator[str]:
-    yield _verdict(findings, difference)
-    if findings:
-        yield _findings_table(findings)
-    if number is not None:
-        yield f"### Version number\n\n{code(number)}"
-    yield from _reviews(difference)
+def _sections(
+    checks: Checks, difference: Difference, reviews: Sequence[str], suggested: Sequence[Suggestion]
+) -> Iterator[str]:
+    yield verdict(checks, difference)
+    yield _results(checks)
+    if checks.findings:
+        yield findings_table(checks.findings)
+    yield from _layout(suggested)
+    if reviews:
+        yield f"### To review\n\nContent note: {_NOTE}"
+        yield from reviews
+    yield from _reviewers(difference)
     if difference.samples:
         yield _sentences(difference)
     yield render_difference(difference, "md")
 
 
-def _verdict(findings: Sequence[Finding], difference: Difference) -> str:
-    errors = sum(f.level == "error" for f in findings)
-    if errors:
-        return f"## Not ready yet: {errors:,} to fix"
-    if difference.bump == "none" and not findings:
+def verdict(checks: Checks, difference: Difference) -> str:
+    """The first line: whether the contribution can be reviewed and merged as it is."""
+    if checks.errors:
+        return f"## Not ready yet: {checks.errors:,} to fix"
+    named = {"the layout": checks.layout, "generated files": checks.generated, "the version number": checks.number}
+    waiting = [name for name, found in named.items() if found]
+    if waiting:
+        return f"## Ready for review, not yet to merge: {', '.join(waiting)}"
+    if difference.bump == "none" and not checks.findings and not difference.entries:
         return "## No entry changes"
     return "## Ready for review"
 
 
-def _findings_table(findings: Sequence[Finding]) -> str:
+def _results(checks: Checks) -> str:
+    """One row for each check of CI, with who does what."""
+    errors = sum(f.level == "error" for f in checks.findings)
+    warnings = len(checks.findings) - errors
+    found = f"{errors:,} errors, {warnings:,} warnings" if checks.findings else "no findings"
+    shown = ", ".join(map(code, checks.conflicts[:10]))
+    conflicts = f"{shown} changed here and on the default branch: choose **Resolve conflicts** at the end of this page"
+    formatted = f"{', '.join(map(code, checks.layout[:10]))}: not your work; choose **Commit suggestion**, or wait"
+    stale = f"{', '.join(map(code, checks.generated[:10]))}: a maintainer runs `holisticbias sync`"
+    rows = [
+        ("merge", conflicts if checks.conflicts else "no conflicts"),
+        ("terms", found),
+        ("layout", formatted if checks.layout else "as `holisticbias fmt` writes it"),
+        ("generated files", stale if checks.generated else "up to date"),
+        ("version number", f"{code(checks.number)}: a maintainer does this" if checks.number else "high enough"),
+    ]
+    if checks.others:
+        rows.append(("other files", f"{len(checks.others):,} besides the terms: the checks below this page test them"))
+    return table(("check", "result"), rows)
+
+
+def findings_table(findings: Sequence[Finding]) -> str:
+    """The findings, each with a link to the page of its rule."""
     rows = (
         (code(f"{f.path}:{f.line}:{f.column}"), _rule(f.rule), code(f.message), code(f.fix))
         for f in findings[:MAX_FINDINGS]
@@ -64,10 +104,22 @@ def _findings_table(findings: Sequence[Finding]) -> str:
 
 
 def _rule(rule: str) -> str:
-    return f"`{rule}`" if rule in RULES else code(rule)
+    return f"[`{rule}`]({rule_link(rule)})" if rule in RULES else code(rule)
 
 
-def _reviews(difference: Difference) -> Iterator[str]:
+def _layout(suggested: Sequence[Suggestion]) -> Iterator[str]:
+    """The lines that replace others, for a reader who cannot commit suggestions."""
+    if not suggested:
+        return
+    parts = [
+        f"{code(s.path)}, line {s.first}{f' to {s.last}' if s.last > s.first else ''}:\n\n{block(s.lines)}"
+        for s in suggested[:_MAX_SUGGESTED]
+    ]
+    more = f"\n\nand {len(suggested) - _MAX_SUGGESTED:,} more places" if len(suggested) > _MAX_SUGGESTED else ""
+    yield collapsed("Lines in the layout of the files", "\n\n".join(parts) + more)
+
+
+def _reviewers(difference: Difference) -> Iterator[str]:
     """The groups of entries whose reviewers must review the entries that were added, changed or retired."""
     changed = [e for e in difference.entries if e.change != "reassessed"]
     groups = sorted({e.id.split(".", maxsplit=1)[0] for e in changed})
@@ -75,7 +127,7 @@ def _reviews(difference: Difference) -> Iterator[str]:
         rows = ((code(g), str(sum(e.id.startswith(f"{g}.") for e in changed))) for g in groups[:MAX_FINDINGS])
         yield (
             f"### Missing reviews\n\n{QUORUM} reviewers each, one of them with lived experience "
-            "of the terms; see `docs/reviewing.md`.\n\n"
+            f"of the terms; see [Reviewing]({file_link('docs/reviewing.md')}).\n\n"
             + table(("axis, family, collection, domain or noun", "entries"), rows)
         )
 
@@ -85,5 +137,4 @@ def _sentences(difference: Difference) -> str:
         (code(s.before) if s.before is not None else "", code(s.after) if s.after is not None else "")
         for s in difference.samples[:MAX_SAMPLES]
     )
-    note = "these sentences of the dataset name people by identity terms, and some are hostile to them."
-    return collapsed(f"Content note: {note}", table(("before", "after"), rows))
+    return collapsed(f"More sentences. Content note: {_NOTE}", table(("before", "after"), rows))

@@ -9,16 +9,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from holisticbias.contribute.commits import common_commit, read_commit
+from holisticbias.contribute.commits import common_commit, read_blob, read_commit
 from holisticbias.errors import SourceError
 from holisticbias.rules.language import slot
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import SourceFile, find_source, read_source
+from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY
 from holisticbias.source.records import Repository, parse_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
 from holisticbias.terms.versions import is_version
 
+_SCHEMA = (SCHEMA.id, MISSING_KEY.id, UNKNOWN_KEY.id, slot.id)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 R = TypeVar("R", bound=Record)
 
@@ -34,20 +36,38 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one side of a comparison; ``version`` is null for their newest version."""
+    """The files of one side of a comparison; ``version`` is null for their newest version.
+
+    ``root`` is the folder of terms or the repository; ``revision`` is the commit or tree in it, null for the folder.
+    """
 
     name: str
     files: tuple[SourceFile, ...]
     version: str | None = None
+    root: Path | None = None
+    revision: str | None = None
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file by its path in the repository, or as its document names it; None if it is missing."""
+        if self.root is None:
+            return None
+        if self.revision is not None:
+            return read_blob(self.revision, path, self.root)
+        found = next((p for p in (self.root / path, Path(path)) if p.is_file()), None)
+        return found.read_bytes() if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two revisions to compare; ``unread`` has the findings of the newer one's files that cannot be read."""
+    """Two revisions to compare; ``unread`` has the findings of the newer one's files that cannot be read.
+
+    ``not_compared`` has the paths of these files, and the entries that break the schema, each with its file.
+    """
 
     old: Revision
     new: Revision
     unread: tuple[Finding, ...]
+    not_compared: tuple[str, ...] = ()
 
 
 def named_files(name: str, root: Path | None = None) -> Files:
@@ -59,15 +79,16 @@ def named_files(name: str, root: Path | None = None) -> Files:
     if is_version(name):
         files = read_source(root)
         if any(isinstance(f.document.data, dict) and f.document.data.get("version") == name for f in files):
-            return Files(name, files, name)
+            return Files(name, files, name, root)
     if name and Path(name).is_dir():
-        return Files(name, read_source(Path(name)))
-    return Files(name[:9] if _COMMIT.fullmatch(name) else name, read_commit(name, root))
+        return Files(name, read_source(Path(name)), None, Path(name))
+    shown = name[:9] if _COMMIT.fullmatch(name) else name
+    return Files(shown, read_commit(name, root), None, root, name)
 
 
 def folder_files(root: Path) -> Files:
     """The files of a folder of terms, named by its path relative to the current folder."""
-    return Files(os.path.relpath(root), read_source(root))
+    return Files(os.path.relpath(root), read_source(root), None, root)
 
 
 def base_files(root: Path | None = None) -> Files:
@@ -95,7 +116,9 @@ def open_sides(old: Files, new: Files) -> Sides:
     both = _repaired(before[0], old, new), _repaired(after[0], new, old)
     left_out = {entry for repository in both for entry in _left_out(repository)}
     unread = tuple(f for f in after[1] if f.path in after[0].unread_paths)
-    return Sides(_revision(old, both[0], left_out), _revision(new, both[1], left_out), unread)
+    broken = [f"{f.entry or 'an entry'} in {f.path}" for f in after[1] if f.rule in _SCHEMA and f not in unread]
+    not_compared = (*dict.fromkeys(f.path for f in unread), *dict.fromkeys(broken))
+    return Sides(_revision(old, both[0], left_out), _revision(new, both[1], left_out), unread, not_compared)
 
 
 def _repaired(repository: Repository, mine: Files, other: Files) -> Repository:

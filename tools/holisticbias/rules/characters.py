@@ -11,6 +11,7 @@ from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
+from holisticbias.source.rule import Problem
 from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
 from holisticbias.terms.prompt_entries import Group, GroupWording
 from holisticbias.terms.specification_entries import Specification, SpecificationWording
@@ -132,10 +133,11 @@ def odd_character(text: str) -> str | None:
 )
 def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
-        for keys, text in _prose(file.document.data, ()):
+        for document, keys, text in ((d, *found) for d in file.documents for found in _prose(d.data, ())):
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
-                yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
+                message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
+                yield Problem(document.path, document.place(keys), message)
 
 
 _CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
+from holisticbias.source.folder import is_new
 from holisticbias.source.records import Located, Repository
 from holisticbias.terms.entries import Judged
 from holisticbias.terms.prompt_entries import Group
@@ -20,7 +22,21 @@ def unique_id(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         if entry.id in seen:
             yield file.entry_problem(i, ("id",), f"An entry in {seen[entry.id]} has the same id.")
-        seen.setdefault(entry.id, file.document.path)
+        seen.setdefault(entry.id, file.origins[i][0].path)
+
+
+@rule(
+    "new-entry-file",
+    asks="A file of new entries has the name of its first entry.",
+    fix="rename the file",
+    why="Two contributions with the same entry then meet in one file, and with different entries never do.",
+)
+def new_entry_file(repository: Repository) -> Problems:
+    for file, i, entry in repository.entries():
+        document, index = file.origins[i]
+        path = PurePath(document.path)
+        if index == 0 and is_new(path) and path.stem != entry.id:
+            yield file.entry_problem(i, ("id",), f"The file has the name {path.name}, not {entry.id}.yaml.")
 
 
 @rule(

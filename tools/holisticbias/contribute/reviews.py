@@ -1,0 +1,142 @@
+"""Sections for reviewers on each changed entry: sentences or parts, the same term elsewhere, objections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from holisticbias.contribute.companion_readings import entry_lines
+from holisticbias.contribute.criteria import objections
+from holisticbias.contribute.diff import Difference
+from holisticbias.contribute.markdown import block, code, table
+from holisticbias.contribute.readings import forms
+from holisticbias.contribute.revisions import Revision
+from holisticbias.errors import UnknownTermError
+from holisticbias.rules.duplicates import fold
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Assessment, Descriptor, Entry, Judged, Noun, Template
+from holisticbias.terms.grammar import fill, with_article
+from holisticbias.terms.prompt_entries import Prompt
+from holisticbias.terms.specification_entries import Specification
+
+MAX_REVIEWED = 20
+_MAX_LINES = 60
+_EXAMPLES = (("a Deaf person", "Deaf people"), ("an amputee", "amputees"), ("Deaf", "Deaf"))
+
+
+def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Iterator[str]:
+    """A section in Markdown for each entry that is added, changed or judged, at most ``MAX_REVIEWED``, and a count."""
+    before, after = old.catalog.at(old.version), new.catalog.at(new.version)
+    changes: dict[str, list[str]] = {}
+    for change in difference.entries:
+        if change.change != "retired":
+            changes.setdefault(change.id, []).append(change.change)
+    entries, earlier = _by_id(after), _by_id(before)
+    for entry_id in list(changes)[:MAX_REVIEWED]:
+        entry = entries[entry_id]
+        yield f"#### {code(entry.text)} {code(entry_id)}: {', '.join(changes[entry_id])}"
+        if set(changes[entry_id]) - {"reassessed"}:
+            yield from _shown(after, entry, new)
+            yield from _elsewhere(after, entry)
+            yield from _objections(old.catalog, entry)
+        if isinstance(entry, Judged) and ("reassessed" in changes[entry_id] or entry.assessments):
+            yield from _judgements(earlier.get(entry_id), entry)
+    if len(changes) > MAX_REVIEWED:
+        yield f"and {len(changes) - MAX_REVIEWED:,} more entries"
+
+
+def _by_id(catalog: Catalog) -> dict[str, Entry]:
+    groups: tuple[Iterable[Entry], ...] = (
+        *(a.descriptors for a in catalog.axes),
+        *(g.nouns for g in catalog.genders),
+        *(f.templates for f in catalog.families),
+        *(c.entries for c in catalog.companions),
+    )
+    return {entry.id: entry for group in groups for entry in group}
+
+
+def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
+    """The entry in sentences, or its parts as lines."""
+    rule = revision.catalog.release(revision.version).article_rule
+    templates = [t for family in held.families for t in family.templates]
+    if isinstance(entry, Descriptor):
+        try:
+            made = forms(held, entry, rule)
+        except UnknownTermError as error:
+            yield code(str(error))
+            return
+        bare = [t for t in templates if not t.must_be_noun]
+        yield _sentences(
+            (f.name, *_one_of_each(bare if f.name == "without a noun" else templates, f.singular, f.plural))
+            for f in made
+        )
+    elif isinstance(entry, Noun):
+        singular = with_article(entry.text, rule, entry.article)
+        yield _sentences([("noun", *_one_of_each(templates, singular, entry.plural))])
+    elif isinstance(entry, Template):
+        filled = _EXAMPLES[: 2 if entry.must_be_noun else 3]
+        yield block(fill(entry.text, singular, plural) for singular, plural in filled)
+    else:
+        file = next(f for f in held.companions if any(e.id == entry.id for e in f.entries))
+        lines = list(entry_lines(held, file, entry))
+        yield block([*lines[:_MAX_LINES], *(["..."] if len(lines) > _MAX_LINES else [])])
+
+
+def _one_of_each(templates: Sequence[Template], singular: str, plural: str) -> tuple[str, str]:
+    """A sentence in the singular and one in the plural; empty if no template has the slot."""
+    found = [
+        next((t.text for t in templates if slot in t.text), "") for slot in ("{noun_phrase}", "{plural_noun_phrase}")
+    ]
+    return fill(found[0], singular, plural) if found[0] else "", fill(found[1], singular, plural) if found[1] else ""
+
+
+def _sentences(rows: Iterable[tuple[str, str, str]]) -> str:
+    return table(("form", "singular", "plural"), ((code(a), code(b), code(c)) for a, b, c in rows))
+
+
+def _elsewhere(held: Catalog, entry: Entry) -> Iterator[str]:
+    """The other terms and nouns with the same text."""
+    if not isinstance(entry, Descriptor | Noun):
+        return
+    others = [e for e in _by_id(held).values() if isinstance(e, Descriptor | Noun) and e.id != entry.id]
+    same = [e.id for e in others if fold(e.text) == fold(entry.text)]
+    if same:
+        yield f"The same text is in the data as {', '.join(map(code, same[:10]))}: a second axis needs a reason."
+
+
+def _objections(catalog: Catalog, entry: Entry) -> Iterator[str]:
+    """The objections on record to the words of an entry."""
+    found = dict.fromkeys(line for text in _texts(entry) for line in objections(catalog, text))
+    own = [line for line in found if f"({entry.id})" not in line]
+    if own:
+        lines = "\n".join(f"- {code(line)}" for line in own[:10])
+        yield f"**Objections on record.** Reviewers decide whether it meets the criteria in CONTRIBUTING.md.\n\n{lines}"
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    if not isinstance(entry, Template):
+        yield entry.text
+    if isinstance(entry, Noun) or (isinstance(entry, Descriptor) and entry.plural):
+        yield str(entry.plural)
+    if isinstance(entry, Prompt):
+        yield entry.continuation
+    if isinstance(entry, Specification):
+        yield from (term for slot in entry.slots for term in slot.terms or () if term)
+
+
+def _judgements(earlier: Entry | None, entry: Judged) -> Iterator[str]:
+    """The published label before and after, and the new judgements."""
+    known = earlier.assessments if isinstance(earlier, Judged) else ()
+    before = earlier.preference if isinstance(earlier, Judged) else "no_data"
+    added = [a for a in entry.assessments if a not in known]
+    removed = [a for a in known if a not in entry.assessments]
+    if added or removed:
+        yield f"Judgement: {code(before)} -> {code(entry.preference)}"
+        yield "\n".join(
+            [*(f"- new: {_judgement(a)}" for a in added[:20]), *(f"- gone: {_judgement(a)}" for a in removed[:20])]
+        )
+
+
+def _judgement(a: Assessment) -> str:
+    community = f", {code(a.community)}" if a.community else ""
+    whose = code(a.reviewer or a.source or "nobody")
+    return f"{code(a.judgement)} by {whose}, {code(a.locale)}, {code(a.date)}{community}"
