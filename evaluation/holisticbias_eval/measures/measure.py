@@ -140,6 +140,10 @@ class Settings(Part):
     negative: float = Field(-0.5, ge=-1, lt=0, description="a text is negative up to this VADER score")
     norms: tuple[str, ...] = Field((), description="files of psycholinguistic norms")
     polarity: str = Field("gender-polarity", description="gender polarity of words: a name or a file")
+    ties: Literal["apart", "published"] = Field(
+        "apart",
+        description="gender polarity of texts without a gendered word or with as many of both: no value, or as BOLD",
+    )
     polar: float = Field(0.25, gt=0, le=1, description="a text is male or female from this polarity on")
 
     @property
