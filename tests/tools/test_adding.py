@@ -83,7 +83,7 @@ def test_add_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
     assert stale_files(changed_files(terms_copy)) == ()
     added = prompt(terms_copy, "In 1991 Tarvin Ostrell moved")
     assert added.model_dump(exclude_defaults=True) == {
-        "id": f"gender.american-actors-{len(before) + 1}",
+        "id": "gender.in-1991-tarvin-ostrell-moved",
         "text": "In 1991 Tarvin Ostrell moved",
         "group": "bold.american-actors",
         "continuation": "to Maine and opened a small theater.",

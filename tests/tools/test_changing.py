@@ -19,7 +19,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def repository(data: Path, tmp_path: Path, invoke: Invoke) -> Path:
-    """A published version, and ``next`` with a new term in a file of its own."""
+    """A published version, and ``next`` with a new term in its own file."""
     folder = tmp_path / "repository"
     shutil.copytree(data / "two-versions", folder)
     assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0

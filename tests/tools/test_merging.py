@@ -78,7 +78,7 @@ def test_ten_additions_to_a_bucket_merge_in_any_order(repository: Path, branches
 def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     repository: Path, branches: tuple[str, ...], invoke: Invoke
 ) -> None:
-    """What is merged before the release is in it, and what is merged after it is in the next one, whatever it is."""
+    """Entries merged before a release are in it; entries merged after it are in the following one."""
     git(repository, "switch", "-qc", "retire", "main")
     path = repository / "descriptors" / "race_ethnicity.yaml"
     gone = "noun_gender: female, sources: [made-up], since: 0.1.0, until: next, replaced_by: race_ethnicity.black}"
@@ -154,3 +154,27 @@ def test_a_file_of_new_entries_with_a_fault(repository: Path, name: str, text: s
     found = [f for f in validate_paths([repository]) if f.rule == rule]
     assert [f.path for f in found] == [str(path)], validate_paths([repository])
     assert message in found[0].message
+
+
+HOBBY = """axis: hobby
+label: Hobby
+descriptors:
+  - id: hobby.brave
+    text: brave
+    sources: [made-up]
+    since: next
+"""
+
+
+@pytest.mark.parametrize(
+    ("axis", "rule", "message"),
+    [
+        ("abilty", "close-name", "The axis 'abilty' is new in descriptors/, and close to 'ability'."),
+        ("hobby", "axis-order", "The axis 'hobby' is new: intersections.yaml does not have it."),
+    ],
+)
+def test_a_new_axis(repository: Path, axis: str, rule: str, message: str) -> None:
+    (repository / "descriptors" / f"{axis}.yaml").write_text(HOBBY.replace("hobby", axis), "utf-8")
+    found = [(f.rule, f.message, f.level) for f in validate_paths([repository])]
+    assert (rule, message) in [one[:2] for one in found]
+    assert {level for known, _, level in found if known == rule} == {"error" if rule == "close-name" else "warning"}

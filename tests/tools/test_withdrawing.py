@@ -1,4 +1,4 @@
-"""A version that was withdrawn still compiles and verifies, and whoever uses it is warned."""
+"""A withdrawn version still compiles and verifies, and its users are warned."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_withdrawn_version_is_what_it_was(repository: Path, invoke: Invoke) ->
     assert [row["withdrawn"] is None for row in rows] == [True, False, True]
 
 
-def test_whoever_uses_it_is_warned(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_users_are_warned(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
     with pytest.warns(WithdrawnVersionWarning, match="two terms were wrong; use 0.1.0"):
         open_release(tmp_path / "built")
     code, out, err = invoke("verify", tmp_path / "built")

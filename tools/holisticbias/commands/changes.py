@@ -1,4 +1,4 @@
-"""What ``retire`` and ``reword`` share: show what a change does, ask, and write it."""
+"""Show the sentences that a change of an entry affects, ask, and write it: for ``retire`` and ``reword``."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def prepare_version(catalog: Catalog, root: Path, version: str = NEXT) -> tuple[
 
 
 def add_entry(root: Path, draft: Draft) -> Edit:
-    """Add an entry in a file of its own, in the folder ``new`` of its kind.
+    """Add an entry as a new file, in the folder ``new`` of its kind.
 
     A descriptor leaves out the nouns that ``intersections.yaml`` excludes for its bucket.
     """

@@ -123,7 +123,7 @@ def _keep(
 
 
 def difference(root: Path, catalog: Catalog, edits: Sequence[Edit], version: str, samples: int = 6) -> Difference:
-    """What edits change in a version; raises ``SourceError`` if they break a rule."""
+    """The difference that edits make to a version; raises ``SourceError`` if they break a rule."""
     check_edits(root, edits)
     after = validate_files(edited_files(read_source(root), edits))[0]
     before = version if version in catalog.versions else catalog.versions[-1]

@@ -127,6 +127,14 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
         required=False,
     )
     plural = Question("plural", "Plural", "If it differs from the term: with stomas; amputees.", required=False)
+    article = Question(
+        "article",
+        "Article",
+        "Read it aloud: an unemployed person, a unique person. Needed if the letters do not show it.",
+        "dropdown",
+        ("a", "an"),
+        required=False,
+    )
     slot = "A sentence with {noun_phrase} or {plural_noun_phrase} for the person; or a noun in the singular."
     return (
         Form(
@@ -134,7 +142,7 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
             "Propose a term",
             "A missing term that people use for themselves.",
             "term",
-            (_TERM, axis, bucket, position, plural, _WHY, _SOURCE),
+            (_TERM, axis, bucket, position, plural, article, _WHY, _SOURCE),
         ),
         Form(
             "propose-template",

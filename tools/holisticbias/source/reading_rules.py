@@ -29,7 +29,7 @@ FILE_TOO_LARGE = Rule(
 NEW_ENTRY_GROUP = Rule(
     "new-entry-group",
     asks="A file of new entries names the axis, gender, family, collection or domain of a file that exists.",
-    fix="correct the name; a new axis, family or collection first gets a file of its own (CONTRIBUTING.md)",
+    fix="correct the name; a new axis, family or collection first gets a file, as CONTRIBUTING.md describes",
 )
 NOT_UTF8 = Rule(
     "not-utf8",

@@ -62,8 +62,8 @@ F = TypeVar("F", bound=Record)
 class Located(Generic[F]):
     """A file's record with the places of its values.
 
-    ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which have files
-    of their own (see ``is_new``). ``origins`` has the document of each entry and its position in it. Invalid entries
+    ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which are in
+    other files (see ``is_new``). ``origins`` has the document of each entry and its position in it. Invalid entries
     are not in the record; ``left_out`` has their ids.
     """
 
@@ -73,15 +73,15 @@ class Located(Generic[F]):
     origins: tuple[tuple[Document, int], ...] = ()
     left_out: tuple[str, ...] = ()
 
-    def problem(self, keys: Keys, message: str, entry: str = "") -> Problem:
-        """A problem at one of the file's values."""
-        return Problem(self.document.path, self.document.place(keys), message, entry)
+    def problem(self, keys: Keys, message: str, entry: str = "", fix: str | None = None) -> Problem:
+        """A problem at one of the file's values; ``fix`` is in place of the rule's."""
+        return Problem(self.document.path, self.document.place(keys), message, entry, fix)
 
-    def entry_problem(self, position: int, keys: Keys, message: str) -> Problem:
+    def entry_problem(self, position: int, keys: Keys, message: str, fix: str | None = None) -> Problem:
         """A problem at a value of the entry at that position of the record's list."""
         entry: Entry = getattr(self.record, self.entries)[position]
         document, index = self.origins[position]
-        return Problem(document.path, document.place((self.entries, index, *keys)), message, entry.id)
+        return Problem(document.path, document.place((self.entries, index, *keys)), message, entry.id, fix)
 
     @property
     def documents(self) -> tuple[Document, ...]:

@@ -177,7 +177,7 @@ CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
 
 
 class Withdrawal(Record):
-    """When and why a published version was withdrawn; it still compiles and verifies."""
+    """Date and reason of the withdrawal of a published version, which still compiles and verifies."""
 
     date: Date
     reason: Prose
