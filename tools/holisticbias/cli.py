@@ -14,7 +14,19 @@ from holisticbias.errors import HolisticBiasError
 from holisticbias.terminal import write
 
 SECTIONS = {
-    "Terms": ("show", "add", "from-issue", "assess", "pseudonym", "move", "validate", "fmt", "diff", "preview"),
+    "Terms": (
+        "show",
+        "add",
+        "from-issue",
+        "answer",
+        "assess",
+        "pseudonym",
+        "move",
+        "validate",
+        "fmt",
+        "diff",
+        "preview",
+    ),
     "Releases": ("releases", "build", "verify", "export", "publish"),
     "Generated files": ("schema", "sync"),
 }
