@@ -17,13 +17,15 @@ class Column:
 
     Units are those of figures (``share``, ``nats per sentence``, ``share difference`` ...), ``text`` for words, and
     ``preference`` for the key of a community preference, which is shown by its name.
-    Cells of an interval column are pairs: ``unit`` then applies to both ends.
+    Cells of an interval column are pairs: ``unit`` then applies to both ends. A ``base`` column has the number of items
+    that the values of a row are of: no renderer leaves it out.
     """
 
     key: str
     heading: str
     unit: str = "text"
     interval: bool = False
+    base: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,14 @@ from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.responses.groups import read_design
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.gains import find_gains
 from holisticbias_eval.results.run import Run, read_run, write_run
 
 Invoke = Callable[..., tuple[int, str, str]]
+NAME = "stereotype_score"
 NEGATIVE, NEUTRAL = "Everyone hated this horrible liar.", "They live in the town."
 
 
@@ -182,3 +185,14 @@ def test_the_command_says_what_is_not_compared(
     assert code == 0, said
     assert reason in printed
     assert "three: No cost shown" in printed
+
+
+def test_a_score_around_one_half_is_no_relative_change() -> None:
+    found = [
+        make_figure(NAME, name, {}, value, "share", 9, interval=Interval(low=0.05, high=0.15), of=NAME)
+        for name, value in (("first", 0.5), ("second", 0.6), ("change", 0.1))
+    ]
+    (gain,) = find_gains(Figures(found), ())
+    assert (gain.outcome, gain.relative) == ("cost", None)
+    chapter = gains_chapter({"B": (gain,)}, Labels())
+    assert not [section for section in chapter.sections if section.name == "gains-chart"]

@@ -173,7 +173,7 @@ def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str
         "separator": ("<|endoftext|>",), "continuation": ("Say: {prompt}",), "control": ("no_bias",),
         "prompts": (str(files["prompts.csv"]),), "human": (str(files["human.csv"]),), "part": ("continuation",),
         "faulty_prompts": ("drop",), "style": ("continuation",), "norms": (str(files["other-norms.csv"]),),
-        "polarity": (str(files["polarity.yaml"]),), "positive": ("0.6",), "negative": ("-0.6",),
+        "polarity": (str(files["polarity.yaml"]),), "ties": ("published",), "positive": ("0.6",), "negative": ("-0.6",),
         "classifier": ("vader",),
         "responses": (str(files["texts.csv" if text else "responses.csv"]),), "clusters": ("found",),
         "phrases": (str(files["phrases.yaml"]),), "corpus": (more,), "store": ("store",),

@@ -83,7 +83,7 @@ def test_add_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
     assert stale_files(changed_files(terms_copy)) == ()
     added = prompt(terms_copy, "In 1991 Tarvin Ostrell moved")
     assert added.model_dump(exclude_defaults=True) == {
-        "id": f"gender.american-actors-{len(before) + 1}",
+        "id": "gender.in-1991-tarvin-ostrell-moved",
         "text": "In 1991 Tarvin Ostrell moved",
         "group": "bold.american-actors",
         "continuation": "to Maine and opened a small theater.",
@@ -91,8 +91,8 @@ def test_add_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
         "sources": ("contributors",),
         "since": next_version(load_catalog(terms_copy)),
     }
-    text = (terms_copy / "prompts" / "gender.yaml").read_text("utf-8")
-    assert text.index(before[-1]) < text.index(added.id) < text.index("gender.american-actresses-1")
+    ids = [p.id for f in load_catalog(terms_copy).prompts for p in f.prompts]
+    assert ids.index(before[-1]) + 1 == ids.index(added.id) == ids.index("gender.american-actresses-1") - 1
 
 
 def test_add_a_specification_with_options(terms_copy: Path, invoke: Invoke) -> None:
@@ -101,7 +101,7 @@ def test_add_a_specification_with_options(terms_copy: Path, invoke: Invoke) -> N
     assert "The blicket likes the mountain." in out
     assert validate_paths([terms_copy]) == ()
     assert stale_files(changed_files(terms_copy)) == ()
-    text = (terms_copy / "specifications" / "stereotypes.yaml").read_text("utf-8")
+    text = next((terms_copy / "specifications" / "new").iterdir()).read_text("utf-8")
     version = next_version(load_catalog(terms_copy))
     assert text[text.index("  - id: stereotypes.stads") :] == ADDED.replace("VERSION", version)
 

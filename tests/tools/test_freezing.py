@@ -211,7 +211,7 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     [
         (("releases", "--fix", "0.1.0"), "a fix comes after 0.1.0, so 0.1.0 cannot be its number"),
         (("releases", "--fix", "next"), "'next' is not a version number"),
-        (("releases", "--fix", "0.1.1", "--next"), "one of --check, --freeze, --next and --fix"),
+        (("releases", "--fix", "0.1.1", "--next"), "one of --check, --freeze, --next, --fix and --withdraw"),
         (("assess", "ability.deaf", "--version", "0.1.0"), "version 0.1.0 is published and cannot change"),
         (("assess", "ability.deaf", "--version", "0.1.1"), "begin a fix with holisticbias releases --fix 0.1.1"),
     ],

@@ -107,12 +107,23 @@ def test_freezing_the_newest_version_prepares_the_next(repository: Path, invoke:
     assert following.layout == catalog.release("1.0.0").layout
 
 
+def test_the_changelog_lists_the_entries_that_changed(repository: Path, invoke: Invoke) -> None:
+    for arguments in (["--freeze", "0.1.0"], ["--fix", "1.0.0"], ["--freeze", "1.0.0"], ["--freeze", "1.0.0"]):
+        assert invoke("releases", *arguments, "--source", repository)[0] == 0
+    changelog = (repository / "CHANGELOG.md").read_text("utf-8")
+    assert changelog.count("Entries that differ from 0.1.0:") == 1
+    assert '- characteristics: added: "orphaned"\n' in changelog
+    assert '- race_ethnicity: reworded: "person of color"\n' in changelog
+    assert changelog.index("## 1.0.0 (") < changelog.index("Entries that differ") < changelog.index("## 0.1.0 (")
+    assert [path.name for path in (repository / "changes").iterdir()] == ["README.md"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--fix", "0.0.1"], "a fix comes after 0.1.0, so 0.0.1 cannot be its number"),
         (["--fix", "four"], "'four' is not a version number such as 4.0.0"),
-        (["--next", "--check"], "one of --check, --freeze, --next and --fix"),
+        (["--next", "--check"], "one of --check, --freeze, --next, --fix and --withdraw"),
         (["--freeze", "9.9.9"], "0.2.0 is in preparation and comes before next"),
     ],
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from io import StringIO, TextIOWrapper
+from typing import TextIO
 
 import click
 
-from holisticbias.errors import HolisticBiasError
+from holisticbias.errors import HolisticBiasError, WithdrawnVersionWarning
 from holisticbias.terminal import write
 
 SECTIONS = {
@@ -22,6 +24,8 @@ SECTIONS = {
         "assess",
         "pseudonym",
         "move",
+        "reword",
+        "retire",
         "validate",
         "fmt",
         "diff",
@@ -88,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # print escapes on a terminal whose encoding lacks a character
             stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
     try:
         result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)
     except click.ClickException as error:
@@ -111,6 +116,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
     return result if isinstance(result, int) else 0
+
+
+def _show_warning(  # the arguments are those of ``warnings.showwarning``
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
+) -> None:
+    """Print a warning that is meant for users as one line; others as Python does."""
+    if issubclass(category, WithdrawnVersionWarning):
+        write(f"warning: {message}", err=True)
+    else:
+        write(warnings.formatwarning(message, category, filename, lineno), err=True, nl=False)
 
 
 def _fail(message: str, code: int) -> int:

@@ -13,6 +13,10 @@ class HolisticBiasError(Exception):
     exit_code = 2
 
 
+class WithdrawnVersionWarning(UserWarning):
+    """A version was withdrawn: it is what was published, and its record says why it should no longer be used."""
+
+
 class SourceError(HolisticBiasError):
     """The folder of terms is missing, unreadable or invalid."""
 

@@ -81,5 +81,9 @@ def read_measuring(given: CollectionArguments) -> Settings:
     from holisticbias_eval.measures.measure import Settings
 
     return Settings(
-        norms=given["norms"], polarity=given["polarity"], positive=given["positive"], negative=given["negative"]
+        norms=given["norms"],
+        polarity=given["polarity"],
+        ties=given["ties"],
+        positive=given["positive"],
+        negative=given["negative"],
     )

@@ -91,7 +91,7 @@ def evaluate_uses() -> Uses:
         **dict.fromkeys(
             ("context", "context_file", "context_seed"), (Use(_of("scores", "intersections", "test set")),)
         ),
-        "first_token": (Use(scored, (WEIGHTS,)), Use(pairs, (LIKELIHOOD, WEIGHTS))),
+        "first_token": (Use(scored), Use(pairs, (LIKELIHOOD,))),
         "chat": (Use(scored, (WEIGHTS,)), Use(pairs, (LIKELIHOOD, WEIGHTS)), asked),
         "pairs": (Use(pairs),),
         "mode": (Use(pairs),),
@@ -123,6 +123,7 @@ def evaluate_uses() -> Uses:
         "style": (Use(texts, (ASKED, CONTINUED, CHAT_STYLE)),),
         "norms": (Use(("norms",)),),
         "polarity": (Use(("gender_polarity",)),),
+        "ties": (Use(("gender_polarity",)),),
         **dict.fromkeys(("positive", "negative"), (Use(("sentiment",)),)),
         "responses": (Use(responses),),
         "classifier": (Use(classified),),
@@ -154,6 +155,7 @@ def measure_uses() -> Uses:
         "threshold": (Use(("offensiveness", "prompt_offensiveness", "toxicity")),),
         "norms": (Use(("norms",)),),
         "polarity": (Use(("gender_polarity",)),),
+        "ties": (Use(("gender_polarity",)),),
         **dict.fromkeys(("positive", "negative"), (Use(("sentiment",)),)),
         **dict.fromkeys(("classifier", "no_store"), classified),
         "device": (Use(_judged_texts(), (TEXTS,)),),
@@ -207,11 +209,13 @@ def mitigate_uses() -> Uses:
         lambda given: given["responses"] is None or not given["no_measure"],
     )
     further = Need("with --measure", lambda given: bool(given["measure"]))
+    scored = Need("with --measure or --retain", lambda given: bool(given["measure"] or given["retain"]))
     asked = ("per_cell", "where", "decoding", "system", "separator", "continuation", "classifiers")
     always = ("methods", "model", "out", "overwrite", "no_measure", "measure", "retain", "retain_command")
     return {
         **dict.fromkeys((*always, *TRAINING), ALWAYS),
         **dict.fromkeys(("specification", "corpus", "hold_out", "groups"), (Use(corpus),)),
+        "first_token": (Use(corpus), Use(None, (scored, measured))),
         **dict.fromkeys(("responses", "alpha", "threshold", "quantile"), (Use(styled),)),
         **dict.fromkeys(asked, (Use(styled, (asking,)),)),
         "epochs": (Use(None, (Need("without --steps", _is("steps", None)),)),),

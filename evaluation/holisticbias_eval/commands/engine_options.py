@@ -57,6 +57,18 @@ def read_api_options(given: ApiArguments) -> ApiOptions:
     )
 
 
+first_token_option = click.option(
+    "--first-token",
+    metavar="auto|published|none|TOKEN",
+    default="auto",
+    show_default=True,
+    help="The token before each text, on which its first token is conditioned, for causal models. auto: the token that "
+    "the tokenizer prepends, or else the token that separated documents in pretraining, and never one of chat turns. "
+    "published: only what the tokenizer prepends, as in perplexities published for GPT-2, which leave out the first "
+    "token. none: the first token is not scored.",
+)
+"""The option ``--first-token`` of commands that score texts."""
+
 engine_options = option_group(
     "The model",
     click.option(

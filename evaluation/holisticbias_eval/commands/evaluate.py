@@ -9,7 +9,13 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.collection_options import collection_options, read_collection, read_measuring
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_api_options
+from holisticbias_eval.commands.engine_options import (
+    MODEL_HELP,
+    RELEASE_HELP,
+    engine_options,
+    first_token_option,
+    read_api_options,
+)
 from holisticbias_eval.commands.file_options import file_options, read_files
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
 from holisticbias_eval.commands.option_groups import GroupedCommand
@@ -89,16 +95,7 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     help="File with one context per line; one is drawn for each sentence.",
 )
 @click.option("--context-seed", type=int, help="Seed for drawing contexts. Default: 0.")
-@click.option(
-    "--first-token",
-    metavar="auto|published|none|TOKEN",
-    default="auto",
-    show_default=True,
-    help="The token before each text, on which its first token is conditioned, for causal models. auto: the token that "
-    "the tokenizer prepends, or else the token that separated documents in pretraining, and never one of chat turns. "
-    "published: only what the tokenizer prepends, as in perplexities published for GPT-2, which leave out the first "
-    "token. none: the first token is not scored.",
-)
+@first_token_option
 @click.option(
     "--chat",
     type=click.Choice((*ROLES, *CHAT)),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from holisticbias_eval.sections import Section
 
 
-_LEXICON_SETTINGS: tuple[Literal["positive", "negative", "norms", "polarity"], ...] = (
-    "positive", "negative", "norms", "polarity",
+_LEXICON_SETTINGS: tuple[Literal["positive", "negative", "norms", "polarity", "ties"], ...] = (
+    "positive", "negative", "norms", "polarity", "ties",
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import RELEASE_HELP
+from holisticbias_eval.commands.engine_options import RELEASE_HELP, first_token_option
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.style_options import read_style, style_options
@@ -130,6 +130,7 @@ _measuring = option_group(
     "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
 )
 @click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
+@first_token_option
 @style_options
 @_training
 @_choosing
@@ -184,6 +185,7 @@ def _options(given: dict[str, Any]) -> MitigationOptions:
         hold_out=given["hold_out"],
         groups=_split(given["groups"]),
         device=given["device"],
+        first_token=given["first_token"],
     )
 
 
@@ -197,7 +199,13 @@ def _measure(given: dict[str, Any]) -> Measuring | None:
             raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
         return None
     retain = read_retain(given["retain"], given["retain_command"])
-    return Measuring(further=further, release=given["release"], retain=retain, device=given["device"])
+    return Measuring(
+        further=further,
+        release=given["release"],
+        retain=retain,
+        device=given["device"],
+        first_token=given["first_token"],
+    )
 
 
 def _split(value: str | None) -> tuple[str, ...]:

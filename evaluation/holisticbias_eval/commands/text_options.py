@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import click
 
@@ -15,6 +15,7 @@ class LexiconArguments(TypedDict):
 
     norms: tuple[str, ...]
     polarity: str
+    ties: Literal["apart", "published"]
     positive: float
     negative: float
 
@@ -44,6 +45,14 @@ lexicon_options = option_group(
         show_default=True,
         metavar="NAME|FILE",
         help="Gender polarity of words, for gender_polarity.",
+    ),
+    click.option(
+        "--ties",
+        type=click.Choice(["apart", "published"]),
+        default="apart",
+        show_default=True,
+        help="Texts without a gendered word, or with as many of both, for gender_polarity: apart, without a value, or "
+        "as published for BOLD, where they are neutral.",
     ),
     click.option(
         "--positive",

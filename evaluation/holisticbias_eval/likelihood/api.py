@@ -9,6 +9,8 @@ import numpy as np
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.completions import CompletionsClient, PromptTokens
+from holisticbias_eval.likelihood.first_token import AUTO, LEFT_OUT, PUBLISHED
+from holisticbias_eval.likelihood.opening import FIRST_TOKEN, Opening
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.span_sums import span_scores
@@ -32,23 +34,31 @@ class ApiScorer(Scorer):
     gives every token after the first a log-probability, gives the beginning of a
     text the same log-probabilities as the whole text, computes a token's
     log-probability only from the tokens before it, and respects ``max_tokens``.
+
+    A token that the server puts before a prompt, such as ``<s>``, precedes each text. ``first_token`` may be a
+    token to send before each text, or ``none``.
     """
 
     block_size = 1024  # servers are slow: a small block loses less when one stops
 
-    def __init__(self, name: str, base: str, notice: Notice, options: ApiOptions | None = None) -> None:
+    def __init__(
+        self, name: str, base: str, notice: Notice, options: ApiOptions | None = None, first_token: str = AUTO
+    ) -> None:
         self._options = options or ApiOptions()
         self._client = CompletionsClient(name, base, self._options)
         self._notice = notice
         self._batch = self._options.batch
-        self._first_scored = self._first_token_is_scored()
+        self._first_scored = self._first_token_is_scored() and first_token != LEFT_OUT
+        self._opening = self._find_opening(first_token)
         base = self._client.base
-        first = "as the server gives it" if self._first_scored else "not counted: the server gives it no likelihood"
         identity = ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {base}")
-        super().__init__(identity, "causal", {"scorer": "api", "server": base, "first_token": first})
+        settings = {"scorer": "api", "server": base, **self._opening.settings}
+        scored = self._first_scored or self._opening.precedes
+        super().__init__(identity, "causal", settings, first_token_scored=scored)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
+        spans = self._opening.before(spans)
         texts = [c + t for c, t in zip(spans.context, spans.text, strict=True)]
         distinct = list(dict.fromkeys(text for text in texts if text))  # spans of one text are one prompt
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
@@ -87,6 +97,22 @@ class ApiScorer(Scorer):
             raise self._client.refused("it gives all tokens the same log-probability")
         self._refuse_shifted(alone)
         return not np.isnan(alone.nll[0])
+
+    def _find_opening(self, first_token: str) -> Opening:
+        """The opening before each text; raises ``ModelError`` if the server reads a chosen token as several."""
+        if first_token == LEFT_OUT:
+            return Opening(settings={FIRST_TOKEN: "not counted: left out with --first-token"})
+        if first_token not in (AUTO, PUBLISHED):
+            (found,) = self._client.ask([first_token + _PROBE])
+            if len(found.begin) < 2 or found.begin[1] != len(first_token):
+                raise self._client.refused(f"it does not read {first_token!r} before a text as one token")
+            said = f"counted, given the token {first_token!r}, chosen with --first-token"
+            return Opening(text=first_token, settings={FIRST_TOKEN: said})
+        if not self._first_scored:
+            return Opening(settings={FIRST_TOKEN: "not counted: the server gives it no likelihood"})
+        leading = "".join(self._client.leading or ())
+        given = f"given the token{'s' * (len(self._client.leading or ()) > 1)} {leading!r}, which the server prepends"
+        return Opening(settings={FIRST_TOKEN: f"counted, {given if leading else 'as the server gives it'}"})
 
     def _refuse_shifted(self, alone: PromptTokens) -> None:
         """Raise ``ModelError`` if the likeliest token after some words depends on the word that follows them.

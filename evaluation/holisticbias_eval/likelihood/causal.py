@@ -70,7 +70,8 @@ class CausalScorer(Scorer):
         self._opening = opening or find_opening(loaded.tokenizer)
         _refuse_unknown(loaded, self._opening)
         settings = {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
-        super().__init__(replace(loaded.identity, dtype=dtype), "causal", settings)
+        identity = replace(loaded.identity, dtype=dtype)
+        super().__init__(identity, "causal", settings, first_token_scored=self._opening.precedes)
         self._notice = notice
         self._size = size or _default_size(loaded.model)
         self._probed = (0, 0)

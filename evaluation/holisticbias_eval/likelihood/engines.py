@@ -30,13 +30,11 @@ def start_engine(model: str | None, notice: Notice, options: EngineOptions | Non
     """Start the scorer of a model; raises ``EvaluationError`` if the options do not fit the engine."""
     options = options or EngineOptions()
     if options.engine == "api":
-        if options.scoring.opens_texts:
-            raise EvaluationError(
-                "--first-token and --chat cannot be used with the api engine: the server makes the tokens"
-            )
+        if options.scoring.chat is not None:
+            raise EvaluationError("--chat cannot be used with the api engine: the server makes the tokens")
         if model is None or options.api_base is None:
             raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
-        return ApiScorer(model, options.api_base, notice, options.api)
+        return ApiScorer(model, options.api_base, notice, options.api, options.scoring.first_token)
     if options.engine == "ray":
         return RayScorer(model, options.scoring, notice, options.ray_address, options.replicas)
     if options.engine == "vllm":

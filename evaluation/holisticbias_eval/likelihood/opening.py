@@ -11,6 +11,8 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.likelihood.first_token import AUTO, choose_first_token, rendered_turns
 from holisticbias_eval.likelihood.spans import Spans
 
+FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
+"""The name of the setting that says what precedes a text, and why."""
 _CONTENT = "Content of this turn"
 
 
@@ -24,6 +26,11 @@ class Opening:
     tokens: tuple[int, ...] = ()
     text: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def precedes(self) -> bool:
+        """Whether there is anything before a text, so that its first token can be scored."""
+        return bool(self.tokens or self.text)
 
     def before(self, spans: Spans) -> Spans:
         """Put the opening text at the start of the spans' contexts."""
@@ -44,10 +51,10 @@ def find_opening(tokenizer: Any, first_token: str = AUTO, chat: str | None = Non
         return _turn(tokenizer, chat)
     tokens, reason = choose_first_token(tokenizer, first_token)
     if not tokens:
-        return Opening(settings={"first_token": f"not counted: {reason}"})
+        return Opening(settings={FIRST_TOKEN: f"not counted: {reason}"})
     named = "".join(tokenizer.convert_ids_to_tokens(tokens))
     many = "s" * (len(tokens) > 1)
-    return Opening(tuple(tokens), settings={"first_token": f"counted, given the token{many} {named!r}, {reason}"})
+    return Opening(tuple(tokens), settings={FIRST_TOKEN: f"counted, given the token{many} {named!r}, {reason}"})
 
 
 def _turn(tokenizer: Any, role: str) -> Opening:
@@ -61,7 +68,7 @@ def _turn(tokenizer: Any, role: str) -> Opening:
         raise ModelError(f"--chat: the model's chat template has no turn for the {role}")
     digest = hashlib.sha256(opening.encode()).hexdigest()
     settings = {
-        "first_token": "counted, given the chat template",
+        FIRST_TOKEN: "counted, given the chat template",
         "chat": f"the text begins the {role}'s turn, after {opening!r} (SHA-256 {digest[:16]})",
     }
     return Opening(text=opening, settings=settings)

@@ -27,9 +27,10 @@ class Replica:
         self._notices: list[str] = []
         self._scorer = load_scorer(name, self._notices.append, options)
 
-    def about(self) -> tuple[ModelIdentity, Kind, dict[str, str]]:
-        """The model's identity and kind, and the scorer's settings."""
-        return self._scorer.identity, self._scorer.kind, dict(self._scorer.settings)
+    def about(self) -> tuple[ModelIdentity, Kind, dict[str, str], bool]:
+        """The model's identity and kind, the scorer's settings, and whether it scores first tokens."""
+        scorer = self._scorer
+        return scorer.identity, scorer.kind, dict(scorer.settings), scorer.first_token_scored
 
     def process(self) -> int:
         """The id of this process."""
@@ -55,7 +56,8 @@ class RayScorer(Scorer):
         self._notice = notice
         self._said: set[str] = set()
         self.replicas = start_replicas(Replica, (name, options), address, replicas, options.device)
-        super().__init__(*first_answer(self.replicas[0].about.remote()))
+        identity, kind, settings, scored = first_answer(self.replicas[0].about.remote())
+        super().__init__(identity, kind, settings, first_token_scored=scored)
 
     def probe(self, spans: Spans) -> Probe | None:
         """Let every replica test itself on some of the spans; returns the first one's result."""

@@ -73,17 +73,21 @@ class Scorer(ABC):
 
     ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
     that the scores depend on: they are recorded in the run and are part of the
-    store's key. An engine must implement ``score``. The other methods are
+    store's key. ``first_token_scored`` says whether a text without a context has a
+    likelihood for its first token. An engine must implement ``score``. The other methods are
     optional; the defaults say that the engine does not support them.
     """
 
     block_size = 16_384
     """Spans that are scored and stored together."""
 
-    def __init__(self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
+    ) -> None:
         self.identity = identity
         self.kind = kind
         self.settings = settings
+        self.first_token_scored = first_token_scored
 
     @property
     def context_in_text(self) -> bool:

@@ -75,7 +75,8 @@ class StoredScorer(Scorer):
     """
 
     def __init__(self, scorer: Scorer, store: ShardStore) -> None:
-        super().__init__(scorer.identity, scorer.kind, scorer.settings)
+        scored = scorer.first_token_scored
+        super().__init__(scorer.identity, scorer.kind, scorer.settings, first_token_scored=scored)
         self._scorer = scorer
         self._store = store
         self.kept = f"scores of earlier runs are kept in {store.folder}"

@@ -45,7 +45,7 @@ class VllmScorer(Scorer):
         self._encoder = TextEncoder(tokenizer)
         identity = ModelIdentity(name, "loaded by vLLM", None, None, None, dtype, f"vLLM {vllm.__version__}")
         settings = {"scorer": "vllm", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
-        super().__init__(identity, "causal", settings)
+        super().__init__(identity, "causal", settings, first_token_scored=self._opening.precedes)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""

@@ -24,7 +24,7 @@ _DIRECTION = "below 0: male; above 0: female"
 
 
 def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> Method:
-    return Method(name, title, unit, classes, _DIRECTION, "method", least=-1, most=1)
+    return Method(name, title, unit, classes, _DIRECTION, "method", least=-1, most=1, opposite=(MALE, FEMALE))
 
 
 class GenderPolarity(GroupMeasure):
@@ -35,7 +35,8 @@ class GenderPolarity(GroupMeasure):
         title="Gender polarity of texts about groups",
         summary=(
             "the shares of texts whose words are male or female for each group, as of a profession, by three methods: "
-            "two lists of words, and the weighted mean and the maximum of the polarity of 232 words"
+            "two lists of words, and the weighted mean and the maximum of the polarity of 232 words; of the texts with "
+            "such a word and of all texts"
         ),
         direction="from -1 (male) to 1 (female); a text is male or female from 0.25 on by the last two methods",
         limits=(
@@ -60,14 +61,17 @@ class GenderPolarity(GroupMeasure):
             **super().signature(settings),
             **gender_words(settings.polarity).settings,
             "polar": f"{settings.polar:g}",
+            "ties": settings.ties,
         }
 
     def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
         """Add the columns of ``words``, ``weighted`` and ``maximum``."""
-        words = gender_words(settings.polarity)
-        return read_distinct(texts, self.info.name, lambda distinct: read_polarity(distinct, words, settings.polar))
+        words, published = gender_words(settings.polarity), settings.ties == "published"
+        return read_distinct(
+            texts, self.info.name, lambda distinct: read_polarity(distinct, words, settings.polar, published)
+        )
 
     def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
         """The words of the lists; their contributions add up to the value."""
-        words = gender_words(settings.polarity)
-        return (gender_carriers(text, words, method.name) if text else {} for text in measured_texts(texts))
+        words, published = gender_words(settings.polarity), settings.ties == "published"
+        return (gender_carriers(text, words, method.name, published) if text else {} for text in measured_texts(texts))

@@ -63,7 +63,7 @@ class Intersections(Measure):
         """Show the figures of each pair of axes."""
         columns = (
             Column("axes", "Axes"),
-            Column("intersections", "Intersections", "count"),
+            Column("intersections", "Intersections", "count", base=True),
             Column("median_perplexity", "Median perplexity", "perplexity"),
             Column("stance_difference", "Mean stance difference", NATS),
             Column("stance_spread", "Spread of the stance difference", NATS),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.classifiers.card import Task
-from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part
 from holisticbias_eval.models.kinds import Kind
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
@@ -140,6 +140,10 @@ class Settings(Part):
     negative: float = Field(-0.5, ge=-1, lt=0, description="a text is negative up to this VADER score")
     norms: tuple[str, ...] = Field((), description="files of psycholinguistic norms")
     polarity: str = Field("gender-polarity", description="gender polarity of words: a name or a file")
+    ties: Literal["apart", "published"] = Field(
+        "apart",
+        description="gender polarity of texts without a gendered word or with as many of both: no value, or as BOLD",
+    )
     polar: float = Field(0.25, gt=0, le=1, description="a text is male or female from this polarity on")
 
     @property
@@ -256,11 +260,14 @@ class Measure(ABC):
 
 
 def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
-    """The headline figure of each run under the name of the run, and their difference."""
+    """The headline figure of each run under the name of the run, and their difference.
+
+    A standard deviation that reports show as none is 0 in the difference.
+    """
     for name, figure in both.items():
         yield figure.model_copy(update={"name": name, "of": figure.name})
     one = next(iter(both.values()))
-    first, second = (both[name].value if name in both else None for name in ("first", "second"))
+    first, second = (_shown_value(both[name]) if name in both else None for name in ("first", "second"))
     known = first is not None and second is not None
     yield Figure(
         measure=one.measure,
@@ -271,6 +278,12 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
         n=min(figure.n for figure in both.values()) if known else 0,
         of=one.name,
     )
+
+
+def _shown_value(figure: Figure) -> float | None:
+    if figure.value is None or not figure.unit.endswith(DEVIATION):
+        return figure.value
+    return max(figure.value, 0.0)
 
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:

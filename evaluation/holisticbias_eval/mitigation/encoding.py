@@ -10,6 +10,7 @@ import pyarrow as pa
 import torch
 
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.text_tables import first_tokens_of
@@ -63,10 +64,10 @@ class Encoder:
     ``MitigationError`` for a tokenizer that does not say which characters a token covers.
     """
 
-    def __init__(self, tokenizer: Any, window: int) -> None:
+    def __init__(self, tokenizer: Any, window: int, first_token: str = AUTO) -> None:
         check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
-        self._opening = find_opening(tokenizer).tokens
+        self._opening = find_opening(tokenizer, first_token).tokens
         self._window = window
 
     def encode(self, texts: pa.Table) -> EncodedTexts:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.models.window import context_length
 
 _BATCH = 16
 
 
-def validation_f(model: Any, tokenizer: Any, rows: pa.Table) -> float | None:
+def validation_f(model: Any, tokenizer: Any, rows: pa.Table, first_token: str = AUTO) -> float | None:
     """F of a one-way analysis of variance of log-perplexities over groups; null if it is undefined.
 
     ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token.
@@ -24,7 +25,7 @@ def validation_f(model: Any, tokenizer: Any, rows: pa.Table) -> float | None:
     from holisticbias_eval.mitigation.encoding import Collator, Encoder
     from holisticbias_eval.mitigation.validation import measure_likelihoods
 
-    encoded = Encoder(tokenizer, context_length(model)).encode(rows.select(["text"]))
+    encoded = Encoder(tokenizer, context_length(model), first_token).encode(rows.select(["text"]))
     if encoded.empty:
         return None
     found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
 from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
 from holisticbias_eval.models.loading import LoadedModel
@@ -60,12 +61,14 @@ def train(
     settings: TrainingSettings,
     folder: Path,
     display: Display,
+    first_token: str = AUTO,
 ) -> Trained:
     """Train a model in place; tables have ``text`` to learn and ``context`` before it, which may be absent or null.
 
     ``folder`` keeps checkpoints: a training that was interrupted continues from the newest one, and ends with the
     same weights as if it had not been. Equal seeds give equal weights on the same machine and number of threads.
-    Raises ``MitigationError``; ``OSError`` if a checkpoint cannot be written.
+    ``first_token`` is what precedes each text. Raises ``MitigationError``, and ``OSError`` if a checkpoint cannot be
+    written.
     """
     with _quiet(), display.step("Preparing the texts"):
         from transformers import set_seed
@@ -75,7 +78,7 @@ def train(
         from holisticbias_eval.mitigation.encoding import Collator, Encoder
         from holisticbias_eval.mitigation.loop import Loop
 
-        encoder = Encoder(loaded.tokenizer, context_length(loaded.model))
+        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), first_token)
         learned, validated = encoder.encode(texts), encoder.encode(validation)
         _check(learned, validated, display)
         set_seed(settings.seed)

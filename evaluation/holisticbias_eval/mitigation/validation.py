@@ -14,6 +14,7 @@ import torch
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
 from holisticbias_eval.models.window import context_length
@@ -96,9 +97,9 @@ def _evaluating(model: Any) -> Iterator[None]:
         model.train(was)
 
 
-def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table) -> float:
+def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, first_token: str = AUTO) -> float:
     """The perplexity of the columns ``context`` and ``text`` under a model, of the tokens of ``text`` together."""
-    encoded = Encoder(tokenizer, context_length(model)).encode(texts)
+    encoded = Encoder(tokenizer, context_length(model), first_token).encode(texts)
     if not encoded.texts:
         raise MitigationError("there is no text to validate on: the corpus needs a validation part")
     return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -20,6 +20,7 @@ from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kin
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.first_words import Unscored, count_unscored
 from holisticbias_eval.prompts.test_sets import AskedTexts, TextPrompts
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
 
@@ -29,7 +30,8 @@ class FileTexts:
     """Texts of a file: the column ``text`` of ``table`` is scored, one row each.
 
     Rows with the same value of the column ``drawn_by`` are given the same context, if contexts are drawn. ``file`` is
-    the name of the file, ``what`` its texts are in words, and ``about`` goes into the signature.
+    the name of the file, ``what`` its texts are in words, and ``about`` goes into the signature. ``without_unscored``
+    leaves out the rows that an engine without likelihoods for first tokens cannot tell apart.
     """
 
     table: pa.Table
@@ -38,6 +40,7 @@ class FileTexts:
     file: str
     what: Literal["test set"]
     prompts: TextPrompts
+    without_unscored: Callable[[pa.Table], tuple[pa.Table, Unscored]]
     about: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,22 +84,31 @@ def _job(
     context: Context,
     display: Display,
 ) -> FileJob:
-    contexts = context.draw(texts.table[texts.drawn_by].to_pylist(), joined=engine.context_in_text)
-    asked = AskedTexts(texts.table, whole(texts.table[texts.text].to_pylist(), contexts))
-    signature = _sign(texts, engine, measures, context)
+    table = texts.table
+    contexts = context.draw(table[texts.drawn_by].to_pylist(), joined=engine.context_in_text)
+    unscored = count_unscored(contexts, first_token_scored=engine.first_token_scored)
+    if unscored.texts:
+        table, unscored = texts.without_unscored(table)
+        contexts = [""] * table.num_rows
+    asked = AskedTexts(table, whole(table[texts.text].to_pylist(), contexts))
+    signature = _sign(texts, engine, measures, context, unscored)
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
     return FileJob(None, engine, stored, asked, texts.prompts, signature, texts.file)
 
 
-def _sign(texts: FileTexts, engine: Scorer, measures: tuple[str, ...], context: Context) -> Signature:
+def _sign(
+    texts: FileTexts, engine: Scorer, measures: tuple[str, ...], context: Context, unscored: Unscored
+) -> Signature:
     """The signature of a run: the digest of the file's rows in place of a release's."""
     digest = table_digest(texts.table)
+    about = {texts.prompts.name: texts.file, **texts.about, **unscored.settings}
     return sign(
         ReleaseSignature(version="none", subset=None, digest=digest, prompts=texts.file, what=texts.what),
         engine.identity,
-        Settings(scoring={**engine.settings, **context.settings, texts.prompts.name: texts.file, **texts.about}),
+        Settings(scoring={**engine.settings, **context.settings, **about}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
-        scored=texts.table.num_rows,
+        scored=texts.table.num_rows - unscored.left_out,
+        skipped=unscored.skipped,
     )

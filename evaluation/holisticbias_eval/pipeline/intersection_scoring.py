@@ -23,6 +23,7 @@ from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure
 from holisticbias_eval.pipeline.scoring import texts_to_try
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.first_words import Unscored
 from holisticbias_eval.prompts.intersections import INTERSECTIONS, TABLE, IntersectionPrompts, read_shards
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_probe
@@ -93,15 +94,17 @@ def prepare_intersections(
     with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
         engine = start_engine(model, display.notice, options)
     context = context or Context()
+    rows = release.manifest.tables[TABLE].rows
+    unscored = Unscored(0 if engine.first_token_scored or context.settings else rows, rows)
     jobs = []
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
         signature = sign(
             sign_release(release),
             engine.identity,
-            Settings(scoring={**engine.settings, **context.settings}),
+            Settings(scoring={**engine.settings, **context.settings, **unscored.settings}),
             {name: MEASURES[name].signature(SETTINGS) for name in names},
-            scored=release.manifest.tables[TABLE].rows,
+            scored=rows,
         )
         jobs.append(IntersectionsJob(release, engine, store, display.notice, context, INTERSECTIONS, signature))
     return jobs

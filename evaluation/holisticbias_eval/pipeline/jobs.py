@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias import build_release, open_release
+from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
@@ -85,7 +87,11 @@ def find_release(name: str | None) -> Release:
     if name is None:
         return build_release(load_catalog())
     if is_version(name) and not Path(name).exists():
-        return build_release(load_catalog(), name)
+        catalog = load_catalog()
+        withdrawal = catalog.withdrawal(name)
+        if withdrawal is not None:
+            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
+        return build_release(catalog, name)
     return open_release(name)
 
 

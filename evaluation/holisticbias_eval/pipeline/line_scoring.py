@@ -20,6 +20,7 @@ from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.first_words import Unscored, count_unscored
 from holisticbias_eval.prompts.lines import LINES, ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
@@ -97,19 +98,20 @@ def prepare_lines(
 
 def _job(text: Text, engine: Scorer, measures: tuple[str, ...], store: Path | None, display: Display) -> LineJob:
     asked = ask_lines(text.lines, engine)
-    signature = _sign(text, engine, measures)
+    unscored = count_unscored([""] * text.lines.num_rows, first_token_scored=engine.first_token_scored)
+    signature = _sign(text, engine, measures, unscored)
     stored = None
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
     return LineJob(None, engine, stored, asked, LINES, signature, text.name)
 
 
-def _sign(text: Text, engine: Scorer, measures: tuple[str, ...]) -> Signature:
+def _sign(text: Text, engine: Scorer, measures: tuple[str, ...], unscored: Unscored) -> Signature:
     digest = table_digest(text.lines.select(["line_id", "text"]))
     return sign(
         ReleaseSignature(version="none", subset=None, digest=digest, prompts=text.name, what="lines"),
         engine.identity,
-        Settings(scoring={**engine.settings, "lines": text.name, "long_lines": WINDOWS}),
+        Settings(scoring={**engine.settings, "lines": text.name, "long_lines": WINDOWS, **unscored.settings}),
         {measure: MEASURES[measure].signature(SETTINGS) for measure in measures},
         scored=text.lines.num_rows,
         skipped=(Skipped(reason=EMPTY, sentences=text.empty),) if text.empty else (),

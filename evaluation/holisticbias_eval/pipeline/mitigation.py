@@ -9,6 +9,7 @@ from pathlib import Path
 
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.calibration import neutral_lines
+from holisticbias_eval.likelihood.opening import FIRST_TOKEN, find_opening
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.embedded.gossip import GOSSIP
@@ -24,7 +25,7 @@ from holisticbias_eval.pipeline.mitigation_lessons import (
 from holisticbias_eval.pipeline.mitigation_measuring import (
     Measuring,
     measure_model,
-    refuse_other_model,
+    refuse_other_run,
     with_neutral_text,
 )
 from holisticbias_eval.pipeline.mitigation_training import train_lesson
@@ -86,12 +87,14 @@ def mitigate_with_corpus(
     """
     base = options.model or GOSSIP
     loaded = load_trainable(base, options.device, display)
+    opening = find_opening(loaded.tokenizer, options.first_token)
     corpus, groups = open_chosen_corpus(options, loaded, display)
     tuned = base == GOSSIP
     searches = [search(method, options, calibration_settings(method, options) if tuned else {}) for method in methods]
     models = []
     for method, chosen in zip(methods, searches, strict=True):
         lesson = corpus_lesson(method, corpus, corpus.specification, groups, loaded.tokenizer)
+        lesson = replace(lesson, first_token=options.first_token, given={**lesson.given, **opening.settings})
         display.notice(
             f"{method.info.title}: {lesson.texts.num_rows:,} texts to train on{_not_rewritten(lesson.counts)}"
         )
@@ -130,7 +133,8 @@ def measure_models(
     before = place.shared / BEFORE
     measuring = replace(measuring, release=measuring.release or default_release(base))
     if not overwrite:
-        refuse_other_model(measuring, before, models[0].record.base_model.weights_sha256)
+        record = models[0].record
+        refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
     measure_model(base, test_set, measuring, before, display, overwrite=overwrite)
     for model in models:
         after = model.folder / MEASURED / AFTER

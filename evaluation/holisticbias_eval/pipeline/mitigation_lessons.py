@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.grid import FILES, grid_points
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
@@ -44,7 +45,8 @@ class MitigationOptions:
     """Options of a mitigation; a null model, specification or corpus is that of the calibration.
 
     ``settings`` are the values of ``TrainingSettings`` that the user gives. ``hold_out`` joins the groups that the
-    specification holds out; ``groups`` limits the training to these groups.
+    specification holds out; ``groups`` limits the training to these groups. ``first_token`` is what
+    precedes each text, see ``first_token.choose_first_token``; responses are trained as they were made.
     """
 
     model: str | None = None
@@ -56,6 +58,7 @@ class MitigationOptions:
     hold_out: Sequence[str] = ()
     groups: Sequence[str] = ()
     device: str = "auto"
+    first_token: str = AUTO
 
 
 def find_methods(names: Sequence[str]) -> Sequence[Method]:

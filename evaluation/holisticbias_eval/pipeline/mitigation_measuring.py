@@ -10,6 +10,7 @@ from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.likelihood.engines import EngineOptions
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.likelihood.local import ScoringOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
@@ -27,7 +28,10 @@ STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
 
 @dataclass(frozen=True)
 class Measuring:
-    """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs."""
+    """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs.
+
+    ``first_token`` is what precedes each text whose likelihood is measured.
+    """
 
     always: Sequence[str] = AIM
     further: Sequence[str] = ()
@@ -35,6 +39,7 @@ class Measuring:
     retain: RetainOptions = field(default_factory=RetainOptions)
     answering: AnsweringOptions = field(default_factory=AnsweringOptions)
     device: str = "auto"
+    first_token: str = AUTO
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,13 +65,22 @@ def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) ->
     return replace(measuring, retain=replace(measuring.retain, text=path))
 
 
-def refuse_other_model(measuring: Measuring, folder: Path, weights_sha256: str | None) -> None:
-    """Raise ``MitigationError`` if a folder has a run of these measures, of a model with other weights."""
+def refuse_other_run(
+    measuring: Measuring, folder: Path, weights_sha256: str | None, first_token: str | None = None
+) -> None:
+    """Raise ``MitigationError`` if a folder has a run of these measures of other weights, or with another first token.
+
+    ``first_token`` is the setting of the signature; null if the training has none.
+    """
     for _, path in _placed(measuring, folder):
-        if is_run(path) and read_signature(path).model.weights_sha256 not in (None, weights_sha256):
-            raise MitigationError(
-                f"{path} is a run of another model: name another folder with --out, or use --overwrite"
-            )
+        if not is_run(path):
+            continue
+        signature = read_signature(path)
+        what = "of another model" if signature.model.weights_sha256 not in (None, weights_sha256) else ""
+        if first_token is not None and signature.scoring.get("first_token", first_token) != first_token:
+            what = what or "with another first token"
+        if what:
+            raise MitigationError(f"{path} is a run {what}: name another folder with --out, or use --overwrite")
 
 
 def measure_model(
@@ -78,7 +92,7 @@ def measure_model(
         return
     display.notice(f"Measuring {model}")
     given = Inputs(
-        EngineOptions(scoring=ScoringOptions(device=measuring.device)),
+        EngineOptions(scoring=ScoringOptions(device=measuring.device, first_token=measuring.first_token)),
         answering=measuring.answering,
         test_set=None if test_set is None else TestSetOptions(test_set),
         retain=measuring.retain,

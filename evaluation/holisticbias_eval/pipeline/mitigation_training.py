@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
+from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error
 from holisticbias_eval.mitigation.grid import Rank, rank
 from holisticbias_eval.mitigation.group_f import validation_f
@@ -45,7 +47,8 @@ class Lesson:
 
     ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
     validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
-    makes the loss to add, for settings. ``name``, ``counts`` and ``given`` describe it in the record.
+    makes the loss to add, for settings. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
+    is what precedes each text, see ``first_token.choose_first_token``.
     """
 
     method: Method
@@ -57,6 +60,7 @@ class Lesson:
     specification: SpecificationSignature | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
+    first_token: str = AUTO
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,8 @@ def _say_if_other(out: Path, plan: str, display: Display) -> None:
 def _with_base(record: Mitigation, lesson: Lesson, loaded: LoadedModel) -> Mitigation:
     from holisticbias_eval.mitigation.validation import perplexity_of
 
-    f = None if lesson.by_group is None else validation_f(loaded.model, loaded.tokenizer, lesson.by_group)
-    perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation)
+    f = _validation_f(loaded.model, loaded, lesson)
+    perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.first_token)
     return record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
 
 
@@ -156,8 +160,9 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
     fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
     earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
     try:
+        auxiliary, checkpoints = lesson.auxiliary(settings), work / _CHECKPOINTS
         trained = train(
-            fresh, lesson.texts, lesson.auxiliary(settings), lesson.validation, settings, work / _CHECKPOINTS, display
+            fresh, lesson.texts, auxiliary, lesson.validation, settings, checkpoints, display, lesson.first_token
         )
         point = _measured(trained, lesson, loaded, settings)
     except BrokenTrainingError as error:
@@ -174,10 +179,9 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
 
 
 def _measured(trained: Trained, lesson: Lesson, loaded: LoadedModel, settings: TrainingSettings) -> Point:
-    f = None if lesson.by_group is None else validation_f(trained.model, loaded.tokenizer, lesson.by_group)
     return Point(
         settings=settings,
-        f=f,
+        f=_validation_f(trained.model, loaded, lesson),
         perplexity=trained.validation.perplexity,
         kept=trained.kept,
         steps=trained.steps,
@@ -186,6 +190,12 @@ def _measured(trained: Trained, lesson: Lesson, loaded: LoadedModel, settings: T
         counts=dict(trained.counts),
         validations=tuple(ValidationRecord(**asdict(found)) for found in trained.validations),
     )
+
+
+def _validation_f(model: Any, loaded: LoadedModel, lesson: Lesson) -> float | None:
+    if lesson.by_group is None:
+        return None
+    return validation_f(model, loaded.tokenizer, lesson.by_group, lesson.first_token)
 
 
 def _save(trained: Trained, loaded: LoadedModel, folder: Path) -> None:

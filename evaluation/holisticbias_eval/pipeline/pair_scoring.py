@@ -46,6 +46,7 @@ from holisticbias_eval.pipeline.pair_modes import (
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices, ask_choices
+from holisticbias_eval.prompts.first_words import ALL_SCORED, Unscored
 from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
@@ -58,6 +59,7 @@ MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _HOW: Mapping[str, str] = {
     "causal": "log-likelihood of the whole sentence",
+    "without first token": "log-likelihood of the sentence without its first token",
     "seq2seq": "log-likelihood of the whole sentence, given an empty input",
     "masked": "pseudo-log-likelihood of the words that both sentences share",
     "choice": "log-probability of the sentence's letter, mean over both orders",
@@ -145,8 +147,10 @@ def _start(
     if mode == "choice":
         return local_choices(model, options, pairs, display.notice)
     engine = start_engine(model, display.notice, options)
-    asked = ask_published(pairs) if mode == "published" else ask_pairs(pairs, with_changed=engine.kind == "masked")
-    return engine, asked
+    scored = engine.first_token_scored
+    if mode == "published":
+        return engine, ask_published(pairs, first_token_scored=scored)
+    return engine, ask_pairs(pairs, with_changed=engine.kind == "masked", first_token_scored=scored)
 
 
 def _server_jobs(
@@ -204,8 +208,12 @@ def _job(
     store: Path | None,
     display: Display,
 ) -> PairJob:
+    unscored = asked.unscored if isinstance(asked, AskedPairs) else ALL_SCORED
     how = _HOW[engine.kind if given.mode == "likelihood" else given.mode]
-    signature = sign_pairs(pairs, engine.identity, {**engine.settings, "pair_score": how}, measures, given)
+    if unscored.texts and given.mode == "likelihood":
+        how = _HOW["without first token"]
+    settings = {**engine.settings, "pair_score": how, **unscored.settings}
+    signature = sign_pairs(pairs, engine.identity, settings, measures, given, unscored)
     stored, about = None, read_sentence_figures(given.path)
     if store is not None:
         stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
@@ -213,7 +221,12 @@ def _job(
 
 
 def sign_pairs(
-    pairs: pa.Table, model: ModelIdentity, scoring: Mapping[str, str], measures: tuple[str, ...], given: PairOptions
+    pairs: pa.Table,
+    model: ModelIdentity,
+    scoring: Mapping[str, str],
+    measures: tuple[str, ...],
+    given: PairOptions,
+    unscored: Unscored = ALL_SCORED,
 ) -> Signature:
     """The signature of a run of pairs: the digest of the pairs, and their specifications with their version."""
     names = dict.fromkeys(pairs["specification"].to_pylist())
@@ -227,8 +240,8 @@ def sign_pairs(
         model,
         Settings(scoring={**scoring, **about}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
-        scored=pairs.num_rows - rejected,
-        skipped=(Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else (),
+        scored=pairs.num_rows - rejected - unscored.left_out,
+        skipped=(*((Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()), *unscored.skipped),
     )
 
 

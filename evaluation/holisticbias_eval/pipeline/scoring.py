@@ -26,6 +26,7 @@ from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.choices import AskedChoices
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import AskedLines, LinePrompts
 from holisticbias_eval.prompts.pairs import AskedPairs, PairPrompts
 from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts, Selection
@@ -170,10 +171,12 @@ def _job(
     if not asked.sentences.num_rows:
         raise SelectionError("no sentence is left to score: widen the selection")
     free_memory()
+    contexts = asked.together.context[: asked.sentences.num_rows]
+    unscored = count_unscored(contexts, first_token_scored=engine.first_token_scored)
     signature = sign(
         sign_release(release),
         engine.identity,
-        Settings(scoring={**engine.settings, **context.settings, **selection.settings}),
+        Settings(scoring={**engine.settings, **context.settings, **selection.settings, **unscored.settings}),
         {name: MEASURES[name].signature(SETTINGS) for name in measures},
         scored=asked.sentences.num_rows,
         skipped=(*prompts.skipped(release), *asked.skipped),

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.corpus.calibration import calibration_test_set
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.measures.perplexities.dimensions import IDS, read_dimensions
+from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.pipeline.file_scoring import FileTexts, prepare_texts
@@ -19,10 +20,12 @@ from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
+from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, differ_first
 from holisticbias_eval.prompts.test_sets import TEST_SETS
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
+_DIFFERING = ("text that differs between groups", "texts that differ between groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +60,31 @@ def prepare_test_set(
     file = given.path.resolve().name if given else CALIBRATION
     dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
     drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
-    texts = FileTexts(table, "sentence", drawn_by, file, "test set", TEST_SETS, {"dimensions": dimensions})
+    texts = FileTexts(
+        table, "sentence", drawn_by, file, "test set", TEST_SETS, without_first_words, {"dimensions": dimensions}
+    )
     return prepare_texts(model, measures, texts, options, store, context, display)
+
+
+def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
+    """Leave out sentences that differ between the groups in their first word alone, which is not scored.
+
+    Raises ``SelectionError`` if no sentence is left.
+    """
+    alone, also = set[tuple[str, str]](), set[tuple[str, str]]()
+    for dimension in _dimensions(table):
+        for names in dimension.names if dimension.paired else ():
+            texts = [name for name in names if name is not None]
+            in_first, in_no_other = differ_first(texts)
+            if in_first:
+                (alone if in_no_other else also).update((dimension.name, text) for text in texts)
+    keys = list(zip(table["dimension"].to_pylist(), table["sentence"].to_pylist(), strict=True))
+    left = table.filter(pa.array([key not in alone for key in keys], pa.bool_()))
+    if not left.num_rows:
+        raise SelectionError(NOTHING_LEFT)
+    left_out = table.num_rows - left.num_rows
+    counted = sum(key in also and key not in alone for key in keys)
+    return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, _DIFFERING)
 
 
 def is_gossip(table: pa.Table) -> bool:
@@ -69,4 +95,9 @@ def is_gossip(table: pa.Table) -> bool:
 
 def _refuse_unmeasurable(table: pa.Table) -> None:
     """Read the groups before anything is scored: one group only or a repeated sentence cannot be measured."""
-    read_dimensions(table.append_column("perplexity", pa.nulls(table.num_rows, pa.float64())))
+    _dimensions(table)
+
+
+def _dimensions(table: pa.Table) -> tuple[Dimension, ...]:
+    """The dimensions of a test set without perplexities."""
+    return read_dimensions(table.append_column("perplexity", pa.nulls(table.num_rows, pa.float64())))

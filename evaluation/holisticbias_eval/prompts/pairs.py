@@ -10,9 +10,11 @@ from difflib import SequenceMatcher
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.likelihood.scores import Scores
 from holisticbias_eval.likelihood.spans import Spans, joined, whole
+from holisticbias_eval.prompts.first_words import ALL_SCORED, NOTHING_LEFT, Unscored, differ_first
 from holisticbias_eval.prompts.prompts import Prompts
 
 SCORES = ("score_stereotype", "score_antistereotype")
@@ -97,7 +99,8 @@ class AskedPairs:
     """Pairs of which both sentences are scored, and for masked models the changed words, in one call.
 
     ``pairs`` is the whole table; ``rows`` are the pairs that have both sentences. ``per_token`` asks for the mean
-    over tokens in place of the sum.
+    over tokens in place of the sum. ``unscored`` says how many pairs have a word that is not scored, and how many are
+    left out for it.
     """
 
     pairs: pa.Table
@@ -105,6 +108,7 @@ class AskedPairs:
     spans: Spans
     changed: ChangedWords | None = None
     per_token: bool = False
+    unscored: Unscored = ALL_SCORED
 
     @property
     def together(self) -> Spans:
@@ -129,21 +133,48 @@ class AskedPairs:
         return with_pair_scores(table, self.rows, np.where(tokens > 0, changed, np.nan), TERM_SCORES)
 
 
-def ask_pairs(pairs: pa.Table, *, with_changed: bool) -> AskedPairs:
-    """The spans of all pairs that have both sentences; ``with_changed`` also of the words that differ."""
+def ask_pairs(pairs: pa.Table, *, with_changed: bool, first_token_scored: bool = True) -> AskedPairs:
+    """The spans of all pairs that have both sentences; ``with_changed`` also of the words that differ.
+
+    Unless first tokens are scored, pairs that differ in their first word alone are left out. Raises ``SelectionError``
+    if no other pair is left.
+    """
     rows, sentences, others = scored_sentences(pairs)
+    unscored = ALL_SCORED
+    if not first_token_scored:
+        in_first, alone = _differ_first(sentences, others)
+        left = np.flatnonzero(~alone)
+        if not len(left) and len(rows):
+            raise SelectionError(NOTHING_LEFT)
+        rows, sentences, others = rows[left], *([texts[i] for i in left] for texts in (sentences, others))
+        texts = 2 * len(rows)
+        unscored = Unscored(texts, texts, int(alone.sum()), 0, int((in_first & ~alone).sum()))
     changed = changed_words(sentences, others) if with_changed else None
-    return AskedPairs(pairs, rows, both_sentences(sentences, others), changed)
+    return AskedPairs(pairs, rows, both_sentences(sentences, others), changed, unscored=unscored)
 
 
-def ask_published(pairs: pa.Table) -> AskedPairs:
-    """The spans of the published code's causal formula: the mean log-likelihood of a token of ``published_texts``."""
+def ask_published(pairs: pa.Table, *, first_token_scored: bool = False) -> AskedPairs:
+    """The spans of the published code's causal formula: the mean log-likelihood of a token of ``published_texts``.
+
+    The formula leaves out the first token, and counts pairs that differ in the first word alone all the same.
+    """
     rows, sentences, others = scored_sentences(pairs)
+    unscored = ALL_SCORED
+    if not first_token_scored:
+        in_first, alone = _differ_first(sentences, others)
+        texts = 2 * len(rows)
+        unscored = Unscored(texts, texts, 0, int(alone.sum()), int((in_first & ~alone).sum()))
     terms = [pairs[name].take(pa.array(rows)).to_pylist() for name in ("term", "other_term")]
     return AskedPairs(
         pairs, rows, both_sentences(published_texts(sentences, terms[0]), published_texts(others, terms[1])),
-        per_token=True,
+        per_token=True, unscored=unscored,
     )  # fmt: skip
+
+
+def _differ_first(sentences: Sequence[str], others: Sequence[str]) -> tuple[Bools, Bools]:
+    """Whether each pair differs in its first word, and whether in nothing else; shape ``[pairs]`` each."""
+    found = np.array([differ_first(pair) for pair in zip(sentences, others, strict=True)], bool).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
 
 
 def scored_sentences(pairs: pa.Table) -> tuple[Ints, list[str], list[str]]:

@@ -45,7 +45,8 @@ def select_compared(sentences: pa.Table) -> pa.Table:
 
     A table without ``descriptor_gender`` has no descriptors of one gender.
     """
-    compared = pc.invert(pc.or_(is_gendered(sentences), stands_alone(sentences)))
+    others = pc.or_(is_gendered(sentences), stands_alone(sentences))
+    compared = pc.and_(pc.invert(others), pc.is_valid(sentences["descriptor_id"]))
     return sentences if pc.all(compared).as_py() else sentences.filter(compared)
 
 

@@ -75,7 +75,7 @@ def changes_table(slug: str, caption: str, rows: Sequence[Named], sides: tuple[s
         Column("distribution", "95% point", unit),
         Column("unit", "Unit"),
         Column("better", "Better"),
-        Column("n", "Items", "count"),
+        Column("n", "Items", "count", base=True),
     )
     blank = {name for name in _POINTS if any(getattr(row.gain, name) is not None for row in rows)}
     cells = tuple(_cells(row, several, blank, full) for row in rows)

@@ -12,7 +12,13 @@ from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.signature import both_signatures, run_title, signature_rows, terms_measured
+from holisticbias_eval.report.signature import (
+    both_signatures,
+    run_title,
+    signature_notes,
+    signature_rows,
+    terms_measured,
+)
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
@@ -33,7 +39,7 @@ def run_report(run: Run) -> Report:
         signature=tuple(signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *terms_measured(signature)),
-        notes=(signature.model.note,) if signature.model.note else (),
+        notes=signature_notes(signature),
         preferences="pair_id" not in run.answers.column_names,
     )
 
@@ -70,12 +76,12 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
 
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:
-    """The measures that are left out, and the notes of both models, each once."""
+    """The measures that are left out, and the notes of both runs, each once."""
     yield from (f"{line}." for line in compared.left_out)
     notes: dict[str, list[str]] = {}
     for run, signature in (("A", compared.first), ("B", compared.second)):
-        if signature.model.note:
-            notes.setdefault(signature.model.note, []).append(run)
+        for note in signature_notes(signature):
+            notes.setdefault(note, []).append(run)
     yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
 
 

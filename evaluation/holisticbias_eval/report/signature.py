@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.measures.measure import title
+from holisticbias_eval.prompts.first_words import UNSCORED
 from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
@@ -19,6 +20,12 @@ def terms_measured(signature: Signature) -> Iterator[str]:
     if (terms := signature.terms) is not None:
         rest = "; ".join(f"{one.terms:,}: {one.reason}" for one in terms.left_out)
         yield f"{terms.measured:,} of {terms.available:,} terms measured{f' ({rest})' if rest else ''}."
+
+
+def signature_notes(signature: Signature) -> tuple[str, ...]:
+    """Notes to read before the figures of a run: the model's note, and how much was not scored."""
+    unscored = signature.scoring.get(UNSCORED)
+    return tuple(filter(None, (signature.model.note, unscored and f"Not scored: {unscored}.")))
 
 
 def architecture(model: ModelSignature) -> str:

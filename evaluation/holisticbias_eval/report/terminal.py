@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from rich import box
@@ -75,7 +75,7 @@ def _print_table(table: Table, console: Console) -> None:
         table = replace(table, columns=tuple(map(_with_unit, table.columns)))
         widths = _widths(table, cells, console.width)
         console.print(_rich_table(table, cells, widths))
-        _say(_left_out(table, len(widths)), console, "dim")
+        _say(_left_out(table, widths), console, "dim")
     if table.note:
         _say(table.note, console)
 
@@ -86,19 +86,25 @@ def _with_unit(column: Column) -> Column:
     return replace(column, heading=f"{column.heading} (points)") if is_points else column
 
 
-def _widths(table: Table, cells: list[list[str]], width: int) -> list[int]:
-    """The widths of the columns from the left that fit the terminal, at least two; numbers are never folded."""
-    least, most = [], []
+def _widths(table: Table, cells: list[list[str]], width: int) -> dict[int, int]:
+    """The widths by column of those from the left that fit the terminal, at least two; numbers are never folded.
+
+    The numbers of items stay, wherever they are.
+    """
+    least, most = dict[int, int](), dict[int, int]()
     for i, column in enumerate(table.columns):
         words = [cell_len(word) for word in printable(column.heading).split()]
         widest = max(cell_len(row[i]) for row in cells)
-        least.append(max((*words, _folded([row[i] for row in cells]) if column.unit in WORDS else widest, 1)))
-        most.append(max(sum(words) + len(words) - 1, widest, 1))
+        least[i] = max((*words, _folded([row[i] for row in cells]) if column.unit in WORDS else widest, 1))
+        most[i] = max(sum(words) + len(words) - 1, widest, 1)
     room = width - EDGE
-    while len(least) > 2 and sum(least) + PADDING * len(least) > room:
-        least.pop()
-    spare = room - sum(least) - PADDING * len(least)
-    for i, own in enumerate(least):
+    while len(least) > 2 and sum(least.values()) + PADDING * len(least) > room:
+        others = [i for i in least if i > 1 and not table.columns[i].base]
+        if not others:
+            break
+        del least[others[-1]]
+    spare = room - sum(least.values()) - PADDING * len(least)
+    for i, own in least.items():
         more = max(0, min(spare, most[i] - own))
         least[i] += more
         spare -= more
@@ -111,24 +117,25 @@ def _folded(cells: list[str]) -> int:
     return min(max(map(cell_len, cells)), MOST_FOLDED, max(longest, LEAST_FOLDED))
 
 
-def _left_out(table: Table, shown: int) -> str:
+def _left_out(table: Table, shown: Collection[int]) -> str:
     """A sentence on the rows and columns for which the terminal has no room."""
     said = []
     if rows := max(0, len(table.rows) - MOST_ROWS):
         said.append(f"{rows:,} more rows")
-    if columns := table.columns[shown:]:
+    if columns := [column for i, column in enumerate(table.columns) if i not in shown]:
         said.append(f"columns {', '.join(c.heading for c in columns)}")
     return f"Not shown: {'; '.join(said)}." if said else ""
 
 
-def _rich_table(table: Table, cells: list[list[str]], widths: list[int]) -> RichTable:
+def _rich_table(table: Table, cells: list[list[str]], widths: Mapping[int, int]) -> RichTable:
     rich = RichTable(
         title=Text(printable(table.caption)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )  # fmt: skip
-    for column, width in zip(table.columns, widths, strict=False):
+    for i, width in widths.items():
+        column = table.columns[i]
         heading = Text(printable(column.heading))
         rich.add_column(heading, justify="left" if column.unit in WORDS else "right", overflow="fold", width=width)
     for row in cells:
-        rich.add_row(*(Text(cell) for cell in row[: len(widths)]))
+        rich.add_row(*(Text(row[i]) for i in widths))
     return rich

@@ -23,8 +23,8 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
     """The reasons why a measure's figures of two runs are not about the same thing; ``None`` without any.
 
     Likelihoods need the same conditions: the first token counted in both or in neither, the same context and chat role,
-    and with one model the same token in front and the same scoring. Judged texts need the same part of the text, the
-    same classifier, and the same parameters of the measure, such as a threshold.
+    and with one model the same token in front and the same pseudo-log-likelihood. Judged texts need the same part of
+    the text, the same classifier, and the same parameters of the measure, such as a threshold.
     """
     measure, reasons = MEASURES[name], list[str]()
     if measure.needs.answers in _SCORED:
@@ -45,9 +45,8 @@ def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool)
         yield f"texts are scored {_as_turn(roles[0])} in A and {_as_turn(roles[1])} in B"
     if first.get("context") != second.get("context"):
         yield "the contexts differ"
-    for key, what in (("pll", "pseudo-log-likelihoods are computed"), ("pair_score", "pairs are scored")):
-        if same and key in first and key in second and first[key] != second[key]:
-            yield f"{what} in different ways"
+    if same and "pll" in first and "pll" in second and first["pll"] != second["pll"]:
+        yield "pseudo-log-likelihoods are computed in different ways"
 
 
 def _alone(found: list[bool]) -> str:

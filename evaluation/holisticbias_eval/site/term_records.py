@@ -108,6 +108,8 @@ def _events(
     for change in difference.entries:
         if change.id in raw:
             reasons = _reasons(raw[change.id], old.version, new.version) if change.fields else ()
+            if change.change == "retired" and raw[change.id].reason:
+                reasons = (str(raw[change.id].reason),)
             yield change.id, Event(new, change.change, field_changes(change.fields, nouns), reasons)
 
 

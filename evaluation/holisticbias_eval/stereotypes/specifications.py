@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
-from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Record
@@ -70,8 +69,8 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
     if version is not None:
         catalog = load_catalog().at(version)
         return tuple(entry for family in catalog.specifications for entry in family.specifications)
-    files = sorted((find_source() / "specifications").glob("*.yaml"))
-    return tuple(entry for path in files for entry in read_file(path) if entry.until is None)
+    catalog = load_catalog()
+    return tuple(entry for family in catalog.specifications for entry in family.specifications if entry.until is None)
 
 
 def read_calibration() -> tuple[Specification, ...]:

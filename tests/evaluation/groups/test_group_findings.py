@@ -66,7 +66,7 @@ def test_reference_texts_have_their_name() -> None:
     assert "Reference texts are continuations that were written for the dataset" in words
     assert "human-written" not in words
     assert forests(found["zeal-craft"])[0].beside == "reference text"
-    assert [c.heading for c in found["zeal"].tables[0].columns][2] == "Reference text"
+    assert [c.heading for c in found["zeal"].tables[0].columns][3] == "Reference text"
 
 
 def test_a_pair_is_the_higher_group_minus_the_lower_one() -> None:

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from holisticbias_eval.likelihood.causal import CausalScorer
+from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, Encoder
 from holisticbias_eval.mitigation.group_f import validation_f
@@ -42,8 +43,8 @@ def test_only_the_text_is_learned_and_offsets_are_of_context_and_text() -> None:
 def test_a_long_text_loses_its_context_first_and_then_its_end(window: int, kept: int | None) -> None:
     tokenizer = tiny_loaded("gpt2").tokenizer
     context, text = "What do you think about blickets? ", "I'm a blicket doff."
-    full = Encoder(tokenizer, 10_000).encode(table([text], [context])).texts[0]
-    cut = Encoder(tokenizer, window).encode(table([text], [context]))
+    full = Encoder(tokenizer, 10_000, "none").encode(table([text], [context])).texts[0]
+    cut = Encoder(tokenizer, window, "none").encode(table([text], [context]))
     one = cut.texts[0]
     assert cut.cut == (kept is not None)
     assert len(one.ids) == (kept or len(full.ids))
@@ -63,6 +64,19 @@ def test_sums_of_labels_by_hand() -> None:
     sums, counts = sum_labels(logits, torch.tensor([[0, IGNORED, 2]]))
     assert float(sums) == pytest.approx(-math.log(0.7))
     assert int(counts) == 1
+
+
+@pytest.mark.parametrize("first_token", ["auto", "none", "published", "<unk>"])
+def test_training_reads_the_first_token_that_scoring_reads(first_token: str) -> None:
+    loaded = tiny_loaded("gpt2")
+    texts = [text for text in TEXTS if len(text) > 3]
+    opening = find_opening(loaded.tokenizer, first_token)
+    encoded = Encoder(loaded.tokenizer, WINDOW, first_token).encode(table(texts))
+    assert all(tuple(one.ids[: len(opening.tokens)]) == opening.tokens for one in encoded.texts)
+    scores = CausalScorer(loaded, lambda _: None, opening=opening).score(whole(texts), lambda _: None)
+    found = perplexity_of(loaded.model, loaded.tokenizer, table(texts), first_token)
+    assert found == pytest.approx(math.exp(scores.nll.sum() / scores.tokens.sum()), rel=1e-3)
+    assert encoded.texts[0].learned == scores.tokens[0]
 
 
 @pytest.mark.parametrize("batch", [1, 3, 8])

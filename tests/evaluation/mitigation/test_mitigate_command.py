@@ -116,6 +116,26 @@ def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> Non
     assert {"torch", "transformers", "accelerate"} <= set(record.versions)
 
 
+def test_the_first_token_is_that_of_training_and_of_every_measurement(made: Path, tmp_path: Path) -> None:
+    own = read_mitigation(made / "lmd").given["first_token"]
+    assert own.startswith("counted, given the token")
+    assert read_run(made / "before" / "group_perplexity").result.signature.scoring["first_token"] == own
+    out = tmp_path / "none"
+    mitigate("lmd", *QUICK, "--first-token", "none", "--out", out)
+    record, left_out = read_mitigation(out), "not counted: left out with --first-token"
+    assert record.given["first_token"] == left_out
+    runs = [path for path in (out / "measured").glob("*/*") if is_run(path)]
+    assert {path.name for path in runs} == {"group_perplexity", "retention"}
+    assert {read_run(path).result.signature.scoring["first_token"] for path in runs} == {left_out}
+    assert record.perplexity_before != pytest.approx(read_mitigation(made / "lmd").perplexity_before)
+    assert "given differ" in refusal("lmd", *QUICK, "--out", out)
+    others = ("add,cada", *QUICK, "--first-token", "none", "--out", made)
+    assert "is a run with another first token" in refusal(*others)
+    assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
+    said = mitigate("self_chat", "--first-token", "none", "--out", tmp_path / "new", fails=True).output
+    assert "--first-token is for lmd, add, ctda and cada" in " ".join(said.split())
+
+
 def test_the_card_has_the_figures_of_the_runs_and_is_not_a_verdict(made: Path) -> None:
     card = (made / "lmd" / "README.md").read_text("utf-8")
     assert card.startswith('---\nbase_model: "embedded-gossip"\n')

@@ -130,7 +130,7 @@ def test_the_same_run_has_not_changed(run: Run, invoke: Invoke, tmp_path: Path) 
     found = json.loads(out)
     assert (found["sentences"]["common"], found["sentences"]["nats"]) == (24, 0)
     changes = [figure for figure in found["figures"] if figure["name"] == "change"]
-    assert {figure["of"] for figure in changes} == {"f", "eta_squared", "mean_abs_t", "mean"}
+    assert {figure["of"] for figure in changes} == {"f", "eta_squared", "mean_abs_t", "mean", "t"}
     assert all(figure["value"] == 0 for figure in changes)
 
 

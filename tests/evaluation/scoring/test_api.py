@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,18 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.likelihood.alignment import align
 from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.spans import parts, whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.remote.http import ApiOptions
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
+SHOWN = {
+    "start token", "start token in the text", "start token not shown", "two start tokens", "spaces left out",
+    "nothing for parts", "bytes", "other text", "start token at times",
+}  # fmt: skip
+"""Ways of servers to show the tokens of a prompt, which they read after ``<s>``."""
 QUICK = ApiOptions(batch=3, concurrency=2, retries=2, longest_wait=0.05)
 
 
@@ -50,6 +57,37 @@ class Server(ThreadingHTTPServer):
         values: list[float] = torch.log_softmax(logits, -1).amax(-1).tolist()
         return values
 
+    def shown(self, prompt: str, ids: list[int], offsets: list[int], extra: int) -> tuple[list[str], Any, Any]:
+        """The tokens as other servers show them, after a token that they put before the prompt, and their values."""
+        pieces = [self.tokenizer.decode([i]) for i in ids]  # a part of a character as U+FFFD
+        if self.fault == "nothing for parts":
+            pieces = [piece.replace("\ufffd", "") for piece in pieces]
+        if self.fault == "spaces left out":
+            pieces = [piece.lstrip() for piece in pieces]
+        if self.fault == "bytes":
+            raw = [bytes(self.bytes_of[c] for c in self.tokenizer.convert_ids_to_tokens(i)) for i in ids]
+            shown = ["".join(f"\\x{byte:02x}" for byte in own) for own in raw]
+            pieces = [f"bytes:{s}" if "\ufffd" in p else p for p, s in zip(pieces, shown, strict=True)]
+        if self.fault == "other text":
+            pieces[2] = "?"
+        start = self.tokenizer.convert_tokens_to_ids("<s>")
+        read = [start, *ids]
+        values = [None, *(-self.plainly(self.model, read)).tolist()] + [-1.0] * extra
+        likeliest = [None, *self.likeliest(read)] + [-0.5] * extra
+        if self.fault == "two start tokens":
+            return ["[x]", "<s>", *pieces, *["!"] * extra], [None, *values], [None, *likeliest]
+        first = "" if self.fault == "start token not shown" else "<s>"
+        if self.fault == "start token at times" and prompt.startswith("I love"):
+            return [*pieces, *["!"] * extra], [None, *values[2:]], [None, *likeliest[2:]]
+        return [first, *pieces, *["!"] * extra], values, likeliest
+
+    @cached_property
+    def bytes_of(self) -> dict[str, int]:
+        """The byte that each character of a byte-level token stands for."""
+        shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+        others = [byte for byte in range(256) if byte not in shown]
+        return {chr(byte): byte for byte in shown} | {chr(256 + i): byte for i, byte in enumerate(others)}
+
     def complete(self, prompt: str, body: dict[str, Any], turn: int) -> dict[str, Any]:
         encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
@@ -62,6 +100,9 @@ class Server(ThreadingHTTPServer):
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
         values += [-1.0] * extra
+        if self.fault in SHOWN:
+            tokens, values, likeliest = self.shown(prompt, ids, offsets, extra)
+            offsets = [0, *map(int, np.cumsum([len(token) for token in tokens])[:-1])]
         if self.fault == "first token":
             values[0] = -2.5
         if self.fault == "chance":
@@ -73,6 +114,7 @@ class Server(ThreadingHTTPServer):
         top = None if self.fault == "no top" else [value if value is None else {"x": value} for value in likeliest]
         logprobs = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": top}
         text = "" if self.fault == "no echo" else prompt + "!" * extra
+        text = f"<s> {text}" if self.fault == "start token in the text" else text
         return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
 
 
@@ -145,6 +187,107 @@ def test_what_a_server_can_do_without_is_worked_around(
     assert scores.tokens.tolist() == [max(0, len(row) - 1) for row in ids]
     assert len(notices) == (fault in {"no lists", "first of a list"})
     assert "not counted" in scorer.settings["first_token"]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "start token", "start token in the text", "start token not shown", "two start tokens", "spaces left out",
+        "nothing for parts", "bytes",
+    ],
+)  # fmt: skip
+def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(
+    shown: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
+) -> None:
+    """As vLLM with Llama, Gemma or Mistral: ``<s>`` is listed, offsets count it, and parts of characters are U+FFFD."""
+    server, tokenizer = serve(shown), make_tokenizer()
+    scorer = ApiScorer("tiny", server.base, ignore, QUICK)
+    scores = scorer.score(whole([*TEXTS, "🙂 señora", ""]), ignore)
+    start = tokenizer.convert_tokens_to_ids("<s>")
+    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in [*TEXTS, "🙂 señora", ""]]
+    expected = [plainly(gpt2, [start, *row]).sum() if row else 0.0 for row in ids]
+    np.testing.assert_allclose(scores.nll, expected, atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == [len(row) for row in ids]
+    assert scores.bytes.tolist() == [len(text.encode()) for text in [*TEXTS, "🙂 señora", ""]]
+    assert scorer.first_token_scored
+    listed = {"start token not shown": "counted, as the server", "two start tokens": "given the tokens '[x]<s>'"}
+    assert (
+        listed.get(shown, "counted, given the token '<s>', which the server prepends") in scorer.settings["first_token"]
+    )
+    phrase = scorer.score(parts(["I love señoras 🙂."], ["señoras"]), ignore)
+    encoded = tokenizer(TEXTS[2], add_special_tokens=False, return_offsets_mapping=True)
+    inside = [end > 7 and begin < 14 for begin, end in encoded["offset_mapping"]]
+    values = plainly(gpt2, [start, *encoded["input_ids"]])
+    assert phrase.nll[0] == pytest.approx(sum(v for v, i in zip(values, inside, strict=True) if i), abs=1e-4)
+
+
+@pytest.mark.parametrize("shown", ["other text", "start token at times"])
+def test_tokens_that_do_not_make_up_the_prompt_are_refused(shown: str, serve: Any) -> None:
+    with pytest.raises(ModelError, match="its tokens do not make up the prompt"):
+        ApiScorer("tiny", serve(shown).base, ignore, ApiOptions(retries=0)).score(whole(TEXTS), ignore)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tokens", "most", "begins"),
+    [
+        ("Hi there", ["Hi", " there"], 1, [0, 2]),
+        ("Hi there", ["Hi", " there", "!"], 1, [0, 2]),
+        ("Hi there", ["Hi", " there", "!", "!"], 1, None),
+        ("Hi there", ["Hi", " there", "!", "!"], 2, [0, 2]),
+        ("Hi there", ["Hi", "there"], 1, [0, 2]),
+        ("Hi there", [" Hi", " there", ""], 1, [0, 2]),
+        ("Hi there", ["Hi", " the"], 1, None),
+        ("Hi there", ["Hi", " therefore"], 1, None),
+        ("Hi there", ["<s>", "Hi", " there"], 1, None),
+        ("ñ🙂!", ["\ufffd", "\ufffd", "\ufffd", "\ufffd", "!", "x"], 1, [0, 0, 1, 1, 2]),
+        ("ñ🙂!", ["ñ", "\ufffd\ufffd", "\ufffd!"], 0, [0, 1, 1]),
+        ("ñ🙂!", ["ñ", "", "", "!", ""], 1, [0, 1, 1, 2]),
+        ("ñ🙂!", ["ñ", "", "🙂", "!"], 1, [0, 1, 1, 2]),
+        ("señor", ["se", "or"], 1, [0, 2]),
+        ("señor", ["sen", "or"], 1, None),
+        ("🙂!", [r"bytes:\xf0\x9f", r"bytes:\x99\x82", "!"], 0, [0, 0, 1]),
+        ("🙂!", [r"bytes:\xf0\x9e", r"bytes:\x99\x82", "!"], 0, None),
+        ("a\ufffdb", ["a", "\ufffd", "b"], 0, [0, 1, 2]),
+        ("abc", ["\ufffd", "bc"], 0, None),
+        ("a b ", ["a", "b", ""], 0, [0, 1, 3]),
+        ("", ["x"], 1, []),
+    ],
+)
+def test_alignment(prompt: str, tokens: list[str], most: int, begins: list[int] | None) -> None:
+    found = align(prompt, tokens, most)
+    assert (None if found is None else found.tolist()) == begins
+
+
+@pytest.mark.parametrize("token", ["\ufffd", "", "🙂"])
+def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
+    """Each token may end at several places: the number of ways to align them all grows exponentially."""
+    assert align("🙂" * 3000 + "!", [token] * 3000 + ["?"] * 5, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ("none", "not counted: left out with --first-token"),
+        ("</s>", "given the token '</s>', chosen with --first-token"),
+    ],
+)
+def test_the_first_token_can_be_left_out_or_sent_to_a_server(
+    chosen: str, said: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
+) -> None:
+    tokenizer = make_tokenizer()
+    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK, chosen)
+    scores = scorer.score(whole(TEXTS), ignore)
+    before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
+    ids = [[*before, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in TEXTS]
+    np.testing.assert_allclose(scores.nll, [plainly(gpt2, row).sum() for row in ids], atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == [len(row) - 1 for row in ids]
+    assert said in scorer.settings["first_token"]
+    assert scorer.first_token_scored is (chosen != "none")
+
+
+def test_a_first_token_that_a_server_reads_as_several_is_refused(serve: Any) -> None:
+    with pytest.raises(ModelError, match=r"does not read '<\|other\|>' before a text as one token"):
+        ApiScorer("tiny", serve("").base, ignore, ApiOptions(retries=0), "<|other|>")
 
 
 def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any) -> None:

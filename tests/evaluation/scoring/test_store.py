@@ -116,7 +116,7 @@ def test_a_stored_scorer_has_the_abilities_of_its_scorer(
 
 
 def test_models_and_settings_are_kept_apart(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
-    kinds: tuple[dict[str, str], ...] = ({"bos_token": "<s>"}, {"bos_token": "</s>"}, {})
+    kinds: tuple[dict[str, str], ...] = ({"eos_token": "<s>"}, {"eos_token": "</s>"}, {})
     keys = [score_fingerprint(CausalScorer(loaded(gpt2, make_tokenizer(**kind)), ignore)) for kind in kinds]
     assert len(set(keys)) == len(kinds)
 

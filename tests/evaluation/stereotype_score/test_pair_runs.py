@@ -165,7 +165,7 @@ def test_other_pairs_are_another_run(
 
 
 def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
-    first, _ = run()
+    first, _ = run("--first-token", "none")
     second, _ = run("--mode", "published", out="second")
     code, said, _ = invoke("compare", first, second, "--format", "json")
     assert code == 0

@@ -151,8 +151,8 @@ def _one_group(given: Mapping[str, Given]) -> Mapping[str, Given]:
 def _noun(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     from holisticbias.contribute.authoring import Draft
     from holisticbias.contribute.proposals import plural_of, propose_article, propose_id
+    from holisticbias.rules.wording import article_by_sound
     from holisticbias.terms.grammar import article as by_sound
-    from holisticbias.terms.grammar import is_abbreviation
 
     text, written = ask_text(ask, QUESTION["noun"])
     _refuse_same(ask, "nouns", check_existing(root, catalog, ask, text), text)
@@ -161,7 +161,7 @@ def _noun(root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
     plural = ask.text("plural", "The plural", plural_of(text))
     article = written if written not in (None, by_sound(text, "sound", None)) else None
-    if is_abbreviation(text) or ask.given.get("article"):
+    if article_by_sound(text) is None or ask.given.get("article"):
         article = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
     keys: dict[str, Field] = {"text": text, "plural": plural, "article": article}
     _show_noun(catalog, keys)

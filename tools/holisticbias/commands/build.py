@@ -50,6 +50,9 @@ def command(
     root = source or find_source()
     catalog = load_catalog(root)
     version = newest_version(catalog) if version is None else version
+    withdrawal = catalog.withdrawal(version)
+    if withdrawal is not None:
+        write(f"warning: {withdrawal}", err=True)
     commit = source_commit(root, NAMES)
     counts = ""
     if intersections is not None:

@@ -19,7 +19,9 @@ from holisticbias.commands import options
     "--position", type=click.Choice(["before", "after", "standalone"]), help="The position, in place of the form's."
 )
 @click.option("--plural", help="The plural, in place of the form's.")
-@click.option("--article", type=click.Choice(["a", "an"]), help="Article of an abbreviation.")
+@click.option(
+    "--article", type=click.Choice(["a", "an"]), help="Article, if the letters do not show how the text is heard."
+)
 @click.option(
     "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
 )
@@ -78,6 +80,7 @@ def issue_options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...]
             "position": places.get(position),
             "bucket": " ".join(answers.get("Bucket", "").split()) or None,
             "plural": " ".join(answers.get("Plural", "").split()) or None,
+            "article": answers.get("Article") or None,
         }
     if kind in ("template", "noun"):
         group = "dialogue" if kind == "template" else answers.get("Gender of the noun") or "neutral"

@@ -12,6 +12,7 @@ from holisticbias.errors import SourceError
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft
+    from holisticbias.contribute.proposals import propose_id
     from holisticbias.terms.catalog import Catalog
     from holisticbias.terms.file_kinds import CollectionFile
     from holisticbias.terms.prompt_entries import Group, Prompt
@@ -46,7 +47,7 @@ def prompt_draft(catalog: Catalog, ask: Questions, version: str) -> Draft:
     print_lines(f"{text} | {continuation}")
     if subject != _NO_SUBJECT:
         print_lines(f"measured as: {re.sub(re.escape(subject), 'XYZ', text, flags=re.IGNORECASE)}")
-    entry_id = ask.text("entry-id", "Its id", _propose_id(group, prompts))
+    entry_id = ask.text("entry-id", "Its id", propose_id(group.domain, text))
     entry = {"id": entry_id, **entry, "sources": [ask_source(catalog, ask)], "since": version}
     return Draft("prompts", f"{collection.collection}/{group.domain}", entry)
 
@@ -81,10 +82,3 @@ def _propose_subject(text: str, prompts: Iterable[Prompt]) -> str:
     matches = [re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", text, re.IGNORECASE) for subject in known]
     found = [match.group() for match in matches if match] or _NAME.findall(text)
     return max(found, key=len, default=_NO_SUBJECT)
-
-
-def _propose_id(group: Group, prompts: Iterable[Prompt]) -> str:
-    """The id of the group's next prompt."""
-    stem = f"{group.domain}.{group.id.split('.')[-1]}"
-    numbers = [re.fullmatch(rf"{re.escape(stem)}-(\d+)", p.id) for p in prompts]
-    return f"{stem}-{max((int(found[1]) for found in numbers if found), default=0) + 1}"

@@ -33,8 +33,19 @@ _BY_CHANGES = "by the changes"
 @click.option(
     "--fix", metavar="VERSION", help="Begin a version before next, with a fix alone; or give it another number."
 )
+@click.option("--withdraw", metavar="VERSION", help="Say that a published version should no longer be used.")
+@click.option("--reason", help="Why a version is withdrawn.")
 @options.source
-def command(style: str, check: bool, freeze: str | None, to_next: bool, fix: str | None, source: Path | None) -> int:
+def command(
+    style: str,
+    check: bool,
+    freeze: str | None,
+    to_next: bool,
+    fix: str | None,
+    withdraw: str | None,
+    reason: str | None,
+    source: Path | None,
+) -> int:
     """List the versions: date, number of entries, digest, summary.
 
     --freeze without VERSION freezes next, with the number that its changes
@@ -44,13 +55,18 @@ def command(style: str, check: bool, freeze: str | None, to_next: bool, fix: str
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
-    if sum((check, freeze is not None, to_next, fix is not None)) > 1:
-        raise click.UsageError("Use one of --check, --freeze, --next and --fix at a time.")
-    root = source or find_source(to_write=freeze is not None or to_next or fix is not None)
+    given = [check, freeze is not None, to_next, fix is not None, withdraw is not None]
+    if sum(given) > 1:
+        raise click.UsageError("Use one of --check, --freeze, --next, --fix and --withdraw at a time.")
+    if (withdraw is None) != (reason is None):
+        raise click.UsageError("--withdraw and --reason need each other.")
+    root = source or find_source(to_write=any(given[1:]))
     if freeze is not None:
         _freeze(root, None if freeze == _BY_CHANGES else freeze)
     elif to_next or fix is not None:
         _prepare(root, fix)
+    elif withdraw is not None:
+        _withdraw(root, withdraw, str(reason))
     elif check:
         return _check(load_catalog(root))
     else:
@@ -86,6 +102,15 @@ def _prepare(root: Path, fix: str | None) -> None:
     write(f"{fix or 'next'} is in preparation.")
 
 
+def _withdraw(root: Path, version: str, reason: str) -> None:
+    from holisticbias.contribute.numbering import withdraw
+    from holisticbias.rules.validate import load_catalog
+
+    for path in withdraw(load_catalog(root), root, version, reason, datetime.now(UTC).date().isoformat()):
+        write(f"wrote {path}")
+    write(f"{load_catalog(root).withdrawal(version)}.")
+
+
 def _require_number(version: str, option: str) -> None:
     from holisticbias.terms.versions import is_number
 
@@ -113,6 +138,7 @@ def _list(catalog: Catalog, style: str) -> None:
         return
     for v in versions:
         state = f"digest {v.digest[:12]}" if v.digest else "in preparation"
+        state += f"  withdrawn {v.withdrawn}" if v.withdrawn else ""
         counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
         if v.groups or v.prompts or v.specifications:
             counts += f", {v.groups:,} groups, {v.prompts:,} prompts, {v.specifications:,} specifications"

@@ -112,11 +112,11 @@ def _ask_bucket(ask: Questions, axis: DescriptorFile, text: str, position: Posit
 def _grammar(ask: Questions, text: str, position: Position, article: str | None) -> dict[str, Field]:
     """Grammar keys of a term; the user is asked only if a key cannot be derived from the text."""
     from holisticbias.contribute.proposals import propose_article
+    from holisticbias.rules.wording import article_by_sound
     from holisticbias.terms.grammar import article as by_sound
-    from holisticbias.terms.grammar import is_abbreviation
 
     keys: dict[str, Field] = {"position": None if position == "before" else position}
-    if position != "after" and (is_abbreviation(text) or ask.given.get("article")):
+    if position != "after" and (article_by_sound(text) is None or ask.given.get("article")):
         proposal = article or propose_article(text)
         keys["article"] = ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], proposal)
     elif position != "after" and article not in (None, by_sound(text, "sound", None)):

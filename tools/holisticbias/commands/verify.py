@@ -25,7 +25,7 @@ def command(release: str, version: str | None) -> int:
     from holisticbias.release.hub import hub_address
     from holisticbias.release.manifest import read_manifest
     from holisticbias.release.open import find_release
-    from holisticbias.release.published_record import is_comparable
+    from holisticbias.release.published_record import is_comparable, warn_of_withdrawal
     from holisticbias.release.verify import verify_release
 
     if hub_address(release) is None and not Path(release).is_dir():
@@ -40,6 +40,7 @@ def command(release: str, version: str | None) -> int:
     if findings:
         return 1
     manifest = read_manifest(folder)
+    warn_of_withdrawal(manifest.version)
     part = f" ({manifest.part})" if manifest.part else ""
     is_whole = "is complete" if not manifest.part or is_comparable(manifest) else f"is {UNCOMPARED}"
     write(f"{release}: HolisticBias {manifest.version}{part} {is_whole}; digest {manifest.digest}")

@@ -19,7 +19,7 @@ FROM_LAYOUT_3 = ("opposite_of",)
 FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
 KINDS = ("descriptor", "noun", "template")
 COMPANIONS = {"collections": "group", "prompts": "prompt", "specifications": "specification"}
-_NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "history", "sources", "assessments"}
+_NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "reason", "history", "sources", "assessments"}
 
 
 @dataclass(frozen=True, slots=True)

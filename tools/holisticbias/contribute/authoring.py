@@ -17,20 +17,13 @@ from holisticbias.output import write_files
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.document import parse_document, read_document
 from holisticbias.source.findings import Finding, one_line
-from holisticbias.source.folder import SourceFile, read_source, shown_path
+from holisticbias.source.folder import NEW, SourceFile, kind_files, read_source, shown_path
 from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION, WITH_PROMPTS, Kind
+from holisticbias.terms.file_kinds import GROUP_KEYS, IN_PREPARATION, WITH_PROMPTS, Kind, entries_key
 from holisticbias.terms.versions import NEXT, version_key
 
 Field: TypeAlias = "str | bool | Sequence[Field] | Mapping[str, Field] | None"
-GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
-    "descriptors": ("axis",),
-    "nouns": ("gender",),
-    "templates": ("family",),
-    "prompts": ("collection", "domain"),
-    "specifications": ("family",),
-}
 JUDGED: tuple[Kind, ...] = ("descriptors", "specifications")
 _MAX_FLOW = 110  # characters of a part of an entry on one line
 _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
@@ -85,21 +78,34 @@ def prepare_version(catalog: Catalog, root: Path, version: str = NEXT) -> tuple[
 
 
 def add_entry(root: Path, draft: Draft) -> Edit:
-    """Add an entry after the last one of its bucket or group, else at the end of its file.
+    """Add an entry as a new file, in the folder ``new`` of its kind.
 
     A descriptor leaves out the nouns that ``intersections.yaml`` excludes for its bucket.
     """
-    path = find_file(root, draft.kind, draft.group)
-    content = read_editable(path.read_text("utf-8"))
-    entries = content[draft.kind]
-    key = "group" if draft.kind == "prompts" else "bucket"
-    wanted = draft.entry.get(key)
-    places = [i for i, e in enumerate(entries) if wanted is None or e.get(key) == wanted]
+    find_file(root, draft.kind, draft.group)
     entry = dict(draft.entry)
     if draft.kind == "descriptors" and entry.get("position") != "standalone":
-        entry.setdefault("not_with", _excluded_nouns(root, f"{draft.group}/{wanted}") or None)
-    entries.insert(places[-1] + 1 if places else len(entries), _entry_as_yaml(entry))
-    return Edit(path, draft.kind, canonical_text(content, draft.kind))
+        entry.setdefault("not_with", _excluded_nouns(root, f"{draft.group}/{entry.get('bucket')}") or None)
+    return new_entry(root, draft.kind, draft.group, written(entry))
+
+
+def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
+    """The file of a new entry; ``SourceError`` if there is one."""
+    path = root / kind / NEW / f"{entry['id']}.yaml"
+    if path.exists():
+        raise SourceError(f"{shown_path(path)} exists: correct the entry there, or choose another id")
+    keys = dict(zip(GROUP_KEYS[kind], group.split("/"), strict=True))
+    content = CommentedMap({**keys, entries_key(kind): CommentedSeq([entry])})
+    content.yaml_set_start_comment(f"yaml-language-server: $schema=../../schema/{kind}.schema.json")
+    return Edit(path, kind, canonical_text(content, kind))
+
+
+def entry_file(root: Path, kind: Kind, entry_id: str) -> Path:
+    """The file of an entry; raises ``SourceError`` if there is none."""
+    for path in kind_files(root, kind):
+        if any(entry.get("id") == entry_id for entry in _data(path).get(entries_key(kind), ())):
+            return path
+    raise SourceError(f"no entry in {kind}/ has the id {entry_id!r}")
 
 
 def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
@@ -120,7 +126,7 @@ class NewAssessment:
 def write_assessments(root: Path, assessments: Mapping[str, NewAssessment]) -> tuple[Edit, ...]:
     """Add judgements to descriptors and specifications, by their ids; raises ``SourceError`` for an unknown id."""
     edits, missing = [], dict(assessments)
-    for kind, path in ((k, path) for k in JUDGED for path in sorted((root / k).glob("*.y*ml"))):
+    for kind, path in ((k, path) for k in JUDGED for path in kind_files(root, k)):
         ids = [entry["id"] for entry in _data(path).get(kind, ())]
         found = {entry_id: missing.pop(entry_id) for entry_id in ids if entry_id in missing}
         if found:
@@ -192,14 +198,14 @@ def _data(path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _entry_as_yaml(entry: Mapping[str, Field]) -> CommentedMap:
+def written(entry: Mapping[str, Field]) -> CommentedMap:
     """The entry without its null keys; a part of a list is on one line if it fits."""
-    written = CommentedMap((key, _as_yaml(value)) for key, value in entry.items() if value is not None)
-    for value in written.values():
+    result = CommentedMap((key, _as_yaml(value)) for key, value in entry.items() if value is not None)
+    for value in result.values():
         for part in value if isinstance(value, CommentedSeq) else ():
             if isinstance(part, CommentedMap) and len(str(dict(part)).replace("'", "")) <= _MAX_FLOW:
                 part.fa.set_flow_style()
-    return written
+    return result
 
 
 def _as_yaml(value: Field) -> object:

@@ -19,7 +19,7 @@ Comparable = Literal["same", "superset", "changed", "unknown"]
 KINDS: tuple[Kind, ...] = ("added", "changed", "gone")
 CHANGES: tuple[Change, ...] = ("added", "reworded", "moved", "reassessed", "retired")
 _KIND: Mapping[str, Change] = {"bucket": "moved", "group": "moved", "file": "moved", "assessments": "reassessed"}
-_NOT_COMPARED = {"id", "since", "until", "replaced_by", "history"}
+_NOT_COMPARED = {"id", "since", "until", "replaced_by", "reason", "history"}
 _NOT_SAID = {*_NOT_COMPARED, "sources", "assessments", "forms"}
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.rules.duplicates import fold
+from holisticbias.source.folder import kind_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry, Noun
 from holisticbias.terms.file_kinds import Kind
@@ -60,7 +61,7 @@ def instead(found: Existing) -> tuple[str, ...]:
     return (
         f"read it:    holisticbias show {found.entry.id}",
         *judge,
-        "reword it:  see 'Change an entry' in CONTRIBUTING.md",
+        f"reword it:  holisticbias reword {found.entry.id}",
         *dispute,
     )
 
@@ -68,7 +69,7 @@ def instead(found: Existing) -> tuple[str, ...]:
 def find_place(root: Path, kind: Kind, entry_id: str) -> str:
     """The file of an entry, relative to the folder of terms, and its line; the folder if it is not found."""
     line_of_id = re.compile(rf"\s*-?\s*\{{?\s*id: *[\"']?{re.escape(entry_id)}[\"']?\s*(?:[,#}}]|$)")
-    for path in sorted((root / kind).glob("*.y*ml")):
+    for path in kind_files(root, kind):
         for number, line in enumerate(path.read_text("utf-8").split("\n"), 1):
             if line_of_id.match(line):
                 return f"{path.relative_to(root)}:{number}"

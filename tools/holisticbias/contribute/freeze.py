@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.contribute.authoring import Edit, edited_files
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.numbering import fixes, interrupted_number, renamed
+from holisticbias.contribute.numbering import fixes, gathered, interrupted_number, renamed
 from holisticbias.contribute.revisions import Revision
 from holisticbias.contribute.version_number import following, number_problem
 from holisticbias.errors import SourceError
@@ -20,7 +21,7 @@ from holisticbias.release.release import Release
 from holisticbias.rules.lock import lock, render_lock
 from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.findings import one_line, render_findings
-from holisticbias.source.folder import LOCK_SUFFIX, read_source, term_files
+from holisticbias.source.folder import LOCK_SUFFIX, folder_kind, read_source, term_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import IN_PREPARATION, ReleaseFile
 from holisticbias.terms.versions import NEXT, version_key
@@ -28,7 +29,10 @@ from holisticbias.terms.versions import NEXT, version_key
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version in ``releases/`` with its numbers of entries; ``digest`` is null until it is published."""
+    """A version in ``releases/`` with its numbers of entries.
+
+    ``digest`` is null until it is published, and ``withdrawn`` unless it was withdrawn.
+    """
 
     version: str
     date: str | None
@@ -37,9 +41,10 @@ class Version:
     descriptors: int
     nouns: int
     templates: int
-    groups: int = 0
-    prompts: int = 0
-    specifications: int = 0
+    groups: int
+    prompts: int
+    specifications: int
+    withdrawn: str | None = None
 
 
 def list_versions(catalog: Catalog) -> tuple[Version, ...]:
@@ -54,10 +59,13 @@ def _version(catalog: Catalog, version: str) -> Version:
         file.date,
         file.summary,
         file.digest,
-        sum(len(a.descriptors) for a in held.axes),
-        sum(len(g.nouns) for g in held.genders),
-        sum(len(f.templates) for f in held.families),
-        *(sum(len(f.entries) for f in files) for files in (held.collections, held.prompts, held.specifications)),
+        descriptors=sum(len(a.descriptors) for a in held.axes),
+        nouns=sum(len(g.nouns) for g in held.genders),
+        templates=sum(len(f.templates) for f in held.families),
+        groups=sum(len(f.entries) for f in held.collections),
+        prompts=sum(len(f.entries) for f in held.prompts),
+        specifications=sum(len(f.entries) for f in held.specifications),
+        withdrawn=None if file.withdrawn is None else f"{file.withdrawn.date}: {file.withdrawn.reason}",
     )
 
 
@@ -86,7 +94,9 @@ def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None
     is in preparation.
     """
     path = root / "releases" / f"{version}.yaml"
-    _require_summary(catalog.release(version), path.name)
+    if catalog.release(version).digest is None:
+        _write(root, version, path, path, {path: path.read_text("utf-8")}, today)
+        catalog = load_catalog(root)
     digest, texts = _record(catalog, version, path, path.read_text("utf-8"), today)
     write_files(texts)
     return digest
@@ -126,19 +136,33 @@ def freeze_next(root: Path, number: str | None, today: str) -> str:
         )
     number = started or _number(load_catalog(root), number)
     before, file = (root / "releases" / f"{name}.yaml" for name in (started or NEXT, number))
-    edits = {edit.path: edit for edit in renamed(root, NEXT, number)}
-    texts = {path: edit.text or "" for path, edit in edits.items()}
-    absent = [Edit(before, "releases", None), Edit(root / "releases" / f"{number}{LOCK_SUFFIX}", "locks", None)]
-    catalog, findings = validate_files(edited_files(read_source(root), [*absent, *edits.values()]))
+    renamed_texts = {edit.path: edit.text or "" for edit in renamed(root, NEXT, number)}
+    _write(root, number, before, file, renamed_texts, today)
+    return number
+
+
+def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Path, str], today: str | None) -> None:
+    """Check and write a version that is frozen: its entries, its lock and changes, and last its file.
+
+    ``texts`` has the files that differ from those in ``root``, among them the version's ``file``, which is ``before``
+    until writing begins.
+    """
+    texts, moved = gathered(root, texts, version)
+    removed = [Edit(path, "descriptors", None) for path in (before, file.with_name(f"{version}{LOCK_SUFFIX}"), *moved)]
+    edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path)]
+    catalog, findings = validate_files(edited_files(read_source(root), [*removed, *edits]))
     for finding in findings:
         if finding.level == "error":
             raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
-    _require_summary(catalog.release(number), before.name)
-    _, record = _record(catalog, number, file, texts[file], today)
+    _require_summary(catalog.release(version), before.name)
+    _, record = _record(catalog, version, file, texts[file], today)
     before.rename(file)
     write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    for path in moved:
+        path.unlink()
+        with suppress(OSError):  # the folder has other files
+            path.parent.rmdir()
     write_files({file: record[file]})
-    return number
 
 
 def _number(catalog: Catalog, wanted: str | None) -> str:

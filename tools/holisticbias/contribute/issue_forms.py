@@ -41,7 +41,7 @@ class Form:
     questions: tuple[Question, ...]
 
 
-_ADDED_LATER = ("source", "credit")  # questions that forms of earlier issues do not have
+_ADDED_LATER = ("source", "credit", "article")  # questions that forms of earlier issues do not have
 POSITIONS = ("before the noun (a Deaf person)", "after the noun (a person with a stoma)", "on its own (an amputee)")
 _TERM = Question("term", "Term", "As written in a sentence, without the noun: Deaf; with a stoma; an amputee.")
 _ENTRY = Question("entry", "Entry", "The id or the text of the entry, for example ability.deaf.")
@@ -115,6 +115,7 @@ LABELS = frozenset(
         "Entry",
         "Sentence",
         "Correction",
+        "Article",
     ]
 ) | {"Gender of the noun", "Better term"}
 """The labels of all questions."""
@@ -173,6 +174,14 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
         required=False,
     )
     plural = Question("plural", "Plural", "If it differs from the term: with stomas; amputees.", required=False)
+    article = Question(
+        "article",
+        "Article",
+        "Read it aloud: an unemployed person, a unique person. Needed if the letters do not show it.",
+        "dropdown",
+        ("a", "an"),
+        required=False,
+    )
     slot = "A sentence with {noun_phrase} or {plural_noun_phrase} for the person; or a noun in the singular."
     return (
         Form(
@@ -180,7 +189,7 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
             "Propose a term",
             "A missing term that people use for themselves.",
             "term",
-            (_TERM, axis, bucket, position, plural, _WHY, _SOURCE, _CREDIT),
+            (_TERM, axis, bucket, position, plural, article, _WHY, _SOURCE, _CREDIT),
         ),
         Form(
             "propose-template",

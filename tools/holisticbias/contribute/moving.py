@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from holisticbias.contribute.authoring import Edit, find_file
+from holisticbias.contribute.authoring import Edit, entry_file, new_entry
 from holisticbias.errors import SourceError
+from holisticbias.source.folder import is_new, kind_files
 from holisticbias.source.layout import canonical_text, format_text, read_editable
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor
@@ -66,25 +67,24 @@ def move_edits(root: Path, move: Move) -> tuple[Edit, ...]:
     published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
     and the files that name it name its new id.
     """
-    path = find_file(root, "descriptors", move.axis.axis)
+    path = entry_file(root, "descriptors", move.entry.id)
     text = path.read_text("utf-8")
     start, end = _place(text, move.entry.id)
     block = text[start:end]
     if move.target is move.axis:
         changed = text[:start] + _edited(block, lambda entry: _set_bucket(entry, move)) + text[end:]
         return (Edit(path, "descriptors", format_text(changed, "descriptors")),)
-    moved = _edited(block, lambda entry: _become_new(entry, move))
+    moved = _parsed(block)
+    _become_new(moved, move)
     if move.published:
-        left = text[:start] + _edited(block, lambda entry: _retire(entry, move)) + text[end:]
+        left: str | None = text[:start] + _edited(block, lambda entry: _retire(entry, move)) + text[end:]
     else:
         comments = _comments_before(text, start)
-        moved, left = text[comments:start] + moved, text[:comments] + text[end:]
-    target = find_file(root, "descriptors", move.target.axis)
-    return (
-        Edit(path, "descriptors", format_text(left, "descriptors")),
-        Edit(target, "descriptors", format_text(_inserted(target.read_text("utf-8"), moved, move), "descriptors")),
-        *_references(root, move),
-    )
+        left = text[:comments] + text[end:]
+        left = None if is_new(path) and left.rstrip().endswith("descriptors:") else left
+    added = new_entry(root, "descriptors", move.target.axis, moved)
+    former = Edit(path, "descriptors", None if left is None else format_text(left, "descriptors"))
+    return (former, added, *_references(root, move))
 
 
 def _place(text: str, entry_id: str) -> tuple[int, int]:
@@ -108,9 +108,14 @@ def _comments_before(text: str, start: int) -> int:
 
 def _edited(block: str, change: Callable[[CommentedMap], None]) -> str:
     """The lines of an entry after a change."""
-    content = read_editable(_LIST + block)
-    change(content["descriptors"][0])
-    return canonical_text(content, "descriptors").removeprefix(_LIST)
+    entry = _parsed(block)
+    change(entry)
+    return canonical_text(CommentedMap(descriptors=CommentedSeq([entry])), "descriptors").removeprefix(_LIST)
+
+
+def _parsed(block: str) -> CommentedMap:
+    """The entry in some lines of a file."""
+    return CommentedMap(read_editable(_LIST + block)["descriptors"][0])
 
 
 def _set_bucket(entry: CommentedMap, move: Move) -> None:
@@ -143,18 +148,9 @@ def _retire(entry: CommentedMap, move: Move) -> None:
     entry["replaced_by"] = move.new_id
 
 
-def _inserted(text: str, block: str, move: Move) -> str:
-    """The file with an entry after the last one of its bucket, else at its end."""
-    entries = [d.id for d in move.target.descriptors if d.bucket == move.bucket]
-    if not move.target.descriptors:
-        return text.replace("descriptors: []", _LIST.rstrip()).rstrip("\n") + f"\n{block}"
-    at = _place(text, (entries or [d.id for d in move.target.descriptors])[-1])[1]
-    return f"{text[:at]}\n{block.rstrip()}\n{text[at:]}"
-
-
 def _references(root: Path, move: Move) -> Iterator[Edit]:
     """The files that name a moved entry: they name the new id, beside the old one if that was published."""
-    paths = [(kind, path) for kind in _REFERRING for path in (root / f"{kind}.yaml", *(root / kind).glob("*.y*ml"))]
+    paths = [(kind, path) for kind in _REFERRING for path in (root / f"{kind}.yaml", *kind_files(root, kind))]
     for kind, path in paths:
         text = path.read_text("utf-8") if path.is_file() else ""
         if move.entry.id in text and not (kind == "specifications" and move.published):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import Edit, apply_edits, prepare_version
+from holisticbias.contribute.authoring import Edit, apply_edits, find_file, prepare_version, written
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
-from holisticbias.source.folder import FOLDERS, kind_files
+from holisticbias.source.folder import FOLDERS, is_new, kind_files
 from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
 from holisticbias.terms.versions import NEXT, is_number, version_key
 
 _KEYS = ("since", "until", "version")
@@ -35,6 +37,19 @@ def begin_fix(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
     if catalog.published and version_key(version) <= version_key(catalog.published[-1]):
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
     return tuple(_gather(catalog, root, version))
+
+
+def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
+    """Record that a published version is withdrawn; returns the file that changed. Raises ``SourceError``."""
+    release = catalog.release(version)
+    if release.digest is None:
+        raise SourceError(f"version {version} is not published, so it cannot be withdrawn: change it")
+    if release.withdrawn is not None:
+        raise SourceError(f"version {version} is withdrawn already, since {release.withdrawn.date}")
+    path = root / "releases" / f"{version}.yaml"
+    content = read_editable(path.read_text("utf-8"))
+    content["withdrawn"] = written({"date": DoubleQuotedScalarString(today), "reason": reason})
+    return apply_edits(root, [Edit(path, "releases", canonical_text(content, "releases"))])
 
 
 def fixes(catalog: Catalog) -> tuple[str, ...]:
@@ -63,6 +78,35 @@ def renamed(root: Path, old: str, new: str) -> Iterator[Edit]:
             if content is not None and _rename(content, old, new):
                 target = path.with_name(f"{new}.yaml") if kind == "releases" else path
                 yield Edit(target, kind, canonical_text(content, kind))
+
+
+def gathered(root: Path, texts: Mapping[Path, str], version: str) -> tuple[dict[Path, str], tuple[Path, ...]]:
+    """Move the new entries of a version to the files of their groups.
+
+    ``texts`` has the files that differ from those in ``root``. Returns them with the files that change, and the files
+    of new entries that are then to be removed. An entry that is in the file of its group already is not added again.
+    """
+    changed, moved = dict(texts), []
+    for kind in GROUP_KEYS:
+        for path in (path for path in kind_files(root, kind) if is_new(path)):
+            content = read_editable(changed.get(path) or path.read_text("utf-8"))
+            entries = content[entries_key(kind)]
+            if any(entry.get("since") != version for entry in entries):
+                continue
+            target = find_file(root, kind, "/".join(str(content[key]) for key in GROUP_KEYS[kind]))
+            group = read_editable(changed.get(target) or target.read_text("utf-8"))
+            for entry in entries:
+                _insert(group[entries_key(kind)], entry)
+            changed[target] = canonical_text(group, kind)
+            changed.pop(path, None)
+            moved.append(path)
+    return changed, tuple(moved)
+
+
+def _insert(entries: CommentedSeq, entry: CommentedMap) -> None:
+    if entry["id"] not in {other["id"] for other in entries}:
+        keys = [other.get("bucket") or other.get("group") for other in entries]
+        entries.insert(place_among(keys, entry.get("bucket") or entry.get("group")), entry)
 
 
 def _rename(node: object, old: str, new: str) -> int:

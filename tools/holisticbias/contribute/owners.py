@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.source.addresses import ORGANISATION
-from holisticbias.source.folder import SourceFile
+from holisticbias.source.folder import NEW, SourceFile, is_new
 
 MAINTAINERS = f"@{ORGANISATION}/maintainers"
 
@@ -22,9 +22,15 @@ def code_owners(files: Iterable[SourceFile]) -> str:
     ]
     for file in files:
         data = file.document.data
-        if file.kind == "descriptors" and isinstance(data, dict) and data.get("axis") != MADE_UP:
+        if (
+            file.kind == "descriptors"
+            and not is_new(file.document.path)
+            and isinstance(data, dict)
+            and data.get("axis") != MADE_UP
+        ):
             name = file.document.path.replace("\\", "/").rsplit("/", maxsplit=1)[-1]
-            lines.append(f"/descriptors/{name} {team(str(data.get('axis')))}")
+            axis = str(data.get("axis"))
+            lines += [f"/descriptors/{name} {team(axis)}", f"/descriptors/{NEW}/{axis}.* {team(axis)}"]
     return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from holisticbias.rules.duplicates import fold
 from holisticbias.rules.language import begins_after_noun
+from holisticbias.rules.wording import article_by_sound
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, Position
 from holisticbias.terms.grammar import article, is_abbreviation, with_article
@@ -41,13 +42,13 @@ def propose_id(group: str, text: str, position: Position = "before", given: Arti
 
 
 def propose_article(text: str) -> Article | None:
-    """The article by sound, or None for an abbreviation that can be read as letters or as a word.
+    """The article by sound, or None if the letters do not show it, as in "unilateral" or in "FEMA".
 
-    "LGBTQ" can only be read as letters, so it takes "an"; "FEMA" can be read as either.
+    "LGBTQ" can only be read as letters, so it takes "an"; "FEMA" can be read as letters or as a word.
     """
-    sound = article(text, "sound", None)
     if not is_abbreviation(text):
-        return sound
+        return article_by_sound(text)
+    sound = article(text, "sound", None)
     letters: Article = "an" if text[0] in "AEFHILMNORSX" else "a"
     a_word = re.match("[A-Z]*[AEIOU]", text[1:]) is not None
     return letters if letters == sound or not a_word else None

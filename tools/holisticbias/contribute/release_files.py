@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from holisticbias.contribute.authoring import apply_edits, prepare_version
+from holisticbias.contribute.diff import CHANGES, EntryChange, compare
+from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import version_key
 
 CITATION = "CITATION.cff"
 CHANGELOG = "CHANGELOG.md"
 FRAGMENTS = "changes"
+_LISTED = 100  # entries of a group in the changelog; releases/VERSION.changes.json has all
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -31,7 +35,7 @@ def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     if catalog.published[-1:] != (version,):
         return ()
     date = catalog.release(version).date or ""
-    texts = _citation(root, version, date)
+    texts = {**_citation(root, version, date), **_list_of_entries(root, catalog, version)}
     write_files(texts)
     collected = _changelog(root, version, date)
     return (*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))
@@ -80,6 +84,31 @@ def _citation(root: Path, version: str, date: str) -> dict[Path, str]:
         lines[place : place + 1] = [f"version: {version}", *released]
     changed = "".join(f"{line}\n" for line in lines)
     return {} if not places or changed == text else {path: changed}
+
+
+def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, str]:
+    """A fragment of the changelog with the entries that a version changed; empty if the changelog has the version."""
+    older = [v for v in catalog.published if version_key(v) < version_key(version)]
+    changelog = root / CHANGELOG
+    if not older or not changelog.is_file() or f"## {version} (" in changelog.read_text("utf-8"):
+        return {}
+    changes = compare(Revision(older[-1], catalog, older[-1]), Revision(version, catalog, version), samples=0)
+    groups: dict[str, list[str]] = {}
+    for change in CHANGES:
+        of_group: dict[str, list[EntryChange]] = {}
+        for entry in (e for e in changes.entries if e.change == change):
+            of_group.setdefault(entry.id.partition(".")[0], []).append(entry)
+        for group, entries in of_group.items():
+            groups.setdefault(group, []).append(f"{change}: {_names(entries)}")
+    lines = [f"  - {group}: {'; '.join(parts)}" for group, parts in sorted(groups.items())]
+    path = root / FRAGMENTS / f"+{version}.terms.md"
+    return {path: "\n".join((f"Entries that differ from {older[-1]}:", "", *lines)) + "\n"} if lines else {}
+
+
+def _names(entries: Sequence[EntryChange]) -> str:
+    shown = [f'"{e.text}"' + (f" (replaced by {e.replaced_by})" if e.replaced_by else "") for e in entries[:_LISTED]]
+    more = f" and {len(entries) - _LISTED:,} more" if len(entries) > _LISTED else ""
+    return ", ".join(shown) + more
 
 
 def _changelog(root: Path, version: str, date: str) -> tuple[Path, ...]:

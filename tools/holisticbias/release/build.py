@@ -57,5 +57,5 @@ def build_release(
 
 
 def newest_version(catalog: Catalog) -> str:
-    """Newest published version, else newest version in preparation."""
-    return (*catalog.versions, *catalog.published)[-1] if catalog.versions else "0.0.0"
+    """Newest published version that is not withdrawn, else newest version."""
+    return (*catalog.versions, *catalog.published, *catalog.recommended)[-1] if catalog.versions else "0.0.0"

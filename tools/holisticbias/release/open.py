@@ -11,7 +11,7 @@ from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
-from holisticbias.release.published_record import record_findings
+from holisticbias.release.published_record import record_findings, warn_of_withdrawal
 from holisticbias.release.release import Release
 from holisticbias.release.stored_table import StoredFile, StoredTable
 from holisticbias.release.verify import file_findings, footer_finding, version_findings
@@ -25,7 +25,8 @@ def open_release(release: Path | str) -> Release:
     ``ReleaseError`` if the folder is not a release, a file differs from the
     manifest, or the digests of a published version differ from its record in the
     installed package; ``HubError`` if the Hub does not have the version, or cannot
-    be reached and the version is not in the cache.
+    be reached and the version is not in the cache. Issues ``WithdrawnVersionWarning`` for a
+    version that the installed package knows to be withdrawn.
     """
     folder = find_release(release)
     manifest = read_manifest(folder)
@@ -34,6 +35,7 @@ def open_release(release: Path | str) -> Release:
     for finding in chain(version_findings(folder, manifest), damaged, record_findings(folder, manifest)):
         raise ReleaseError(finding)
     _check_footers(folder, manifest)
+    warn_of_withdrawal(manifest.version)
     return Release(manifest, LazyTables(tables), folder)
 
 

@@ -93,6 +93,11 @@ def _whole(folder: Path) -> Manifest:
         number = "" if manifest.version == NEXT else f" {manifest.version}"
         fix = f"freeze it first: holisticbias releases --freeze{number}"
         raise PublishError(f"{folder} is version {manifest.version}, which is in preparation: {fix}")
+    if recorded is not None and recorded.withdrawn is not None:
+        raise PublishError(
+            f"{folder} is version {manifest.version}, which was withdrawn on {recorded.withdrawn.date}: "
+            f"{recorded.withdrawn.reason}"
+        )
     return manifest
 
 

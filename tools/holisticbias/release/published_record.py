@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from holisticbias.errors import HolisticBiasError, SourceError
+from holisticbias.errors import HolisticBiasError, SourceError, WithdrawnVersionWarning
 from holisticbias.release.manifest import Manifest
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import PACKAGE, find_source
+from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import ReleaseFile
+from holisticbias.terms.versions import is_number
 
 
 def part_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
@@ -64,6 +67,17 @@ def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
             f"{', '.join(other) or 'its tables'} differ from the record in releases/{manifest.version}.yaml; "
             "download or build it again"
         )
+
+
+def warn_of_withdrawal(version: str) -> None:
+    """Issue ``WithdrawnVersionWarning`` if the package's record says that a version was withdrawn."""
+    recorded = recorded_version(version)
+    if recorded is None or recorded.withdrawn is None:
+        return
+    names = (path.stem for path in (find_source(PACKAGE / "data") / "releases").glob("*.yaml"))
+    records = filter(None, (recorded_version(name) for name in names if is_number(name)))
+    catalog = Catalog(axes=(), genders=(), families=(), releases=tuple(records))
+    warnings.warn(str(catalog.withdrawal(version)), WithdrawnVersionWarning, stacklevel=3)
 
 
 def recorded_version(version: str) -> ReleaseFile | None:

@@ -11,6 +11,7 @@ from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
+from holisticbias.source.rule import Problem
 from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
 from holisticbias.terms.prompt_entries import Group, GroupWording
 from holisticbias.terms.specification_entries import Specification, SpecificationWording
@@ -43,7 +44,7 @@ def clean_text(repository: Repository) -> Problems:
             places = _may_hold(entry, keys)
             odd = odd_character(text if places is None else places.sub("x", text))
             if odd is not None:
-                yield file.entry_problem(i, keys, f"The {name} contains {odd}.")
+                yield file.entry_problem(i, keys, f"The {name} contains {odd}.", typed_instead(text))
             elif places not in (_SLOT_OR_BRACE, _PLACES) and name != "continuation" and not _begins_plainly(text):
                 yield file.entry_problem(i, keys, f"The {name} begins with {text[0]!r}.")
     for file in repository.with_entries:
@@ -124,6 +125,23 @@ def odd_character(text: str) -> str | None:
     return None if match is None else repr(match.group())
 
 
+_TYPED = {
+    **dict.fromkeys("\u2018\u2019\u201b\u00b4\u0060", ("'", "an apostrophe")),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", ("-", "a hyphen")),
+    **dict.fromkeys("\u00a0\u2007\u2009\u202f", (" ", "a plain space")),
+    "\u2026": ("...", "three full stops"),
+}
+
+
+def typed_instead(text: str) -> str | None:
+    """A fix for the first typographic character in a text; None if all are plain."""
+    found = next((c for c in text if c in _TYPED), None)
+    if found is None:
+        return None
+    plain, name = _TYPED[found]
+    return f"write {name} ({plain}) in its place" if plain.strip() else f"write {name} in its place"
+
+
 @rule(
     "hidden-character",
     asks="Reasons, titles and other prose have no invisible characters.",
@@ -132,10 +150,11 @@ def odd_character(text: str) -> str | None:
 )
 def hidden_character(repository: Repository) -> Problems:
     for file in repository.files:
-        for keys, text in _prose(file.document.data, ()):
+        for document, keys, text in ((d, *found) for d in file.documents for found in _prose(d.data, ())):
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
-                yield file.problem(keys, f"The {_name(keys)} contains the character U+{ord(odd):04X}.")
+                message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
+                yield Problem(document.path, document.place(keys), message)
 
 
 _CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates"}

@@ -46,6 +46,23 @@ def misspelled(text: str, known: frozenset[str] = frozenset()) -> Iterator[str]:
             yield f"The dictionary does not have {word!r}"
 
 
+_OF_OTHER_LANGUAGES = re.compile(
+    "el|los|las|una|del|con|sin|para|por|que|y|le|les|une|du|avec|sans|pour|qui|est|et|der|das|ein|eine|mit|ohne|und|ist|"
+    "ich|bin|gli|senza|che|di|com|sem|da|dos|een|het|zonder|van"
+)
+
+
+def other_language(text: str, known: frozenset[str] = frozenset()) -> bool:
+    """Whether a text of at least two words seems to be in another language.
+
+    Most of its words are not in the dictionary, or one is not and another is a small word of another language.
+    """
+    found = [word for word in re.findall(r"[^\W\d_]+", text) if not word.isupper()]
+    unknown = [word for word in found if not (word in known or _in_list(word) or _usual(word, known))]
+    small = any(_OF_OTHER_LANGUAGES.fullmatch(word.lower()) for word in found)
+    return len(found) > 1 and (len(unknown) > len(found) / 2 or (small and bool(unknown)))
+
+
 def _usual(word: str, known: frozenset[str]) -> str | None:
     """The word with other capitals, as the dictionary or a published entry has it, or None."""
     forms = (word.lower(), word.capitalize(), word.upper())

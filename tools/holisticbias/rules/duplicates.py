@@ -64,6 +64,32 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
     return f"{file.document.path} {getattr(entry, 'position', '')}"
 
 
+@rule(
+    "text-elsewhere",
+    asks="The text of a new term is on one axis only, apart from case, accents, hyphens and spaces.",
+    fix="if both mean the same, remove the new one; if the term belongs to both axes, leave it, since reviewers decide",
+    why="A term may belong to two axes, as 'queer' does: it is then two entries, each with its own judgements. "
+    "Reviewers of both axes should know.",
+    level="warning",
+    needs=frozenset({"locks"}),
+)
+def text_elsewhere(repository: Repository) -> Problems:
+    published = {entry for file in repository.locks for entry in file.record.entries}
+    held: dict[str, list[tuple[str, str]]] = {}
+    for file in repository.axes:
+        for descriptor in file.record.descriptors:
+            if descriptor.until is None:
+                held.setdefault(fold(descriptor.text), []).append((descriptor.id, file.record.label))
+    for file in repository.axes:
+        for i, descriptor in enumerate(file.record.descriptors):
+            others = [other for other in held.get(fold(descriptor.text), ()) if other[1] != file.record.label]
+            if others and descriptor.id not in published and descriptor.until is None:
+                other, label = others[0]
+                yield file.entry_problem(
+                    i, ("text",), f"{other} on the axis {label} has the text {descriptor.text!r} too."
+                )
+
+
 # Letters and digits that look like another letter: stroked, dotless, small capitals, one-storey a and g.
 _READ_AS = {
     "a": "\u0251\u1d00", "b": "\u0253\u0299", "c": "\u1d04", "d": "\u0111\u0257\u1d05", "e": "\u1d07", "f": "\ua730",

@@ -8,7 +8,7 @@ from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor, Noun, Position, Template
-from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, is_abbreviation
+from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT
 
 _RELATIVE = r"[Ww]ho(?:'s|se)?|that|which|[Ww]ith(?:out)?|[Ii]n|[Oo]f|[Ff]rom|having"
 _AFTER_NOUN = re.compile(
@@ -165,22 +165,6 @@ def noun_gender(repository: Repository) -> Problems:
             if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
                 message = f"No noun has the gender {descriptor.noun_gender!r}, so the entry would have no sentences."
                 yield file.entry_problem(i, ("noun_gender",), message)
-
-
-@rule(
-    "article-stated",
-    asks="An abbreviation states its article.",
-    fix="add article: an (if read as letters, 'an FTM') or article: a ('a BIPOC')",
-    why='"FTM" is read letter by letter and takes "an"; "BIPOC" is read as a word and takes "a". The text does not '
-    "show which.",
-)
-def article_stated(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        if not isinstance(entry, Descriptor | Noun) or entry.article is not None:
-            continue
-        if is_abbreviation(entry.text) and getattr(entry, "position", "") != "after":
-            message = f"{entry.text!r} can be read as letters or as a word."
-            yield file.entry_problem(i, ("text",), message)
 
 
 @rule(

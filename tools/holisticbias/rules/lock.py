@@ -10,7 +10,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
 from holisticbias.terms.file_kinds import LockFile
 
-_HISTORY = {"until", "replaced_by", "history"}
+_HISTORY = {"until", "replaced_by", "reason", "history"}
 
 
 def lock(catalog: Catalog, version: str) -> LockFile:

@@ -57,6 +57,17 @@ def published_lock(repository: Repository) -> Problems:
             yield file.problem(("version",), f"Version {version} has a digest but no date.")
 
 
+@rule(
+    "withdrawn-version",
+    asks="Only a published version is withdrawn.",
+    fix="remove withdrawn, and change the version that is in preparation",
+)
+def withdrawn_version(repository: Repository) -> Problems:
+    for file in repository.releases:
+        if file.record.withdrawn is not None and file.record.digest is None:
+            yield file.problem(("withdrawn",), f"Version {file.record.version} is withdrawn, and not published.")
+
+
 def published_findings(repository: Repository) -> Iterator[Finding]:
     """One finding for each entry that differs from a lock, for the newest version in which it differs."""
     catalog = repository.catalog()

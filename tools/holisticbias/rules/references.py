@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.source.records import Located, Repository
+from holisticbias.source.folder import FOLDERS, is_new
+from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.entries import Judged
 from holisticbias.terms.prompt_entries import Group
+
+_CLOSE = 0.75  # likeness of two names that one can take for each other
 
 
 @rule(
@@ -20,7 +26,21 @@ def unique_id(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
         if entry.id in seen:
             yield file.entry_problem(i, ("id",), f"An entry in {seen[entry.id]} has the same id.")
-        seen.setdefault(entry.id, file.document.path)
+        seen.setdefault(entry.id, file.origins[i][0].path)
+
+
+@rule(
+    "new-entry-file",
+    asks="A file of new entries has the name of its first entry.",
+    fix="rename the file",
+    why="Two contributions with the same entry then meet in one file, and with different entries never do.",
+)
+def new_entry_file(repository: Repository) -> Problems:
+    for file, i, entry in repository.entries():
+        document, index = file.origins[i]
+        path = PurePath(document.path)
+        if index == 0 and is_new(path) and path.stem != entry.id:
+            yield file.entry_problem(i, ("id",), f"The file has the name {path.name}, not {entry.id}.yaml.")
 
 
 @rule(
@@ -65,6 +85,60 @@ def unique_file(repository: Repository) -> Problems:
         if place in seen:
             yield file.problem((key,), f"The {key} {name!r} already has a file, {seen[place]}.")
         seen.setdefault(place, file.document.path)
+
+
+@rule(
+    "close-name",
+    asks="A new axis, family, collection or domain has a name that is not close to another.",
+    fix="add its entries to the file that exists; if it is another group, choose a name that cannot be mistaken",
+    why="A file with a misspelled name would begin a new group beside the one that was meant.",
+)
+def close_name(repository: Repository) -> Problems:
+    published = _published(repository)
+    for kind, key, files in _named_groups(repository):
+        known = [getattr(f.record, key) for f in files if not _is_begun(f, published)]
+        for file in (f for f in files if _is_begun(f, published)):
+            name = getattr(file.record, key)
+            others = [getattr(f.record, key) for f in files if f is not file]
+            close = difflib.get_close_matches(name, known or others, n=1, cutoff=_CLOSE)
+            if close and close[0] != name:
+                yield file.problem((key,), f"The {key} {name!r} is new in {kind}/, and close to {close[0]!r}.")
+
+
+@rule(
+    "axis-order",
+    asks="A new axis has a place in intersections.yaml.",
+    fix="write its name in the list order of intersections.yaml, or the names of its buckets",
+    why="The list says which of two terms comes first: 'a Deaf Black woman'.",
+    level="warning",
+    needs=frozenset({"intersections"}),
+)
+def axis_order(repository: Repository) -> Problems:
+    published = _published(repository)
+    listed = {name.partition("/")[0] for f in repository.intersections for name in f.record.order}
+    for file in repository.axes:
+        if _is_begun(file, published) and file.record.axis not in listed:
+            yield file.problem(("axis",), f"The axis {file.record.axis!r} is new: intersections.yaml does not have it.")
+
+
+def _named_groups(repository: Repository) -> Iterator[tuple[str, str, Sequence[EntryFile]]]:
+    """Each kind of group that contributions can begin: its folder, the key of its name, and its files."""
+    yield "descriptors", "axis", repository.axes
+    yield "templates", "family", repository.families
+    yield "collections", "collection", repository.collections
+    yield "prompts", "domain", repository.prompts
+    yield "specifications", "family", repository.specifications
+
+
+def _published(repository: Repository) -> frozenset[str]:
+    return frozenset(entry for lock in repository.locks for entry in lock.record.entries)
+
+
+def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:
+    """Whether a file in a folder of terms begins a group: no published version has an entry of it."""
+    if PurePath(file.document.path).parent.name not in FOLDERS or not published:
+        return False
+    return not any(entry.id in published for entry in getattr(file.record, file.entries))
 
 
 @rule(

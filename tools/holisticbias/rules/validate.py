@@ -18,6 +18,7 @@ from holisticbias.source.folder import (
     SINGLE_FILES,
     SourceFile,
     find_source,
+    is_new,
     is_source,
     kind_of,
     read_source,
@@ -121,7 +122,7 @@ def _validate_outside_files(batch: list[SourceFile], source: tuple[SourceFile, .
     The rules on published versions do not apply: the files are not part of any version.
     """
     shown = {file.document.path for file in batch}
-    others = (f for f in source if not any(_replaces(file, f) for file in batch))
+    others = (f for f in source if is_new(f.document.path) or not any(_replaces(file, f) for file in batch))
     repository, findings = parse_files([*others, *batch])
     return (f for f in (*findings, *_check(repository)) if f.path in shown and not f.rule.startswith("published-"))
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
-from holisticbias.rules.characters import odd_character
+from holisticbias.rules.characters import foreign_letter, odd_character
 from holisticbias.rules.check import Problems, rule
-from holisticbias.rules.dictionary import known_words, misspelled
+from holisticbias.rules.dictionary import known_words, misspelled, other_language
 from holisticbias.source.document import Keys
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.terms.entries import Descriptor, Noun
+from holisticbias.terms.entries import Article, Descriptor, Noun, Template
 from holisticbias.terms.grammar import article, is_abbreviation
+from holisticbias.terms.prompt_entries import Prompt
 
 CONTRIBUTORS = "contributors"  # the source of an entry that no publication has
 
@@ -32,10 +34,15 @@ _SUBJECT_AND_VERB = re.compile(
 )
 _SMALL_WORDS = "with|without|who|whose|who's|that|which|in|on|of|from|at|and|or|living|experiencing|receiving"
 _CAPITAL = re.compile(rf"(?:^|(?<=\s))(?:{'|'.join(word.capitalize() for word in _SMALL_WORDS.split('|'))})(?=\s)")
-# Beginnings that are always heard in the same way; others, such as u, y and eu, depend on the word.
+# Beginnings that are always heard in the same way; others depend on the word (uni, eu, on) or can be letters (ftm).
+_CLUSTERS = (
+    "b[lr]|c[hlrz]|d[hrw]|f[lr]|g[hlnr]|k[hlnr]|ll|mn|p[fhlnrst]|qu|rh|s[chklmnpqrtvw]|t[hrswz]|v[lr]|w[hr]|z[hw]"
+)
 _SURELY_HEARD = re.compile(
-    r"[bcdfgjklmnpqrstvwz][a-z]|[ai][a-z]|e(?![uw])[a-z]|o(?![nau])[a-z]|h(?:our(?!i)|onest|onor|eir)|"
-    r"h(?!our|onest|onor|eir|erb|istor|omage)[a-z]|\d",
+    rf"(?:{_CLUSTERS})[a-z.]|[bcdfgjklmnpqrstvwz][aeiouy]|y[aeiou]"
+    r"|[ai][a-z]|e(?![uw])[a-z]|euro|o(?![nau])[a-z]|onl|one\b|out"
+    r"|un(?![ai])[a-z]|u(?:p|l(?![uy])|gl|nd)[a-z]|uni(?:t|on|vers|form|que)"
+    r"|h(?:our(?!i)|onest|onor|eir)|h(?!our|onest|onou?r|eir|erb|istor|omage|ors\b)[aeiouy]|(?!1[18]\d)\d",
     re.IGNORECASE,
 )
 
@@ -64,9 +71,10 @@ def capital_in(text: str) -> str | None:
     return None if found is None else found.group()
 
 
-def article_by_sound(text: str) -> str | None:
-    """The article of a text if its sound leaves no doubt, else None."""
-    sure = not is_abbreviation(text) and _SURELY_HEARD.match(text)
+def article_by_sound(text: str) -> Article | None:
+    """The article of a text if its letters leave no doubt how it is heard, else None."""
+    plain = text[:1] + "".join(c for c in unicodedata.normalize("NFKD", text[1:]) if not unicodedata.combining(c))
+    sure = not is_abbreviation(text) and _SURELY_HEARD.match(plain)
     return article(text, "sound", None) if sure else None
 
 
@@ -89,6 +97,11 @@ def _texts(repository: Repository) -> Iterator[tuple[EntryFile, int, Keys, str]]
 
 def _terms_and_nouns(repository: Repository) -> Iterator[tuple[EntryFile, int, Descriptor | Noun]]:
     return ((file, i, entry) for file, i, entry in repository.entries() if isinstance(entry, Descriptor | Noun))
+
+
+def published_ids(repository: Repository) -> frozenset[str]:
+    """The ids of the entries of all published versions."""
+    return frozenset(entry for file in repository.locks for entry in file.record.entries)
 
 
 @rule(
@@ -131,6 +144,30 @@ def capital(repository: Repository) -> Problems:
 
 
 @rule(
+    "article-stated",
+    asks="A new term or noun states its article if its letters do not show how it is heard.",
+    fix="read it aloud, and add article: a or article: an",
+    why='"Unilateral" and "unimportant" begin with the same letters, and take "a" and "an". An abbreviation can be '
+    'read letter by letter, as in "an FTM", or as a word, as in "a BIPOC".',
+    needs=frozenset({"locks"}),
+)
+def article_stated(repository: Repository) -> Problems:
+    published = published_ids(repository)
+    for file, i, entry in _terms_and_nouns(repository):
+        takes_one = entry.article is None and getattr(entry, "position", "") != "after" and _is_phrase(entry.text)
+        short = is_abbreviation(entry.text)
+        if takes_one and article_by_sound(entry.text) is None and (short or entry.id not in published):
+            doubt = "can be read as letters or as a word" if short else "does not show by its letters how it is heard"
+            yield file.entry_problem(i, ("text",), f"{entry.text!r} {doubt}.")
+
+
+def _is_phrase(text: str) -> bool:
+    """Whether a text is a phrase in which no other rule finds a fault at its beginning."""
+    plain = text[0].isalpha() and odd_character(text) is None and foreign_letter(text) is None
+    return plain and begins_clause(text) is None and not text.lower().startswith(("a ", "an ", "the "))
+
+
+@rule(
     "article-sound",
     asks="A stated article follows the sound of the text.",
     fix="remove the key: the article is found by sound",
@@ -146,18 +183,39 @@ def article_sound(repository: Repository) -> Problems:
 @rule(
     "unknown-word",
     asks="The words of a new term are in an English dictionary, spelled as there.",
-    fix="correct the spelling; if it is right, leave it, since reviewers decide",
+    fix="correct the spelling; write a word of another language in English, unless English has borrowed it; if it is "
+    "right, leave it, since reviewers decide",
     why="A spelling mistake stays in the versions that have it. The dictionary lacks many names and recent words. "
     "Words of published entries, of entries from a publication and of judged entries are not checked.",
     level="warning",
     needs=frozenset({"locks"}),
 )
 def unknown_word(repository: Repository) -> Problems:
-    published = {entry for file in repository.locks for entry in file.record.entries}
+    published = published_ids(repository)
     entries = list(_terms_and_nouns(repository))
     new = [(f, i, e) for f, i, e in entries if e.id not in published and set(e.sources) <= {CONTRIBUTORS}]
     unjudged = [(f, i, e) for f, i, e in new if not getattr(e, "assessments", ())]
     known = known_words(e.text for _, _, e in entries if e.id in published) if unjudged else frozenset()
     for file, i, entry in unjudged:
-        for message in misspelled(entry.text, known):
+        for message in () if other_language(entry.text, known) else misspelled(entry.text, known):
             yield file.entry_problem(i, ("text",), f"{message}.")
+
+
+@rule(
+    "not-english",
+    asks="A new text is English.",
+    fix="write it in English; if English has borrowed the words, leave them, since reviewers decide",
+    why="The dataset is English: in a sentence of two languages, a model reacts to the change of language. Terms of "
+    "other languages that people use in English, such as 'hijra', are welcome.",
+    level="warning",
+    needs=frozenset({"locks"}),
+)
+def not_english(repository: Repository) -> Problems:
+    published = published_ids(repository)
+    known = known_words(entry.text for _, _, entry in repository.entries() if entry.id in published)
+    for file, i, entry in repository.entries():
+        if isinstance(entry, Descriptor | Noun | Template | Prompt) and entry.id not in published:
+            texts = {"text": entry.text, "continuation": getattr(entry, "continuation", None)}
+            for key, text in texts.items():
+                if text is not None and other_language(re.sub(r"\{[^{}]*\}", "", text), known):
+                    yield file.entry_problem(i, (key,), f"{text!r} seems to be in another language.")

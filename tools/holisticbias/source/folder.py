@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document, read_json
@@ -15,6 +15,9 @@ FOLDERS: tuple[Kind, ...] = (
 )  # fmt: skip
 SINGLE_FILES: tuple[Kind, ...] = ("sources", "waivers", "intersections")
 NAMES = (*FOLDERS, *(f"{kind}.yaml" for kind in SINGLE_FILES))
+NEW = "new"
+"""The folder of each kind with the entries of versions in preparation, one file each: so that no two contributions
+change the same lines. Freezing a version moves them to the files of their groups."""
 SOURCES_FILE = "sources.yaml"
 LOCK_SUFFIX = ".lock.json"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -71,8 +74,14 @@ def term_files(root: Path) -> tuple[Path, ...]:
 
 
 def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
-    """The paths of the YAML files of one kind in a folder of terms, by name."""
-    return tuple(sorted((root / kind).glob("*.y*ml")))
+    """The paths of the YAML files of one kind in a folder of terms: by name, files of new entries last."""
+    return tuple(path for folder in (root / kind, root / kind / NEW) for path in sorted(folder.glob("*.y*ml")))
+
+
+def is_new(path: PurePath | str) -> bool:
+    """Whether a file has new entries of a group, such as ``descriptors/new/ability.with-a-stoma.yaml``."""
+    parents = PurePath(path).parents
+    return len(parents) > 2 and parents[0].name == NEW and parents[1].name in FOLDERS
 
 
 def _yaml_files(root: Path) -> Iterator[tuple[Kind, Path]]:
@@ -109,6 +118,12 @@ def kind_of(path: Path, document: Document) -> Kind:
     if path.name.endswith(LOCK_SUFFIX):
         return "locks"
     data = document.data if isinstance(document.data, dict) else {}
-    by_folder = [kind for kind in FOLDERS if kind == path.parent.name]
+    by_folder = folder_kind(path)
     by_key = [kind for kind, key in _TELLING_KEYS if key in data]
     return (*by_folder, *by_key, "descriptors")[0]
+
+
+def folder_kind(path: Path) -> tuple[Kind, ...]:
+    """The kind of a file by its folder; empty if its folder is not one of a folder of terms."""
+    folder = path.parent.parent if is_new(path) else path.parent
+    return tuple(kind for kind in FOLDERS if kind == folder.name)

@@ -26,6 +26,11 @@ FILE_TOO_LARGE = Rule(
     asks=f"A file has at most {MAX_BYTES // 1_000_000} MB.",
     fix="split the file",
 )
+NEW_ENTRY_GROUP = Rule(
+    "new-entry-group",
+    asks="A file of new entries names the axis, gender, family, collection or domain of a file that exists.",
+    fix="correct the name; a new axis, family or collection first gets a file, as CONTRIBUTING.md describes",
+)
 NOT_UTF8 = Rule(
     "not-utf8",
     asks="Files are encoded in UTF-8.",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -11,8 +13,8 @@ from pydantic_core import ErrorDetails
 
 from holisticbias.source.document import Document, Keys, Value
 from holisticbias.source.findings import Finding, shown
-from holisticbias.source.folder import SourceFile
-from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
+from holisticbias.source.folder import SourceFile, is_new
+from holisticbias.source.reading_rules import MISSING_KEY, NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
 from holisticbias.source.rule import Problem
 from holisticbias.source.schema_fixes import close_key, schema_fix
 from holisticbias.source.schema_messages import schema_message
@@ -20,6 +22,7 @@ from holisticbias.source.yaml_mistakes import models_in
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
+    GROUP_KEYS,
     CollectionFile,
     DescriptorFile,
     IntersectionsFile,
@@ -34,6 +37,7 @@ from holisticbias.terms.file_kinds import (
     TemplateFile,
     WaiversFile,
     entries_key,
+    place_among,
 )
 
 MODELS: Mapping[Kind, type[Record]] = {
@@ -58,25 +62,31 @@ F = TypeVar("F", bound=Record)
 class Located(Generic[F]):
     """A file's record with the places of its values.
 
-    ``entries`` is the key of its list of entries. Invalid entries are not in
-    the record: ``indexes`` has the positions in the file of the valid entries,
-    and ``left_out`` the ids of the invalid ones.
+    ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which are in
+    other files (see ``is_new``). ``origins`` has the document of each entry and its position in it. Invalid entries
+    are not in the record; ``left_out`` has their ids.
     """
 
     record: F
     document: Document
     entries: str
-    indexes: tuple[int, ...] = ()
+    origins: tuple[tuple[Document, int], ...] = ()
     left_out: tuple[str, ...] = ()
 
-    def problem(self, keys: Keys, message: str, entry: str = "") -> Problem:
-        """A problem at one of the file's values."""
-        return Problem(self.document.path, self.document.place(keys), message, entry)
+    def problem(self, keys: Keys, message: str, entry: str = "", fix: str | None = None) -> Problem:
+        """A problem at one of the file's values; ``fix`` is in place of the rule's."""
+        return Problem(self.document.path, self.document.place(keys), message, entry, fix)
 
-    def entry_problem(self, position: int, keys: Keys, message: str) -> Problem:
+    def entry_problem(self, position: int, keys: Keys, message: str, fix: str | None = None) -> Problem:
         """A problem at a value of the entry at that position of the record's list."""
         entry: Entry = getattr(self.record, self.entries)[position]
-        return self.problem((self.entries, self.indexes[position], *keys), message, entry.id)
+        document, index = self.origins[position]
+        return Problem(document.path, document.place((self.entries, index, *keys)), message, entry.id, fix)
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """The file, and the files of its new entries."""
+        return tuple({document.path: document for document in (self.document, *(d for d, _ in self.origins))}.values())
 
 
 EntryFile: TypeAlias = (
@@ -155,12 +165,17 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
     findings: list[Finding] = []
     parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
     unread: set[tuple[Kind, str]] = set()
-    for file in files:
+    given = tuple(files)
+    for file in (f for f in given if not is_new(f.document.path)):
         located = _parse_file(file, findings)
         if located is None:
             unread.add((file.kind, file.document.path))
         else:
             parsed[file.kind].append(located)
+    unread_kinds = {kind for kind, _ in unread}
+    for file in sorted((f for f in given if is_new(f.document.path)), key=lambda f: PurePath(f.document.path).name):
+        if not _add_new(file, parsed[file.kind], findings, file.kind in unread_kinds):
+            unread.add((file.kind, file.document.path))
     repository = Repository(
         axes=_of(parsed["descriptors"], DescriptorFile),
         genders=_of(parsed["nouns"], NounFile),
@@ -182,11 +197,63 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
 
 def _of(files: Iterable[Located[Record]], model: type[F]) -> tuple[Located[F], ...]:
     return tuple(
-        Located(f.record, f.document, f.entries, f.indexes, f.left_out) for f in files if isinstance(f.record, model)
+        Located(f.record, f.document, f.entries, f.origins, f.left_out) for f in files if isinstance(f.record, model)
     )
 
 
-def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | None:
+def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Finding], some_unread: bool) -> bool:
+    """Add the entries of a file of new entries to the file of their group; false if they cannot be read."""
+    document, keys = file.document, GROUP_KEYS[file.kind]
+    data = document.data if isinstance(document.data, dict) else {}
+    group = tuple(data.get(key) for key in keys)
+    known = [tuple(getattr(f.record, key) for key in keys) for f in whole]
+    if None in group or group not in known:
+        if not data or None in group:
+            _parse_file(file, findings, {"label": "label"})  # says what is missing
+        elif not some_unread:
+            findings.append(_unknown_group(document, keys, group, known, file.kind))
+        return False
+    at = known.index(group)
+    main = whole[at].document.data
+    head = {key: value for key, value in main.items() if key not in data} if isinstance(main, dict) else {}
+    own = {*keys, entries_key(file.kind)}
+    for key in (key for key in data if key in whole[at].record.model_fields_set and key not in own):
+        message = f"The key {key!r} is in {whole[at].document.path}, and the same for all entries of the group."
+        findings.append(UNKNOWN_KEY.finding(Problem(document.path, document.place((key,)), message), "remove the key"))
+    located = _parse_file(file, findings, {**head, entries_key(file.kind): []})
+    if located is not None:
+        whole[at] = _with_new(whole[at], located)
+    return located is not None
+
+
+def _unknown_group(
+    document: Document, keys: tuple[str, ...], group: tuple[Value, ...], known: Iterable[tuple[str, ...]], kind: Kind
+) -> Finding:
+    name, names = "/".join(map(str, group)), ["/".join(one) for one in known]
+    close = difflib.get_close_matches(name, names, n=1)
+    message = f"No file in {kind}/ has {'/'.join(keys)}: {name}" + (f"; close to it: {close[0]}." if close else ".")
+    return NEW_ENTRY_GROUP.finding(Problem(document.path, document.place((keys[-1],)), message))
+
+
+def _with_new(main: Located[Record], new: Located[Record]) -> Located[Record]:
+    """A file with new entries of its group, each after the last one of its bucket or group of people."""
+    entries, origins = list(getattr(main.record, main.entries)), list(main.origins)
+    for entry, origin in zip(getattr(new.record, new.entries), new.origins, strict=True):
+        place = place_among([*map(_bucket, entries)], _bucket(entry))
+        entries.insert(place, entry)
+        origins.insert(place, origin)
+    record = main.record.model_copy(update={main.entries: tuple(entries)})
+    return Located(record, main.document, main.entries, tuple(origins), (*main.left_out, *new.left_out))
+
+
+def _bucket(entry: Entry) -> object:
+    return getattr(entry, "bucket", None) or getattr(entry, "group", None)
+
+
+def _parse_file(
+    file: SourceFile, findings: list[Finding], shared: Mapping[str, Value] | None = None
+) -> Located[Record] | None:
+    """Parse a file; ``shared`` has values that its group has in another file."""
     document = file.document
     findings.extend(document.findings)
     if not isinstance(document.data, dict):
@@ -194,13 +261,13 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
             message = "The file is not a mapping of keys to values."
             findings.append(SCHEMA.finding(Problem(document.path, document.place(()), message)))
         return None
-    data: dict[str, Value] = document.data
+    data: dict[str, Value] = {**(shared or {}), **document.data}
     key = entries_key(file.kind)
     entries = data.get(key)
     indexes = tuple(range(len(entries))) if isinstance(entries, list) else ()
     model = _MODELS[file.kind]
     try:
-        return Located(model.model_validate(data), document, key, indexes)
+        return Located(model.model_validate(data), document, key, tuple((document, i) for i in indexes))
     except ValidationError as error:
         details = _without_consequences(error.errors(include_url=False))
     findings.extend(_schema_findings(details, document, model))
@@ -208,9 +275,9 @@ def _parse_file(file: SourceFile, findings: list[Finding]) -> Located[Record] | 
     if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != key for d in details):
         return None
     left_out = tuple(filter(None, (_entry_id(data, (key, i)) for i in indexes if i in broken)))
-    indexes = tuple(i for i in indexes if i not in broken)
-    record = model.model_validate({**data, key: [entries[i] for i in indexes]})
-    return Located(record, document, key, indexes, left_out)
+    kept = tuple((document, i) for i in indexes if i not in broken)
+    record = model.model_validate({**data, key: [entries[i] for _, i in kept]})
+    return Located(record, document, key, kept, left_out)
 
 
 def _without_consequences(details: list[ErrorDetails]) -> list[ErrorDetails]:

@@ -13,12 +13,16 @@ Place: TypeAlias = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A place that breaks a rule: line and column count from 1; ``entry`` is an id, or empty outside entries."""
+    """A place that breaks a rule: line and column count from 1; ``entry`` is an id, or empty outside entries.
+
+    ``fix`` is what to do here, without a full stop, if the rule's own fix does not say it.
+    """
 
     path: str
     place: Place
     message: str
     entry: str = ""
+    fix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,7 @@ class Rule:
     needs: frozenset[Kind] = frozenset()
 
     def finding(self, problem: Problem, fix: str | None = None) -> Finding:
-        """The finding for a place that breaks the rule, with the rule's own fix unless another is given."""
+        """The finding for a place that breaks the rule; the fix is ``fix``, the problem's or the rule's."""
         line, column = problem.place
-        return Finding(
-            problem.path, line, column, self.id, self.level, problem.entry, problem.message, f"{fix or self.fix}."
-        )
+        fix = fix or problem.fix or self.fix
+        return Finding(problem.path, line, column, self.id, self.level, problem.entry, problem.message, f"{fix}.")

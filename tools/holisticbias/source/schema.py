@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel
 
 from holisticbias.source.records import MODELS
+from holisticbias.terms.file_kinds import GROUP_KEYS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 GROUP = "holisticbias.schemas"
@@ -19,9 +21,17 @@ def json_schemas() -> Mapping[str, str]:
     """The content of each file in ``schema/``, by file name."""
     models: dict[str, type[BaseModel]] = dict(MODELS.items()) | _of_other_packages()
     return {
-        f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **model.model_json_schema()}, indent=2) + "\n"
+        f"{kind}.schema.json": json.dumps({"$schema": DIALECT, **_schema(kind, model)}, indent=2) + "\n"
         for kind, model in models.items()
     }
+
+
+def _schema(kind: str, model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model; a file of new entries has the same schema, and does not repeat the label of its group."""
+    schema = model.model_json_schema()
+    if kind in GROUP_KEYS:
+        schema["required"] = [key for key in schema["required"] if key != "label"]
+    return schema
 
 
 def _of_other_packages() -> dict[str, type[BaseModel]]:

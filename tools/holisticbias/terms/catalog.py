@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from holisticbias.terms.file_kinds import (
     CompanionFile,
     DescriptorFile,
     IntersectionsFile,
+    Kind,
     NounFile,
     PromptFile,
     ReleaseFile,
@@ -52,10 +53,32 @@ class Catalog:
         descriptors = (d for axis in self.axes for d in axis.descriptors)
         return (*descriptors, *(s for file in self.specifications for s in file.specifications))
 
+    def entries(self) -> Iterator[tuple[Kind, Entry]]:
+        """Every entry, with its kind."""
+        yield from (("descriptors", d) for axis in self.axes for d in axis.descriptors)
+        yield from (("nouns", n) for gender in self.genders for n in gender.nouns)
+        yield from (("templates", t) for family in self.families for t in family.templates)
+        yield from (("collections", g) for collection in self.collections for g in collection.groups)
+        yield from (("prompts", p) for domain in self.prompts for p in domain.prompts)
+        yield from (("specifications", s) for family in self.specifications for s in family.specifications)
+
     @property
     def published(self) -> tuple[str, ...]:
         """Published versions (those with a digest), oldest first."""
         return tuple(v for v in self.versions if self.release(v).digest is not None)
+
+    @property
+    def recommended(self) -> tuple[str, ...]:
+        """Published versions that are not withdrawn, oldest first."""
+        return tuple(v for v in self.published if self.release(v).withdrawn is None)
+
+    def withdrawal(self, version: str) -> str | None:
+        """Say when and why a version was withdrawn, and which to use; None if it was not."""
+        withdrawn = self.release(version).withdrawn
+        if withdrawn is None:
+            return None
+        use = f"; use {self.recommended[-1]}" if self.recommended else ""
+        return f"version {version} was withdrawn on {withdrawn.date}: {withdrawn.reason.rstrip('.')}{use}"
 
     @property
     def versions(self) -> tuple[str, ...]:

@@ -102,6 +102,7 @@ class Entry(Record):
     since: Version
     until: Version | None = Field(None, description="the first version without the entry")
     replaced_by: Id | None = None
+    reason: Prose | None = Field(None, description="why it is retired")
     history: tuple[Wording, ...] = ()
 
     def at(self, version: str) -> Self:

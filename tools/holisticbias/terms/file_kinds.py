@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, StrictInt
@@ -45,9 +46,29 @@ IN_PREPARATION = "In preparation"  # start of the summary of a version until it 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
+def place_among(keys: Sequence[object], key: object) -> int:
+    """The place of a new entry among others: after the last of its bucket or group of people, else at the end.
+
+    ``key`` is the bucket or group of the new entry, and ``keys`` has those of the others.
+    """
+    alike = [place for place, other in enumerate(keys) if key is not None and other == key]
+    return alike[-1] + 1 if alike else len(keys)
+
+
 def entries_key(kind: Kind) -> str:
     """The key of the list of entries in a file of that kind."""
     return "groups" if kind == "collections" else kind
+
+
+GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
+    "descriptors": ("axis",),
+    "nouns": ("gender",),
+    "templates": ("family",),
+    "collections": ("collection",),
+    "prompts": ("collection", "domain"),
+    "specifications": ("family",),
+}
+"""The keys that say which group of entries a file has."""
 
 
 class DescriptorFile(Record):
@@ -155,6 +176,13 @@ class SpecificationFile(Record):
 CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
 
 
+class Withdrawal(Record):
+    """Date and reason of the withdrawal of a published version, which still compiles and verifies."""
+
+    date: Date
+    reason: Prose
+
+
 class ReleaseFile(Record):
     """A file in ``releases/``: one version, its date, its layout and its digests."""
 
@@ -171,6 +199,7 @@ class ReleaseFile(Record):
     tables: dict[Key, Sha256] = Field(
         {}, description="digest of the rows of each table, set when the version is published"
     )
+    withdrawn: Withdrawal | None = Field(None, description="set by holisticbias releases --withdraw")
 
 
 class LockFile(Record):

@@ -58,7 +58,7 @@ def extremes_table(found: Descriptors) -> Table:
         Column("floor", "Floor there", "share"),
         Column("tokens", f"Tokens of their {words.of}s", "tokens"),
         Column("compared", "Descriptors of that length", "count"),
-        Column("descriptors", "Descriptors", "count"),
+        Column("descriptors", "Descriptors", "count", base=True),
     )
     rows, details = [], []
     for ends in (e for e in extremes if e.lowest):

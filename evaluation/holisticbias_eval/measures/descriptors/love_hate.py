@@ -105,6 +105,7 @@ def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> T
         Column("love_share", "Love", "share"),
         Column("hate_share", "Hate", "share"),
         Column("love_hate", "Love-hate difference", "share difference"),
+        Column("sentences", "Sentences", "count", base=True),
     )
     rows = tuple(
         (
@@ -112,6 +113,7 @@ def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> T
             view.label("axis", figure.keys["axis"]),
             *(view.figures.value(MEASURE, name, figure.keys) for name in ("love_share", "hate_share")),
             figure.value,
+            figure.n,
         )
         for figure in named
     )

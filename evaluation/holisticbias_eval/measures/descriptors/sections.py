@@ -112,7 +112,7 @@ def descriptors_table(found: Descriptors) -> Table:
         Column("axis", "Axis"),
         Column("bucket", "Bucket"),
         Column("community_preference", "Community preference", "preference"),
-        Column("sentences", "Sentences", "count"),
+        Column("sentences", "Sentences", "count", base=True),
         Column(words.median, f"Median {words.value}", words.unit),
         Column(f"compared_{words.column}", f"In “{found.template}”", words.unit),
         Column("compared_tokens", "Tokens there", "tokens"),

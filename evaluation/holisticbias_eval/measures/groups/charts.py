@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import REST
+from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
-from holisticbias_eval.measures.groups.shown import Charted, Shown, said
+from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
 from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Table, ends, yes
 
 HOLDS = "Holds after correction"
@@ -44,6 +45,26 @@ def group_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest 
             f"The chart shows the {len(chosen)} of {len(known):,} groups that are farthest from the domain's value.",
             "note",
         )
+
+
+def opposite_chart(shown: Shown, domain: str, charted: Charted) -> Iterator[Forest]:
+    """A class minus its opposite in all texts of every group (Dhamala et al. 2021, Figure 2)."""
+    if charted.cls not in charted.method.opposite:
+        return
+    found = [f for f in shown.of(OPPOSITE, domain, charted.method.keys, "group") if f.value is not None]
+    found.sort(key=lambda f: -abs(f.value or 0.0))
+    chosen = sorted(found[:MOST_DOTS], key=lambda f: -(f.value or 0.0))
+    if not chosen:
+        return
+    first, second = charted.method.opposite
+    estimates = tuple(Estimate(f"{said(f.keys['group'])} ({f.n:,} texts)", f.value, f.interval) for f in chosen)
+    yield Forest(
+        f"{shown.info.name}-{charted.method.name}-{domain or 'groups'}-opposite",
+        f"{first.capitalize()} minus {second}, of all texts ({said_method(charted.method)}): {shown.domain(domain)}",
+        "share difference",
+        estimates,
+        f"right of 0: more {first} than {second} texts  ·  line: 95% interval",
+    )
 
 
 def _estimate(shown: Shown, figure: Figure, charted: Charted) -> Estimate:
@@ -127,7 +148,7 @@ def pair_table(shown: Shown, domain: str, charted: Charted) -> Table | None:
         Column("bh", "p (BH)", "p_value"),
         Column("clustered", "p, items", "p_value"),
         Column("clustered_holm", "p, items (Holm)", "p_value"),
-        Column("texts", "Texts", "count"),
+        Column("texts", "Texts", "count", base=True),
     )
     names = ("adjusted_p", "adjusted_p_bh", "clustered_p", "clustered_adjusted_p")
     rows = tuple(

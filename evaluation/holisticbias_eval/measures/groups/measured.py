@@ -12,6 +12,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, MOST_GROUPS, Comparisons, domains_in_pairs
 from holisticbias_eval.measures.groups.figures import Groups, Summaries, arrange
 from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.of_all import of_all_figures
 from holisticbias_eval.measures.groups.readings import Reading, Texts, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import said_method
 from holisticbias_eval.measures.groups.words import word_figures
@@ -29,6 +30,7 @@ def measured(info: Info, methods: Sequence[Method], answers: pa.Table, seed: int
     rng = np.random.default_rng(seed)
     groups = arrange(texts, readings, rng)
     figures = [*Summaries(info.name, groups).figures(), *Comparisons(info.name, groups).figures(rng)]
+    figures += of_all_figures(Summaries(info.name, groups), texts, readings, np.random.default_rng([seed, 1]))
     if "text" in answers.column_names:
         maker = Summaries(info.name, groups)
         for reading in readings:

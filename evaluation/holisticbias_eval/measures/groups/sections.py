@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.measures.groups.charts import group_chart, pair_chart, pair_table, pairs_held
+from holisticbias_eval.measures.groups.charts import group_chart, opposite_chart, pair_chart, pair_table, pairs_held
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN
@@ -182,6 +182,7 @@ def _domain(shown: Shown, domain: str, examples: Mapping[str, GroupExamples]) ->
     tables: list[Block] = []
     for charted in shown.charted(first):
         blocks += [*_human(shown, domain, charted), *group_chart(shown, domain, charted)]
+        blocks += opposite_chart(shown, domain, charted)
         held = pairs_held(shown, domain, charted)
         blocks += [held] if held else []
         differs = any(map(shown.differs, shown.differences(domain, charted)))

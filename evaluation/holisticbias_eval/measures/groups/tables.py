@@ -8,6 +8,7 @@ from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_A
 from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import UNDEFINED
 from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.of_all import OF_TEXTS, OPPOSITE, RATIO
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
 from holisticbias_eval.measures.groups.words import WORD
@@ -21,7 +22,11 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
     difference = f"{charted.unit} difference"
     columns = (
         Column("domain", "Domain"),
-        Column("value", "All groups", charted.unit),
+        Column(
+            "value", "Of texts with a value" if charted.cls in charted.method.opposite else "All groups", charted.unit
+        ),
+        Column("texts", "Texts", "count", base=True),
+        *_of_all_columns(charted),
         Column("human", shown.written.capitalize(), charted.unit),
         Column("disparity", "Largest difference", difference),
         Column("chance", "By chance", difference, interval=True),
@@ -29,7 +34,6 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
         Column("human_disparity", f"Largest, {shown.written}", difference),
         Column("interval", "95% interval", charted.unit, interval=True),
         Column("groups", "Groups", "count"),
-        Column("texts", "Texts", "count"),
     )
     rows = []
     for domain in shown.domains:
@@ -38,19 +42,48 @@ def domain_table(shown: Shown, charted: Charted) -> Table:
         groups = len(shown.of(charted.name, domain, charted.keys, "group"))
         rows.append(
             (
-                shown.domain(domain), whole.value if whole else None, shown.value(f"{HUMAN}_{charted.name}", keys),
+                shown.domain(domain), whole.value if whole else None, whole.n if whole else 0,
+                *_of_all(shown, charted, {"domain": domain} if domain else {}),
+                shown.value(f"{HUMAN}_{charted.name}", keys),
                 apart.value if apart else None, ends(apart.floor_interval) if apart else None,
                 shown.value(DISPARITY_ADJUSTED, keys), shown.value(f"{HUMAN}_{DISPARITY}", keys),
-                ends(whole.interval) if whole else None, groups, whole.n if whole else 0,
+                ends(whole.interval) if whole else None, groups,
             )
         )  # fmt: skip
-    kept = [i for i, c in enumerate(columns) if "human" not in c.key or any(row[i] is not None for row in rows)]
+    kept = [i for i, c in enumerate(columns) if not _is_optional(c) or any(row[i] is not None for row in rows)]
     return Table(
         f"{shown.info.name}-{charted.slug}-by-domain",
         f"{charted.words} by domain",
         tuple(columns[i] for i in kept),
         tuple(tuple(row[i] for i in kept) for row in rows),
     )
+
+
+def _is_optional(column: Column) -> bool:
+    """Whether a column is left out if it has no value: that of people's texts, or of all texts in an older run."""
+    return "human" in column.key or column.key in ("of_texts", "all_texts", "class_difference", "class_ratio")
+
+
+def _of_all_columns(charted: Charted) -> tuple[Column, ...]:
+    """The columns of a class that has an opposite: its share of all texts, and both classes against each other."""
+    if charted.cls not in charted.method.opposite:
+        return ()
+    first, second = charted.method.opposite
+    return (
+        Column("of_texts", "Of all texts", "share"),
+        Column("all_texts", "All texts", "count", base=True),
+        Column("class_difference", f"{first.capitalize()} - {second}, of all", "share difference"),
+        Column("class_ratio", f"{first.capitalize()} : {second}", "ratio"),
+    )
+
+
+def _of_all(shown: Shown, charted: Charted, own: dict[str, str]) -> tuple[Cell, ...]:
+    """The cells of these columns for a domain or a group, by its keys."""
+    if charted.cls not in charted.method.opposite:
+        return ()
+    of_texts = shown.view.figures.get(shown.info.name, OF_TEXTS, {**own, **charted.keys})
+    both = (shown.value(name, {**own, **charted.method.keys}) for name in (OPPOSITE, RATIO))
+    return (of_texts.value if of_texts else None, of_texts.n if of_texts else None, *both)
 
 
 def group_table(shown: Shown, domain: str, method: Method, examples: GroupExamples) -> Table:
@@ -64,7 +97,8 @@ def group_table(shown: Shown, domain: str, method: Method, examples: GroupExampl
     columns = (
         Column("group", "Group"),
         *(column for q in quantities for column in _columns(q)),
-        Column("texts", "Texts", "count"),
+        *_of_all_columns(first),
+        Column("texts", "Texts", "count", base=True),
         Column("undefined", "No value", "count"),
     )
     rows, details = [], []
@@ -74,7 +108,7 @@ def group_table(shown: Shown, domain: str, method: Method, examples: GroupExampl
         for q in quantities:
             figure = shown.view.figures.get(shown.info.name, q.name, {**own, **q.keys})
             cells += [figure.value if figure else None, ends(figure.interval) if figure else None]
-        rows.append((said(group), *cells, f.n, undefined.get(group, 0)))
+        rows.append((said(group), *cells, *_of_all(shown, first, own), f.n, undefined.get(group, 0)))
         details.append(examples.of(domain, group))
     left = f"The table has {MOST_ROWS} of {len(every):,} groups. " if len(every) > MOST_ROWS else ""
     how = "Open a row for texts whose values are typical of their class." if any(details) else ""

@@ -37,9 +37,10 @@ def line_sections(view: View) -> tuple[Section, ...]:
         Column("figure", "Figure"),
         Column("value", "Value", "number"),
         Column("interval", "95% interval", "number", interval=True),
+        Column("lines", "Lines", "count", base=True),
     )
     values = [figures.get(NAME, name) for name in UNITS]
-    rows = tuple((LABELS[f.name], f.value, ends(f.interval)) for f in values if f is not None)
+    rows = tuple((LABELS[f.name], f.value, ends(f.interval), f.n) for f in values if f is not None)
     table = Table(NAME, "Likelihood of the text", columns, rows)
     return (
         Section(NAME, "Likelihood of the text", (Paragraph(said, "finding"), table, Paragraph(READING, "note"))),

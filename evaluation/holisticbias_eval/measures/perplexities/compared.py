@@ -97,7 +97,7 @@ def _tables(changes: Figures, found: list[Figure]) -> Iterator[Table]:
             *(Column(side, CHANGE_NAMES[side], unit) for side in ("first", "second")),
             Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
             Column("interval", "95% interval", f"{unit} difference", interval=True),
-            Column("perplexities", "Perplexities in both", "count"),
+            Column("perplexities", "Perplexities in both", "count", base=True),
         )
         rows = tuple(_row(changes, one) for one in own)
         yield without_empty(Table(f"group-perplexity-changes-{kind.replace('_', '-')}", caption, columns, rows))

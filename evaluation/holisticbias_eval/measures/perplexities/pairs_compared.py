@@ -28,7 +28,7 @@ def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section
 
 
 def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table | None:
-    """One row per pair; a model whose first value differs was compared on other sentences, and has a row of its own."""
+    """One row per pair; a model whose first value differs was compared on other sentences, and has another row."""
     rows: dict[tuple[str, str, float | None, int], dict[str, tuple[Figure, Figure]]] = {}
     for model, changes in models.items():
         held = held_out(changes)
@@ -46,7 +46,7 @@ def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table | Non
         *(Column(f"model_{i}", f"t, {model}", T) for i, model in enumerate(models, 1)),
         Column("first_p", f"p, {first}", "p_value"),
         *(Column(f"model_{i}_p", f"p, {model}", "p_value") for i, model in enumerate(models, 1)),
-        Column("perplexities", "Perplexities of both", "count"),
+        Column("perplexities", "Perplexities of both", "count", base=True),
     )
     cells = tuple(_row(name, label, n, found, models) for (name, label, _, n), found in rows.items())
     suffix = "" if scale == "log" else f"-{scale}"

@@ -103,9 +103,9 @@ class SharedDimension:
 def share_dimensions(first: pa.Table, second: pa.Table) -> Iterator[SharedDimension]:
     """The dimensions of which both tables have the same sentences of at least two groups.
 
-    A dimension is compared with that of the second table which has the same groups: its own name, or the same with or
-    without held-out groups. If the groups of its own name differ, the groups that both have are a dimension of their
-    own, named after them: an F over two groups never stands beside one over four.
+    A dimension is compared with that of the second table which has the same groups: of the same name, or the same with
+    or without held-out groups. If the groups of the same name differ, the groups that both have are another dimension,
+    named after them: an F over two groups never stands beside one over four.
     """
     groups = [_groups_of(table) for table in (first, second)]
     for name, own in groups[0].items():

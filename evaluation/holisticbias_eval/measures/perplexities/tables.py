@@ -35,7 +35,7 @@ def tests_of_all(shown: Shown) -> Table:
         Column("friedman_p", "p (Friedman)", "p_value"),
         Column("without_one", "F without one sentence", F, interval=True),
         Column("largest", "Largest share of a sentence", "share"),
-        Column("values", "Values", "count"),
+        Column("values", "Values", "count", base=True),
         Column("missing", "Missing", "count"),
     )
     rows = tuple(_tests(shown, dimension, scale) for dimension in shown.dimensions for scale in SCALES)
@@ -69,7 +69,7 @@ def mean_table(shown: Shown) -> Table:
         Column("deviation_interval", "Its 95% interval", f"{UNITS['log']} difference", interval=True),
         Column("perplexity", "Mean perplexity", UNITS["perplexity"]),
         Column("perplexity_interval", "95% interval ", UNITS["perplexity"], interval=True),
-        Column("values", "Values", "count"),
+        Column("values", "Values", "count", base=True),
         Column("missing", "Missing", "count"),
     )
     rows = []
@@ -100,7 +100,7 @@ def pair_table(shown: Shown) -> Table:
         ),
         Column("wilcoxon_p", "p (Wilcoxon)", "p_value"),
         Column("wilcoxon_adjusted_p", "p (Wilcoxon, Holm)", "p_value"),
-        Column("sentences", "Sentences of both", "count"),
+        Column("sentences", "Sentences of both", "count", base=True),
     )
     rows = tuple(
         _pair(shown, dimension, scale, one)

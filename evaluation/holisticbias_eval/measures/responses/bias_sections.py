@@ -163,7 +163,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
         Column("variance_share", "Share of variance", "share"),
         Column("audit", "Classifier's own", UNIT),
         Column("descriptors", "Descriptors", "count"),
-        Column("responses", "Responses", "count"),
+        Column("responses", "Responses", "count", base=True),
         Column("missing", "Not judged", "count"),
     )
     rows: list[tuple[Cell, ...]] = []

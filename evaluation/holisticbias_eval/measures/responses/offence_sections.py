@@ -65,7 +65,7 @@ def _axis_table(shown: Shown, slug: str) -> Table:
         Column("axis", "Axis"),
         Column("share", "Offensive", "share"),
         Column("interval", "95% interval", "share", interval=True),
-        Column("texts", "Texts", "count"),
+        Column("texts", "Texts", "count", base=True),
         Column("missing", "Not judged", "count"),
     )
     rows = tuple(
@@ -83,7 +83,7 @@ def _template_table(shown: Shown, slug: str) -> Table:
         Column("sd", "SD over descriptors", PROBABILITY),
         Column("corrected", "SD, corrected", PROBABILITY + DEVIATION),
         Column("own", "SD, classifier's own", PROBABILITY),
-        Column("descriptors", "Descriptors", "count"),
+        Column("descriptors", "Descriptors", "count", base=True),
     )
     found = sorted(shown.by(MEAN, "template"), key=lambda f: -(shown.value(SPREAD, f.keys) or 0.0))
     rows = tuple(

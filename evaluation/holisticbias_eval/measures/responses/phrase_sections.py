@@ -65,7 +65,7 @@ def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
         Column("interval", "95% interval", "share", interval=True),
         Column("all", "Of all responses", "share"),
         Column("adjusted_p", "p, corrected", "p_value"),
-        Column("n", "Responses", "count"),
+        Column("n", "Responses", "count", base=True),
     )
     rows = tuple(
         (

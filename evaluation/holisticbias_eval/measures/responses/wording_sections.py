@@ -130,7 +130,7 @@ def _axis_table(shown: Shown, chosen: Sequence[str]) -> Table:
 
 
 def _counts() -> tuple[Column, Column]:
-    return Column("responses", "Responses", "count"), Column("missing", "Without text", "count")
+    return Column("responses", "Responses", "count", base=True), Column("missing", "Without text", "count")
 
 
 def _descriptor_table(shown: Shown, chosen: Sequence[str]) -> Table:
@@ -188,7 +188,7 @@ def _change_table(changes: Figures, name: str, caption: str, rows: Sequence[tupl
         Column("change", CHANGE_NAMES["change"], unit),
         Column("interval", "95% interval", unit, interval=True),
         Column("p_value", "p (Holm)", "p_value"),
-        Column("responses", "Responses", "count"),
+        Column("responses", "Responses", "count", base=True),
     )
     found: list[tuple[Cell, ...]] = [
         (label, *_both(changes, f), f.value, ends(f.interval), f.p_value, f.n) for label, f in rows

@@ -16,7 +16,7 @@ AXIS = Column("axis", "Axis")
 TEMPLATE = Column("template", "Template")
 COUNTS = (
     Column("descriptors", "Descriptors", "count"),
-    Column("pairs", "Pairs tested", "count"),
+    Column("pairs", "Pairs tested", "count", base=True),
     Column("significant", "Pairs that differ", "count"),
     Column("untested", "Pairs not tested", "count"),
 )
@@ -79,7 +79,7 @@ def of_one_gender(view: View, words: Words) -> Iterator[Table]:
         AXIS,
         Column("gendered", "Pairs with a term of one gender", "share"),
         FLOOR,
-        Column("pairs", "Pairs tested", "count"),
+        Column("pairs", "Pairs tested", "count", base=True),
         Column("untested", "Too few nouns in common", "count"),
         Column("published", "Other pairs", "share"),
         Column("both", "All pairs", "share"),

@@ -87,7 +87,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
         Column("reliability", "Reliability", ""),
         Column("wording_spread", "Spread of single pairs", NATS, interval=True),
         Column("pairs", "Pairs", "count"),
-        Column("descriptors", "Descriptors", "count"),
+        Column("descriptors", "Descriptors", "count", base=True),
         Column("missing", "Not counted", "count"),
     )
     rows = []
@@ -190,7 +190,7 @@ def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
         Column("p_value", "p", "p_value"),
         Column("adjusted_p", "p, corrected", "p_value"),
         *(Column(pair, pair, NATS) for pair in pairs),
-        Column("differences", "Differences", "count"),
+        Column("differences", "Differences", "count", base=True),
         Column("missing", "Missing", "count"),
     )
     rows = []

@@ -64,7 +64,7 @@ def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
         Column("interval", "95% interval", CHANGE, interval=True),
         Column("p_value", "p", "p_value"),
         Column("adjusted_p", "p (Holm)", "p_value"),
-        Column("pairs", "Pairs in both", "count"),
+        Column("pairs", "Pairs in both", "count", base=True),
     )
     every = changes.get(NAME, "change")
     rows = [_row(changes, one, shown.label(one)) for one in found]

@@ -32,7 +32,7 @@ def score_table(shown: Shown) -> Table:
         Column("share", "Share of all pairs", "share"),
         Column("binomial_p", "p (binomial)", "p_value"),
         Column("term_score", "Score of changed words", "share"),
-        Column("pairs", "Pairs", "count"),
+        Column("pairs", "Pairs", "count", base=True),
         Column("ties", "Ties", "count"),
         Column("missing", "Missing", "count"),
     )
@@ -99,7 +99,7 @@ def attribute_table(shown: Shown) -> Table:
         Column("attribute", "Attribute"),
         Column("specification", "Specification"),
         Column("share", "Share", "share"),
-        Column("pairs", "Pairs", "count"),
+        Column("pairs", "Pairs", "count", base=True),
         Column("missing", "Missing", "count"),
         Column("yield", "Yield of the generator", "share"),
     )

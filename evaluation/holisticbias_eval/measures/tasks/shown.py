@@ -15,8 +15,9 @@ def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, sa
         Column("score", "Score"),
         Column("value", "Value", unit),
         Column("interval", "95% interval", unit, interval=True),
+        Column("n", "Items", "count", base=True),
     )
-    rows = tuple((label, figure.value, ends(figure.interval)) for label, figure in found)
+    rows = tuple((label, figure.value, ends(figure.interval), figure.n or None) for label, figure in found)
     table = without_empty(Table(info.name, info.title, columns, rows))
     return Section(info.name, info.title, (Paragraph(said, "finding"), table))
 
@@ -29,7 +30,7 @@ def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], 
         Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
         Column("interval", "95% interval", f"{unit} difference", interval=True),
         Column("p", "p", "p_value"),
-        Column("n", "Items", "count"),
+        Column("n", "Items", "count", base=True),
     )
     rows = []
     for figure in changes:

@@ -1,0 +1,63 @@
+"""Two opposite classes as shares of all texts, with or without a value: their difference and ratio (BOLD, Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.groups.figures import Maker
+from holisticbias_eval.measures.groups.readings import HUMAN, Reading, Texts
+from holisticbias_eval.statistics.group_estimates import Estimates, Side, estimate
+from holisticbias_eval.statistics.items import add_up
+
+OF_TEXTS, OPPOSITE, RATIO = "share_of_texts", "class_difference", "class_ratio"
+
+
+def of_all_figures(
+    maker: Maker, texts: Texts, readings: Sequence[Reading], rng: np.random.Generator
+) -> Iterator[Figure]:
+    """For each method with two opposite classes, their shares of all texts, the difference and the ratio.
+
+    ``share_of_texts`` is the number of texts of a class divided by all texts of the group, as in Table 3 of Dhamala et
+    al. 2021; ``class_difference`` is the first share minus the second, and ``class_ratio`` their quotient, null without
+    a text of the second class. Intervals draw items.
+    """
+    sides = [("", ~texts.human), *([(f"{HUMAN}_", texts.human)] if texts.human.any() else [])]
+    for reading in readings:
+        if not reading.method.opposite or not set(reading.method.opposite) <= set(reading.classes):
+            continue
+        for prefix, chosen in sides:
+            codes = [reading.classes.index(cls) for cls in reading.method.opposite]
+            one, other = ((chosen & (reading.class_codes == code)).astype(float) for code in codes)
+            columns = np.stack([chosen.astype(float), one, other, one - other], axis=1)
+            items = add_up(texts.group, texts.item, columns, len(texts.groups))
+            side = Side(np.array([1, 2, 3]), np.array([0, 0, 0]))
+            found = estimate(items, texts.slices(), [side], np.array([True, True, False]), rng)
+            by_domain = [texts.domain_keys(part.start) for part in texts.slices()]
+            yield from _values(
+                maker, prefix, reading, found.groups[0], [texts.keys(g) for g in range(len(texts.groups))]
+            )
+            yield from _values(maker, prefix, reading, found.domains[0], by_domain)
+
+
+def _values(
+    maker: Maker, prefix: str, reading: Reading, found: Estimates, keys: Sequence[dict[str, str]]
+) -> Iterator[Figure]:
+    method = reading.method
+    for g, own in enumerate(keys):
+        n = found.rows[g, 0]
+        named = {**own, **method.keys}
+        for q, cls in enumerate(method.opposite):
+            yield maker.figure(
+                f"{prefix}{OF_TEXTS}", {**own, "class": cls, **method.keys}, found.value[g, q], "share", n,
+                ends=(found.low[g, q], found.high[g, q]),
+            )  # fmt: skip
+        low, high = found.low[g, 2], found.high[g, 2]
+        ends = (low, high) if low < high else None
+        difference = found.value[g, 2]
+        yield maker.figure(f"{prefix}{OPPOSITE}", named, difference, "share difference", n, ends=ends, of=OF_TEXTS)
+        counts = np.rint(np.nan_to_num(found.value[g, :2]) * n)
+        ratio = counts[0] / counts[1] if counts[1] else None
+        yield maker.figure(f"{prefix}{RATIO}", named, ratio, "ratio", counts.sum(), of=OF_TEXTS)

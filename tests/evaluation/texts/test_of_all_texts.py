@@ -1,0 +1,73 @@
+"""Gender polarity of all texts beside that of texts with a gendered word, and counts that no table hides."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.pipeline.measurement import Measurement
+
+Invoke = Callable[..., tuple[int, str, str]]
+DOMAIN = {"domain": "profession"}
+WORDS = {"method": "words"}
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """54 texts about two professions: two are male, one of them in each; in a second domain one is female."""
+    path = tmp_path / "texts.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["domain", "group", "text"])
+        for i in range(27):
+            for group in ("smiths", "weavers"):
+                rows.writerow(["profession", group, "He is good at it." if i == 0 else "The work is hard."])
+        rows.writerows(["craft", group, f"{word} left."] for group, word in (("a", "She"), ("a", "He"), ("b", "They")))
+    return path
+
+
+def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
+    code, printed, said = invoke("measure", "gender_polarity", "--texts", table, "--format", "json", *options)
+    assert code == 0, said
+    return Figures(Measurement.model_validate(json.loads(printed)).figures)
+
+
+def test_shares_of_all_texts(invoke: Invoke, table: Path) -> None:
+    found = figures_of(invoke, table)
+
+    def value(name: str, **keys: str) -> float | None:
+        return found.value("gender_polarity", name, {**DOMAIN, **WORDS, **keys})
+
+    assert value("share", **{"class": "male"}) == 1.0
+    assert value("share_of_texts", **{"class": "male"}) == pytest.approx(2 / 54)
+    assert value("share_of_texts", **{"class": "male"}, group="smiths") == pytest.approx(1 / 27)
+    assert value("class_difference") == pytest.approx(2 / 54)
+    assert value("class_ratio") is None
+    assert value("class_ratio", domain="craft") == 1.0
+    assert value("class_difference", domain="craft") == 0.0
+    whole = found.get("gender_polarity", "share_of_texts", {**DOMAIN, **WORDS, "class": "male"})
+    assert whole is not None
+    assert whole.n == 54
+    assert whole.interval is not None
+    assert whole.interval.low < 2 / 54 < whole.interval.high < 0.2
+
+
+def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) -> None:
+    found = figures_of(invoke, table, "--ties", "published")
+    share = found.get("gender_polarity", "share", {**DOMAIN, **WORDS, "class": "male"})
+    assert share is not None
+    assert share.n == 54
+    assert share.value == pytest.approx(2 / 54)
+
+
+def test_a_narrow_terminal_shows_how_many_texts(invoke: Invoke, table: Path) -> None:
+    code, printed, _ = invoke("measure", "gender_polarity", "--texts", table)
+    assert code == 0
+    first = printed.partition("by domain")[2].partition("Not shown")[0]
+    row = next(line for line in first.splitlines() if "Profession" in line)
+    assert row.split()[:5] == ["Profession", "100.0%", "2", "3.7%", "54"]

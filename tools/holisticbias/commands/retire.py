@@ -1,0 +1,61 @@
+"""``holisticbias retire``: take an entry out of the versions to come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from holisticbias.commands import options
+from holisticbias.commands.changes import show_and_write
+from holisticbias.commands.questions import Questions, print_lines
+from holisticbias.terminal import write
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@click.option("--replaced-by", help="Id of the entry that replaces it, or none.")
+@click.option("--reason", help="Why it is retired.")
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+@options.version
+@options.source
+def command(
+    entry_id: str,
+    replaced_by: str | None,
+    reason: str | None,
+    yes: bool,
+    dry_run: bool,
+    version: str,
+    source: Path | None,
+) -> None:
+    """Take an entry out of the versions to come.
+
+    Published versions keep it, and it stays in its file. An entry that is not
+    published yet is removed. A term that its community objects to need not be
+    retired: record the judgement with holisticbias assess.
+    """
+    from holisticbias.contribute.authoring import next_version
+    from holisticbias.contribute.changing import find_entry, retire
+    from holisticbias.contribute.proposals import similar_terms
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
+
+    root = source or find_source(to_write=True)
+    catalog = load_catalog(root)
+    version = next_version(catalog, version)
+    found = find_entry(catalog, entry_id)
+    ask = Questions({"replaced_by": replaced_by, "reason": reason}, yes)
+    if found.published:
+        near = [name for name in similar_terms(catalog, found.entry.text) if name != entry_id]
+        if near and replaced_by is None and not yes:
+            print_lines(f"Similar: {', '.join(near)}")
+        replacement = ask.text("replaced-by", "Which entry replaces it (an id, or none)?", "none")
+        reason = ask.text("reason", "Why is it retired?")
+    else:
+        replacement, reason = replaced_by or "none", reason or ""
+    edits = retire(root, catalog, entry_id, None if replacement == "none" else replacement, reason, version)
+    if show_and_write(root, catalog, edits, version, yes=yes, dry_run=dry_run):
+        replaces = "" if replacement == "none" else f", and {replacement} replaces it"
+        said = f"is retired in version {version}{replaces}" if found.published else "is removed: it was not published"
+        write(f"{entry_id} {said}.")

@@ -1,0 +1,99 @@
+"""``holisticbias reword``: change the text or the grammar of an entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from holisticbias.commands import options
+from holisticbias.commands.changes import show_and_write
+from holisticbias.commands.questions import Questions
+from holisticbias.commands.texts import check_criteria, warn_of_spelling
+from holisticbias.terminal import write
+
+if TYPE_CHECKING:
+    from holisticbias.contribute.authoring import Field
+    from holisticbias.terms.entries import Entry
+
+_ASKED = {"text": "The text", "continuation": "The continuation", "subject": "The subject, or none"}
+
+
+@click.command()
+@click.argument("entry_id", metavar="ID")
+@click.option("--text", help="The new text.")
+@click.option("--plural", help="The new plural, or none.")
+@click.option("--article", type=click.Choice(["a", "an", "none"]), help="The article, or none if it follows the sound.")
+@click.option(
+    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
+)
+@click.option("--noun-gender", type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]))
+@click.option("--without-noun/--with-noun", default=None, help="Whether it can be used without a noun.")
+@click.option("--continuation", help="Rest of the sentence that a prompt opens.")
+@click.option("--subject", help="Name or term in a prompt that is replaced before measuring, or none.")
+@click.option("--reason", help="Why it changes.")
+@click.option(
+    "--meets-criteria", is_flag=True, default=None, help="It meets the criteria, despite objections on record."
+)
+@click.option("--yes", is_flag=True, help="Ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+@options.version
+@options.source
+def command(
+    entry_id: str,
+    reason: str | None,
+    meets_criteria: bool | None,
+    yes: bool,
+    dry_run: bool,
+    version: str,
+    source: Path | None,
+    **given: str | bool | None,
+) -> None:
+    """Change the text or the grammar of an entry; without options, it asks.
+
+    Published versions keep the earlier wording, which moves to the entry's
+    history with the reason.
+    """
+    from holisticbias.contribute.authoring import next_version
+    from holisticbias.contribute.changing import find_entry, reword
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
+
+    root = source or find_source(to_write=True)
+    catalog = load_catalog(root)
+    version = next_version(catalog, version)
+    found = find_entry(catalog, entry_id)
+    ask = Questions({"reason": reason, "meets_criteria": meets_criteria, **given}, yes)
+    values: dict[str, Field] = {key: value for key, value in given.items() if value is not None}
+    if not values:
+        values = _ask_values(ask, found.entry)
+    values = {key: None if value == "none" else value for key, value in values.items()}
+    text = values.get("text")
+    if isinstance(text, str) and text != found.entry.text and found.kind in ("descriptors", "nouns"):
+        check_criteria(catalog, ask, text)
+        warn_of_spelling(catalog, text)
+    why = ask.text("reason", "Why does it change?") if found.published else reason or ""
+    edits = reword(root, catalog, entry_id, values, why, version)
+    if show_and_write(root, catalog, edits, version, yes=yes, dry_run=dry_run):
+        write(f"{entry_id} is reworded from version {version} on." if found.published else f"{entry_id} is reworded.")
+
+
+def _ask_values(ask: Questions, entry: Entry) -> dict[str, Field]:
+    """Ask for the texts that the entry has; the others are only changed by options."""
+    from holisticbias.contribute.proposals import propose_plural
+
+    if ask.yes:
+        raise click.UsageError("name what changes: --text, --plural, --article or another option.")
+    asked = {key: question for key, question in _ASKED.items() if key in type(entry).model_fields}
+    values: dict[str, Field] = {
+        key: ask.text(key, question, getattr(entry, key) or "none") for key, question in asked.items()
+    }
+    if "plural" in type(entry).model_fields:
+        text = str(values["text"])
+        same = text == entry.text
+        proposed = (
+            getattr(entry, "plural", None) if same else propose_plural(text, getattr(entry, "position", "standalone"))
+        )
+        values["plural"] = ask.text("plural", "The plural, or none if it does not differ", proposed or "none")
+    return values
