@@ -100,7 +100,7 @@ def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, s
             of_group.setdefault(entry.id.partition(".")[0], []).append(entry)
         for group, entries in of_group.items():
             groups.setdefault(group, []).append(f"{change}: {_names(entries)}")
-    lines = [f"  - {group}: {'; '.join(parts)}" for group, parts in sorted(groups.items())]
+    lines = [f"- {group}: {'; '.join(parts)}" for group, parts in sorted(groups.items())]
     path = root / FRAGMENTS / f"+{version}.terms.md"
     return {path: "\n".join((f"Entries that differ from {older[-1]}:", "", *lines)) + "\n"} if lines else {}
 
