@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,6 +10,9 @@ import pytest
 import yaml
 
 from holisticbias.contribute.issue_forms import issue_link
+from holisticbias.contribute.proposals import axes_for_proposals
+from holisticbias.source.addresses import REPOSITORY
+from holisticbias.terms.catalog import Catalog
 
 
 @pytest.mark.parametrize(
@@ -27,3 +31,14 @@ def test_a_link_fills_in_fields_of_the_form(root: Path, form: str, answers: dict
     assert {name: values[0] for name, values in query.items()} == answers
     assert set(answers) <= set(fields)
     assert all(fields[name] is None or value in fields[name] for name, value in answers.items())
+
+
+def test_the_guide_links_to_every_form_and_every_axis(root: Path, catalog: Catalog) -> None:
+    guide = (root / "CONTRIBUTING.md").read_text("utf-8")
+    forms = {path.name for path in (root / ".github" / "ISSUE_TEMPLATE").glob("*-*.yml")}
+    assert set(re.findall(rf"{REPOSITORY}/issues/new\?template=([\w-]+\.yml)\)", guide)) == forms
+    files = set(re.findall(rf"{REPOSITORY}/edit/main/descriptors/(\w+)\.yaml\)", guide))
+    assert files == set(axes_for_proposals(catalog))
+    for path in re.findall(rf"{REPOSITORY}/(?:edit|tree)/main/([\w/.]+)\)", guide):
+        assert (root / path).exists()
+    assert guide.index("## In the browser") == guide.index("## ")

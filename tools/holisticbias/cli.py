@@ -20,6 +20,7 @@ SECTIONS = {
         "show",
         "add",
         "from-issue",
+        "answer",
         "assess",
         "pseudonym",
         "move",

@@ -98,7 +98,7 @@ def command(
     version = next_version(catalog, version)
     edits: list[Edit] = []
     while not edits:
-        draft = _draft(kind, root, catalog, questions, version)
+        draft = draft_of(kind, root, catalog, questions, version)
         edits = [add_entry(root, draft), *prepare_version(catalog, root, version)]
         answer = _checked(root, edits, ask=not yes)
         if answer == "yes" and not (yes or dry_run):
@@ -116,7 +116,8 @@ def command(
     write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
-def _draft(kind: str, root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
+def draft_of(kind: str, root: Path, catalog: Catalog, ask: Questions, version: str) -> Draft:
+    """Ask for an entry of a kind; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
     if kind == "prompt":
         return prompt_draft(catalog, ask, version)
     if kind == "specification":

@@ -40,7 +40,7 @@ def command(
     from holisticbias.commands.add import command as add
     from holisticbias.contribute.issue_forms import read_issue
 
-    given = _options(read_issue(_read(file))) | {name: value for name, value in more.items() if value is not None}
+    given = issue_options(read_issue(_read(file))) | {name: value for name, value in more.items() if value is not None}
     result = context.invoke(add, **given, version="next", yes=True, dry_run=dry_run, source=source)
     return result if isinstance(result, int) else 0
 
@@ -56,7 +56,7 @@ def _read(file: Path) -> str:
         raise SourceError(f"{file} is not UTF-8") from error
 
 
-def _options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...] | None]:
+def issue_options(answers: Mapping[str, str]) -> dict[str, str | tuple[str, ...] | None]:
     """Options of ``holisticbias add`` for the answers in a form."""
     from holisticbias.errors import SourceError
 

@@ -148,7 +148,7 @@ def _write_assessment(entry: CommentedMap, new: NewAssessment) -> None:
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> None:
     """Raise ``SourceError`` with the errors that the edits would add; warnings do not prevent an edit."""
-    errors = [f for f in _new_findings(root, edits) if f.level == "error"]
+    errors = [f for f in new_findings(root, edits) if f.level == "error"]
     if errors:
         found = " ".join(f"{f.message} Fix: {f.fix} (rule {f.rule})" for f in errors)
         raise SourceError(f"nothing was written: {one_line(found)}")
@@ -164,7 +164,8 @@ def apply_edits(root: Path, edits: Sequence[Edit]) -> tuple[Path, ...]:
     return tuple(edit.path for edit in edits)
 
 
-def _new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
+def new_findings(root: Path, edits: Sequence[Edit]) -> tuple[Finding, ...]:
+    """The findings that the edits would add."""
     before = read_source(root)
     found = validate_files(edited_files(before, edits))[1]
     old = {(f.rule, f.entry, f.message) for f in validate_files(before)[1]} if found else set()
@@ -209,7 +210,7 @@ def written(entry: Mapping[str, Field]) -> CommentedMap:
 
 def _as_yaml(value: Field) -> object:
     if isinstance(value, str):
-        return _scalar(value)
+        return quoted(value)
     if isinstance(value, Mapping):
         return CommentedMap((key, _as_yaml(part)) for key, part in value.items())
     if isinstance(value, Sequence):
@@ -218,7 +219,7 @@ def _as_yaml(value: Field) -> object:
 
 
 def _flow(values: Mapping[str, str]) -> CommentedMap:
-    written = CommentedMap((key, _date(value) or _scalar(value)) for key, value in values.items())
+    written = CommentedMap((key, _date(value) or quoted(value)) for key, value in values.items())
     written.fa.set_flow_style()
     return written
 
@@ -228,6 +229,6 @@ def _date(text: str) -> date | None:
     return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
 
 
-def _scalar(text: str) -> str:
+def quoted(text: str) -> str:
     """Quote a text that a YAML 1.1 parser could misread; ruamel.yaml adds the quotes that YAML 1.2 needs."""
     return DoubleQuotedScalarString(text) if re.search(r"'|\[|: ", text) or text.lower() in _YAML_WORDS else text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -27,6 +27,7 @@ class Question:
     kind: str = "input"
     among: tuple[str, ...] = ()
     required: bool = True
+    default: bool = False  # the first choice is made
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +41,20 @@ class Form:
     questions: tuple[Question, ...]
 
 
+_ADDED_LATER = ("source", "credit", "article")  # questions that forms of earlier issues do not have
 POSITIONS = ("before the noun (a Deaf person)", "after the noun (a person with a stoma)", "on its own (an amputee)")
 _TERM = Question("term", "Term", "As written in a sentence, without the noun: Deaf; with a stoma; an amputee.")
 _ENTRY = Question("entry", "Entry", "The id or the text of the entry, for example ability.deaf.")
 _WHY = Question("why", "Why", "What you know about it, or your own experience. Do not name other people.", "textarea")
 _SOURCE = Question(
-    "source", "Source", "A style guide, a publication, or your own experience.", "textarea", required=False
+    "source",
+    "Source",
+    "A style guide, a publication, or your own experience. Source and reason become part of the data, in sources.yaml.",
+    "textarea",
+    required=False,
 )
+CREDIT = ("Name my account in the commit", "Do not name me")
+_CREDIT = Question("credit", "Credit", "Names stay in the history of the project.", "dropdown", CREDIT, default=True)
 
 
 _SPECIFICATION = Form(
@@ -78,8 +86,39 @@ _SPECIFICATION = Form(
         ),
         _WHY,
         _SOURCE,
+        _CREDIT,
     ),
 )
+
+
+LABELS = frozenset(
+    [
+        "Term",
+        "Axis",
+        "Bucket",
+        "Position",
+        "Plural",
+        "Kind",
+        "Text",
+        "Group",
+        "Groups",
+        "Opening",
+        "Continuation",
+        "Subject",
+        "Title",
+        "Attributes",
+        "Terms",
+        "Templates",
+        "Why",
+        "Source",
+        "Credit",
+        "Entry",
+        "Sentence",
+        "Correction",
+        "Article",
+    ]
+) | {"Gender of the noun", "Better term"}
+"""The labels of all questions."""
 
 
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
@@ -107,6 +146,14 @@ contact_links:
 def issue_link(form: str, **answers: str) -> str:
     """The address at which GitHub shows a form with these answers filled in, by the ids of its questions."""
     return f"{REPOSITORY}/issues/new?{urlencode({'template': f'{form}.yml', **answers})}"
+
+
+def form_of(catalog: Catalog, answers: Mapping[str, str]) -> Form | None:
+    """The form that was filled in; None if the answers lack a label of every form."""
+    for form in _forms(catalog):
+        if all(question.label in answers for question in form.questions if question.id not in _ADDED_LATER):
+            return form
+    return None
 
 
 def _forms(catalog: Catalog) -> tuple[Form, ...]:
@@ -142,7 +189,7 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
             "Propose a term",
             "A missing term that people use for themselves.",
             "term",
-            (_TERM, axis, bucket, position, plural, article, _WHY, _SOURCE),
+            (_TERM, axis, bucket, position, plural, article, _WHY, _SOURCE, _CREDIT),
         ),
         Form(
             "propose-template",
@@ -154,6 +201,8 @@ def _proposals(axis: Question, genders: tuple[str, ...]) -> tuple[Form, ...]:
                 Question("text", "Text", slot),
                 Question("gender", "Gender of the noun", "Only for a noun.", "dropdown", genders, required=False),
                 _WHY,
+                _SOURCE,
+                _CREDIT,
             ),
         ),
     )
@@ -175,6 +224,7 @@ def _prompt(groups: tuple[str, ...]) -> Form:
             Question("subject", "Subject", subject),
             _WHY,
             _SOURCE,
+            _CREDIT,
         ),
     )
 
@@ -223,6 +273,7 @@ def _render_question(question: Question) -> str:
         f"  - type: {question.kind}\n    id: {question.id}\n    attributes:\n"
         f"      label: {question.label}\n      description: {_quoted(question.description)}\n"
         + (f"      options:\n{options}" if options else "")
+        + ("      default: 0\n" if question.default else "")
         + f"    validations:\n      required: {str(question.required).lower()}\n"
     )
 
@@ -238,13 +289,20 @@ def read_issue(text: str) -> Mapping[str, str]:
     """
     if len(text) > MAX_ISSUE:
         raise SourceError(f"the issue has more than {MAX_ISSUE:,} characters")
-    parts = _HEADING.split(text.replace("\r\n", "\n"))
     answers: dict[str, str] = {}
-    for label, answer in zip(parts[1::2], parts[2::2], strict=True):
+    for label, answer in _parts(text.replace("\r\n", "\n")):
         shown = "\n".join(" ".join(line.split()) for line in answer.split("\n") if line.strip())
-        if label.strip() in answers:
-            raise SourceError(f"the issue answers {label.strip()!r} twice")
-        answers[label.strip()] = "" if shown in NO_ANSWERS else shown
+        if label in answers:
+            raise SourceError(f"the issue answers {label!r} twice")
+        answers[label] = "" if shown in NO_ANSWERS else shown
     if not answers:
         raise SourceError("the file is not a filled form: it has no heading such as '### Term'")
     return answers
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """The labels and answers; a heading that is not a label of a form is a part of the answer above it."""
+    places = [m for m in _HEADING.finditer(text) if m[1].strip() in LABELS]
+    ends = [*(m.start() for m in places[1:]), len(text)]
+    for place, end in zip(places, ends, strict=True):
+        yield place[1].strip(), text[place.end() : end]

@@ -10,15 +10,15 @@ from holisticbias.source.findings import one_line
 MAX_SHOWN = 200
 
 
-def plain(text: str) -> str:
-    """The text as one line with escaped control characters, cut after ``MAX_SHOWN`` characters."""
+def plain(text: str, most: int = MAX_SHOWN) -> str:
+    """The text as one line with escaped control characters, cut after ``most`` characters."""
     shown = one_line(text)
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}…"
+    return shown if len(shown) <= most else f"{shown[:most]}…"
 
 
-def code(text: str) -> str:
+def code(text: str, most: int = MAX_SHOWN) -> str:
     """The text as a code span, without HTML, links or mentions; safe in a table cell."""
-    shown = plain(text) or " "
+    shown = plain(text, most) or " "
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     inner = f" {shown} " if longest or shown.strip() != shown else shown

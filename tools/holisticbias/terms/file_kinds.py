@@ -216,6 +216,7 @@ class Source(Record):
     title: Text
     year: StrictInt | None = None
     url: Annotated[str, Field(pattern=r"^https://[^\s<>\"]+$")] | None = None
+    note: Prose | None = Field(None, description="what a contributor says of it, in their words")
 
 
 class SourcesFile(Record):

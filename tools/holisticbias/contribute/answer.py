@@ -1,0 +1,145 @@
+"""The answer to an issue that fills in a form, as a comment in Markdown; text of the issue is shown as code."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from holisticbias.contribute.existing import Existing, find_place, same_entries, same_phrase
+from holisticbias.contribute.issue_events import ACCEPTED
+from holisticbias.contribute.markdown import block, code
+from holisticbias.contribute.preview import findings_table
+from holisticbias.contribute.proposals import similar_terms
+from holisticbias.contribute.readings import preference_line
+from holisticbias.source.addresses import file_link
+from holisticbias.source.findings import Finding
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Entry, Judged
+from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.specification_entries import Specification
+
+MARKER = "<!-- holisticbias answer -->"
+MAX_LENGTH = 60_000
+EDIT = (
+    "Edit the text of the issue (**...**, then **Edit**) and leave the headings as they are. This answer is then "
+    "written again."
+)
+_NEXT = {
+    "report-term": (
+        "A maintainer asks reviewers who know the term. Their judgements are recorded with a date, and the term stays "
+        "in the data or is retired by the [rules for retiring]({retire})."
+    ),
+    "report-grammar": (
+        "A maintainer corrects the entry for the next version; published versions do not change. You can do it "
+        "yourself: [change an entry]({retire})."
+    ),
+    "dispute-placement": "Reviewers of both axes discuss it here. A maintainer then runs `holisticbias move`.",
+}
+
+
+def render(sections: Iterable[str]) -> str:
+    """The comment, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out."""
+    text = MARKER
+    for section in sections:
+        if len(text) + len(section) > MAX_LENGTH:
+            return f"{text}\n\nThe rest is too long for a comment."
+        text = f"{text}\n\n{section}"
+    return text
+
+
+def refused(reason: str) -> Iterator[str]:
+    """The answer to a form whose answers cannot be used."""
+    yield "## Not ready yet"
+    yield f"{code(reason, most=600)}"
+    yield EDIT
+
+
+def _existing(found: Sequence[Existing], phrase: str | None) -> Iterator[str]:
+    for entry in found:
+        path, _, line = entry.place.partition(":")
+        link = f"[{code(entry.place)}]({file_link(path, int(line) if line.isdigit() else None)})"
+        retired = f", until version {entry.entry.until}" if entry.entry.until else ""
+        yield f"- {code(entry.entry.text)} is in the data as {code(entry.entry.id)}, {link}{retired}"
+    if phrase:
+        yield f"- the data makes this phrase already: {code(phrase)}"
+
+
+def proposal(
+    entry_lines: Sequence[str],
+    findings: Sequence[Finding],
+    same: Sequence[str],
+    reviews: Sequence[str],
+    path: str,
+) -> Iterator[str]:
+    """The answer to a proposal that can become an entry."""
+    errors = sum(f.level == "error" for f in findings)
+    yield f"## Not ready yet: {errors:,} to fix" if errors else "## Thank you: this can become an entry"
+    if same:
+        yield "\n".join(same)
+    if findings:
+        yield findings_table(findings)
+    yield from reviews
+    yield f"The entry for {code(path)}:\n\n{block(entry_lines)}"
+    yield f"**To correct it:** {EDIT}"
+    if not errors:
+        yield (
+            f"**A maintainer** reads the sentences and adds the label `{ACCEPTED}`. That says that the term meets the "
+            f"[criteria]({file_link('CONTRIBUTING.md')}#criteria), also if there are objections, and makes the pull "
+            "request, with this issue as the source of the entry. Two reviewers then read it."
+        )
+
+
+def report(root: Path, catalog: Catalog, form: str, answers: Mapping[str, str]) -> Iterator[str]:
+    """The answer to a report of an entry: the entry, its judgements, and what happens next."""
+    named = answers.get("Entry", "")
+    found = list(_named(catalog, named))
+    if not found:
+        yield f"## No entry has the id or the text {code(named)}"
+        near = [*similar_terms(catalog, named), *_near_ids(catalog, named)]
+        if near:
+            yield f"Did you mean {', '.join(map(code, dict.fromkeys(near)))}?"
+        yield EDIT
+        return
+    yield "## Thank you: a maintainer reads this"
+    for kind, entry in found[:10]:
+        place = find_place(root, kind, entry.id)
+        path, _, line = place.partition(":")
+        link = f"[{code(place)}]({file_link(path, int(line) if line.isdigit() else None)})"
+        yield f"{code(entry.text)}, {code(entry.id)}, at {link}"
+        if isinstance(entry, Judged):
+            name = "specification" if isinstance(entry, Specification) else "term"
+            yield f"Judgements: {code(preference_line(entry, name))}"
+    if answers.get("Better term"):
+        better = answers["Better term"]
+        known = [entry.id for _, entry in _named(catalog, better)]
+        yield (
+            f"The better term {code(better)} is in the data as {', '.join(map(code, known))}."
+            if known
+            else (f"The better term {code(better)} is not in the data yet: please propose it in its own issue.")
+        )
+    yield _NEXT[form].format(retire=f"{file_link('CONTRIBUTING.md')}#change-an-entry")
+
+
+def duplicates(root: Path, catalog: Catalog, text: str) -> tuple[str, ...]:
+    """Lines on the terms, nouns and templates that are the same as a text."""
+    return tuple(_existing(same_entries(root, catalog, text), same_phrase(catalog, text)))
+
+
+def _named(catalog: Catalog, name: str) -> Iterator[tuple[Kind, Entry]]:
+    wanted = name.strip().casefold()
+    groups: list[tuple[Kind, Iterable[Entry]]] = [
+        *(("descriptors", a.descriptors) for a in catalog.axes),
+        *(("nouns", g.nouns) for g in catalog.genders),
+        *(("templates", f.templates) for f in catalog.families),
+        *(("collections", c.groups) for c in catalog.collections),
+        *(("prompts", f.prompts) for f in catalog.prompts),
+        *(("specifications", f.specifications) for f in catalog.specifications),
+    ]
+    for kind, entries in groups:
+        yield from ((kind, e) for e in entries if wanted and wanted in (e.id, e.text.casefold()))
+
+
+def _near_ids(catalog: Catalog, name: str) -> list[str]:
+    ids = [d.id for axis in catalog.axes for d in axis.descriptors]
+    return difflib.get_close_matches(name.strip().lower(), ids, n=3, cutoff=0.75)
