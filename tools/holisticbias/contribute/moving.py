@@ -115,7 +115,8 @@ def _edited(block: str, change: Callable[[CommentedMap], None]) -> str:
 
 def _parsed(block: str) -> CommentedMap:
     """The entry in some lines of a file."""
-    return CommentedMap(read_editable(_LIST + block)["descriptors"][0])
+    entry: CommentedMap = read_editable(_LIST + block)["descriptors"][0]  # a copy would lose its comments
+    return entry
 
 
 def _set_bucket(entry: CommentedMap, move: Move) -> None:
