@@ -12,7 +12,6 @@ from holisticbias.errors import SourceError
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft
-    from holisticbias.contribute.proposals import propose_id
     from holisticbias.terms.catalog import Catalog
     from holisticbias.terms.file_kinds import CollectionFile
     from holisticbias.terms.prompt_entries import Group, Prompt
@@ -26,6 +25,7 @@ _NO_SUBJECT = "none"
 def prompt_draft(catalog: Catalog, ask: Questions, version: str) -> Draft:
     """Ask for a prompt of a group; raises ``click`` errors for options that cannot be used."""
     from holisticbias.contribute.authoring import Draft, Field
+    from holisticbias.contribute.proposals import propose_id
 
     places = [(c, g) for c in catalog.collections for g in c.groups if g.until is None]
     collection, group = ask.find(
