@@ -167,7 +167,7 @@ def steps_of(job: str) -> dict[str, dict[str, Any]]:
     ("answers", "entry_id", "co_author"),
     [
         (TERM, "ability.with-vertigo", True),
-        (PROMPT, "profession.artistic-occupations-", False),
+        (PROMPT, "profession.in-some-workshops-a-glazier", False),
         (SPECIFICATION, "stereotypes.zorps-and-quibs-small-and-large-things", True),
         (NOUN, "noun.elder", True),
     ],
