@@ -64,11 +64,12 @@ FILES: dict[Kind, bytes] = {
     "releases": RELEASE,
     "sources": SOURCES,
 }
+NAMES: dict[Kind, str] = {"releases": "1.0.0"}  # the name of a version's file is its number
 
 
 def files(changed: dict[Kind, bytes] | None = None, added: Sequence[tuple[Kind, bytes]] = ()) -> list[SourceFile]:
     contents = {**FILES, **(changed or {})}
-    all_of_them = [(f"{kind}/a.yaml", kind, content) for kind, content in contents.items()]
+    all_of_them = [(f"{kind}/{NAMES.get(kind, 'a')}.yaml", kind, content) for kind, content in contents.items()]
     all_of_them += [(f"{kind}/b.yaml", kind, content) for kind, content in added]
     return [SourceFile(kind, parse_document(content, path)) for path, kind, content in all_of_them]
 
@@ -96,7 +97,6 @@ def test_smallest_source_is_valid() -> None:
         ("descriptors", b"axis: example\nlabel: Another\ndescriptors: []\n", "unique-file", 1, 7),
         ("nouns", b"gender: neutral\nlabel: Another\nnouns: []\n", "unique-file", 1, 9),
         ("templates", b"family: dialogue\nlabel: Another\ntemplates: []\n", "unique-file", 1, 9),
-        ("releases", RELEASE, "unique-file", 1, 10),
         ("nouns", NOUNS.replace(b"neutral", b"female"), "unique-id", 4, 9),
     ],
 )
@@ -105,12 +105,19 @@ def test_rule_between_two_files(kind: Kind, content: bytes, rule: str, line: int
     assert broken(findings) == [(rule, f"{kind}/b.yaml", line, column)]
 
 
+def test_two_files_of_a_version() -> None:
+    """The second one also has a name that is not the number."""
+    _, findings = validate_files(files(added=[("releases", RELEASE)]))
+    expected = [("unique-file", "releases/b.yaml", 1, 10), ("version-file", "releases/b.yaml", 1, 10)]
+    assert broken(findings) == expected
+
+
 @pytest.mark.parametrize("name", ["descriptors", "nouns", "templates"])
 def test_version_with_nothing_of_a_kind_is_empty(name: Kind) -> None:
     content = FILES[name]
     start = content.index(b"  - id")
     _, findings = validate_files(files({name: content[:start].rstrip().removesuffix(b":") + b": []\n"}))
-    assert ("empty-version", "releases/a.yaml", 1, 10) in broken(findings)
+    assert ("empty-version", "releases/1.0.0.yaml", 1, 10) in broken(findings)
 
 
 def test_gendered_term_without_nouns_of_that_gender() -> None:
@@ -124,6 +131,7 @@ def test_findings_come_in_the_order_of_files_and_lines(copy: Path) -> None:
     findings = validate_paths([copy])
     assert broken(findings) == [
         ("yaml-closed", "descriptors/aaa.yaml", 1, 4),
+        ("axis-order", "descriptors/zzz.yaml", 1, 7),
         ("ambiguous-scalar", "descriptors/zzz.yaml", 5, 11),
         ("ambiguous-scalar", "descriptors/zzz.yaml", 7, 12),
         ("schema", "descriptors/zzz.yaml", 7, 12),
