@@ -45,7 +45,8 @@ def sets_report(
             opened.extend((found.name, name, MEASURES[name].compared_sections(changes, view)) for name in names)
 
     compared = compare_sets(sets, aims, step, use)
-    sides = BEFORE_AFTER if compared.before == BEFORE else SIDES
+    first = compared.before if len(sets) > 2 else SIDES[0]
+    sides = BEFORE_AFTER if compared.before == BEFORE else (first, SIDES[1])
     opened.extend(_side_by_side(beside, sides[0]))
     models = {model.name: model.gains for model in compared.models}
     own = {model.name: model.aims for model in compared.models}
@@ -101,12 +102,13 @@ def _named(section: Section, run: str) -> Section:
 
 def _measured(compared: ComparedSets) -> Iterator[str]:
     said: dict[str, list[str]] = {}
+    shared = "in both" if len(compared.models) == 1 else "in common"
     for model in compared.models:
         for run in model.runs:
             counts, named = run.compared.sentences, f"{_in_words(run.name)}: " if run.name else ""
             others = {"changed": counts.changed, "gone": counts.gone, "added": counts.added}
             differ = ", ".join(f"{count:,} {what}" for what, count in others.items())
-            line = f"{named}{counts.common:,} {counts.what} in both{f'; {differ}' if any(others.values()) else ''}."
+            line = f"{named}{counts.common:,} {counts.what} {shared}{f'; {differ}' if any(others.values()) else ''}."
             said.setdefault(line, []).append(model.name)
     for line, models in said.items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
