@@ -11,7 +11,9 @@ import yaml
 
 from holisticbias.contribute.issue_forms import issue_link
 from holisticbias.contribute.proposals import axes_for_proposals
+from holisticbias.rules.validate import validate_paths
 from holisticbias.source.addresses import REPOSITORY
+from holisticbias.source.layout import stale_files
 from holisticbias.terms.catalog import Catalog
 
 
@@ -37,8 +39,25 @@ def test_the_guide_links_to_every_form_and_every_axis(root: Path, catalog: Catal
     guide = (root / "CONTRIBUTING.md").read_text("utf-8")
     forms = {path.name for path in (root / ".github" / "ISSUE_TEMPLATE").glob("*-*.yml")}
     assert set(re.findall(rf"{REPOSITORY}/issues/new\?template=([\w-]+\.yml)\)", guide)) == forms
-    files = set(re.findall(rf"{REPOSITORY}/edit/main/descriptors/(\w+)\.yaml\)", guide))
+    files = set(re.findall(rf"{REPOSITORY}/blob/main/descriptors/(\w+)\.yaml\)", guide))
     assert files == set(axes_for_proposals(catalog))
-    for path in re.findall(rf"{REPOSITORY}/(?:edit|tree)/main/([\w/.]+)\)", guide):
+    for path in re.findall(rf"{REPOSITORY}/(?:blob|tree)/main/([\w/.]+)\)", guide):
         assert (root / path).exists()
     assert guide.index("## In the browser") == guide.index("## ")
+
+
+def test_the_new_file_of_the_guide_is_valid_when_it_is_filled_in(root: Path, terms_copy: Path) -> None:
+    (link,) = re.findall(
+        rf"{REPOSITORY}/new/main/(descriptors/new\?[^)]+)\)", (root / "CONTRIBUTING.md").read_text("utf-8")
+    )
+    folder, _, query = link.partition("?")
+    answers = {name: values[0] for name, values in parse_qs(query).items()}
+
+    def filled(text: str) -> str:
+        return text.replace("AXIS.TERM", "ability.tone-deaf").replace("AXIS", "ability").replace("BUCKET", "auditory")
+
+    path = terms_copy / folder / filled(answers["filename"])
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(filled(answers["value"]).replace("TERM", "tone-deaf"), "utf-8")
+    assert validate_paths([terms_copy]) == ()
+    assert stale_files([path]) == ()
