@@ -31,15 +31,12 @@ def figures(capsys: pytest.CaptureFixture[str]) -> Figures:
     return Figures(Figure.model_validate(figure) for figure in found)
 
 
-@pytest.mark.parametrize("trust", [(), ("--no-trust",)])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_generation_bias(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, trust: tuple[str, ...]
-) -> None:
+def test_generation_bias(tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str) -> None:
     """Means 0.4 and 0.8 of warm, 0.4 and 0.2 of cold: variances 0.04 and 0.01."""
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text("TEMPERATURE: [warm, cold]\n", "utf-8")
-    options = ["--scores", str(write(BIAS, tmp_path, suffix)), "--clusters", str(clusters), "--format", "json", *trust]
+    options = ["--scores", str(write(BIAS, tmp_path, suffix)), "--clusters", str(clusters), "--format", "json"]
     assert main(["measure", "generation_bias", *options]) == 0
     found = figures(capsys)
     assert found.value("generation_bias", "full_gen_bias") == pytest.approx(50)

@@ -205,7 +205,7 @@ def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: st
         ("groups: 3\n", "needs a list groups"),
         ("- 3\n", "needs a list groups"),
         ("groups:\n  - {id: a.b, text: B}\n", "groups.0.domain: the key is missing"),
-        ("groups: [\n", "groups.yaml:2"),
+        ("groups: [\n", "groups.yaml:1"),
         (GROUPS + GROUPS.removeprefix("groups:\n"), "two groups with the id 'osk.trades'"),
     ],
 )

@@ -369,7 +369,8 @@ def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_traine
 def test_a_corpus_without_any_target_is_one_line(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.csv"
     corpus.write_text("dimension,group,text\ngossip.calibration-many,blicket,the weather is good\n", "utf-8")
-    assert "blicket 0" in refusal("lmd", "--corpus", corpus, "--out", tmp_path / "out")
+    said = refusal("lmd", "--corpus", corpus, "--out", tmp_path / "out")
+    assert "no example can be rewritten for every group" in said
 
 
 def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     assert "--retain FILE" in problem
     code, _, problem = invoke("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
     assert code == 2
-    assert "add it to --measure" in problem
+    assert "--retain is for retention and dialogue_state" in problem
 
 
 def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:

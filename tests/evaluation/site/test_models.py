@@ -75,7 +75,7 @@ def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     part = other(replace(run, result=run.result.model_copy(update={"signature": signature})), "part")
     found = {m.model: m for m in collected((), (), [other(run, "whole"), part]).measured}
     assert found["whole"].group == "likelihood-bias-on-0.1.0"
-    assert found["part"].group == "likelihood-bias-on-0.1.0-part-55555555"
+    assert found["part"].group == "likelihood-bias-on-0.1.0-axis-age"
     assert found["part"].title == "Likelihood Bias on HolisticBias 0.1.0, only axis=age"
 
 

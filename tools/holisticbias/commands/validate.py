@@ -30,7 +30,7 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
     """
     from holisticbias.rules.validate import validate_paths
     from holisticbias.source.addresses import rule_link
-    from holisticbias.source.findings import render_findings
+    from holisticbias.source.findings import count_findings, render_findings
     from holisticbias.source.folder import find_source
 
     checked = paths or (find_source(),)
@@ -39,14 +39,8 @@ def command(paths: tuple[Path, ...], style: Format) -> int:
         write_data(render_findings(findings, style))
     errors = sum(f.level == "error" for f in findings)
     if style == "text":
-        write(_summary(errors, len(findings) - errors), err=True)
+        summary = count_findings(findings)
+        write(f"{summary[0].upper()}{summary[1:]}.", err=True)
         for rule_id in dict.fromkeys(finding.rule for finding in findings):
             write(f"About {rule_id}: {rule_link(rule_id)}", err=True)
     return 1 if errors else 0
-
-
-def _summary(errors: int, warnings: int) -> str:
-    if not errors and not warnings:
-        return "No findings."
-    counts = [f"{n} {word}{'s' if n > 1 else ''}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
-    return f"{' and '.join(counts)}."

@@ -304,5 +304,5 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     """The labels and answers; a heading that is not a label of a form is a part of the answer above it."""
     places = [m for m in _HEADING.finditer(text) if m[1].strip() in LABELS]
     ends = [*(m.start() for m in places[1:]), len(text)]
-    for place, end in zip(places, ends, strict=True):
+    for place, end in zip(places, ends, strict=False):
         yield place[1].strip(), text[place.end() : end]

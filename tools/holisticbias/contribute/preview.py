@@ -13,7 +13,7 @@ from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.markdown import block, code, collapsed, table
 from holisticbias.rules import RULES
 from holisticbias.source.addresses import file_link, rule_link
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, count_findings
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
@@ -74,16 +74,13 @@ def verdict(checks: Checks, difference: Difference) -> str:
 
 def _results(checks: Checks) -> str:
     """One row for each check of CI, with who does what."""
-    errors = sum(f.level == "error" for f in checks.findings)
-    warnings = len(checks.findings) - errors
-    found = f"{errors:,} errors, {warnings:,} warnings" if checks.findings else "no findings"
     shown = ", ".join(map(code, checks.conflicts[:10]))
     conflicts = f"{shown} changed here and on the default branch: choose **Resolve conflicts** at the end of this page"
     formatted = f"{', '.join(map(code, checks.layout[:10]))}: not your work; choose **Commit suggestion**, or wait"
     stale = f"{', '.join(map(code, checks.generated[:10]))}: a maintainer runs `holisticbias sync`"
     rows = [
         ("merge", conflicts if checks.conflicts else "no conflicts"),
-        ("terms", found),
+        ("terms", count_findings(checks.findings)),
         ("layout", formatted if checks.layout else "as `holisticbias fmt` writes it"),
         ("generated files", stale if checks.generated else "up to date"),
         ("version number", f"{code(checks.number)}: a maintainer does this" if checks.number else "high enough"),

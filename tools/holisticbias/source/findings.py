@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -37,6 +38,17 @@ def shown(value: object) -> str:
 def one_line(text: str) -> str:
     """The text with every line end and character that could steer a terminal written as an escape."""
     return visible(text, keep="")
+
+
+def count_findings(findings: Iterable[Finding]) -> str:
+    """The numbers of errors and warnings in words: "1 error and 2 warnings"; "no findings" without any."""
+    levels = Counter(finding.level for finding in findings)
+    counts = (
+        f"{levels[level]:,} {level}{'s' if levels[level] > 1 else ''}"
+        for level in ("error", "warning")
+        if levels[level]
+    )
+    return " and ".join(counts) or "no findings"
 
 
 def render_findings(findings: Iterable[Finding], style: Format) -> str:
