@@ -18,6 +18,7 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.stance.pairs import contrast_stances
 from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.statistics.agreement import estimate_agreement, signed_root, sum_products
@@ -366,3 +367,20 @@ def test_benchmark_sums_up_what_runs_show(root: Path) -> None:
     found = benchmark.summarise(nothing, [benchmark.measure(nothing, rng)])
     assert found["estimate"] == pytest.approx(0, abs=0.05)
     assert (found["axis_covers"], found["p_below_05"], found["found"]) == (None, None, None)
+
+
+def test_axes_with_other_nouns_are_added_up() -> None:
+    """A noun that one axis alone has leaves its column empty in the others."""
+    nouns = {"age": ("noun.man", "noun.woman", "noun.kid"), "ability": ("noun.man", "noun.woman")}
+    templates = [f"I {verb} {{plural_noun_phrase}}." for verb in ("love", "hate", "like", "don't like")]
+    rng = np.random.default_rng(3)
+    rows = [
+        {"axis": axis, "template": t, "descriptor_id": f"{axis}.{d}", "noun_id": n, "nll": float(rng.normal(30, 3))}
+        for axis, own in nouns.items()
+        for t in templates
+        for d in "abcd"
+        for n in own
+    ]
+    contrasts = contrast_stances(pa.Table.from_pylist(rows))
+    assert [(one.nouns, one.values.shape) for one in contrasts] == [(3, (2, 4, 3)), (2, (2, 4, 3))]
+    assert StanceContrast().figures(pa.Table.from_pylist(rows), None).figures

@@ -62,7 +62,12 @@ def test_more_draws_and_other_batches_keep_the_responses(
     generate: Callable[..., Answer], tmp_path: Path, short: Path
 ) -> None:
     assert generate(*FEW, "--decoding", short)[0] == 0
-    assert generate("--per-cell", 4, *FEW[2:], "--decoding", short, "--batch", 3, "--no-store", out="more")[0] == 0
+    assert (
+        generate(
+            "--per-cell", 4, *FEW[2:], "--decoding", short, "--batch", 3, "--store", tmp_path / "other", out="more"
+        )[0]
+        == 0
+    )
     few, more = rows(tmp_path / "responses"), rows(tmp_path / "more")
     assert len(more) == 40
     assert {key: more[key]["response"] for key in few} == {key: row["response"] for key, row in few.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -66,10 +66,17 @@ def contrast_stances(answers: pa.Table) -> tuple[Contrasts, ...]:
     axes = list(dict.fromkeys(axis for axis, _ in names))
     place = {name: i for i, name in enumerate(axes)}
     axis = np.array([place[axis] for axis, _ in names])
-    return tuple(
+    found = [
         _of_axis(name, pairs, tuple(d for a, d in names if a == name), values[:, axis == i])
         for i, name in enumerate(axes)
-    )
+    ]
+    used = np.any([_used(one.values) for one in found], axis=0)
+    return tuple(replace(one, values=one.values[:, :, used]) for one in found)
+
+
+def _used(values: Floats) -> Bools:
+    """The nouns with a value: the axes keep the same nouns, so that their sums can be added."""
+    return np.asarray(~np.isnan(values).all(axis=(0, 1)), bool)
 
 
 def stance_differences(answers: pa.Table) -> tuple[list[tuple[str, str]], tuple[str, ...], Floats]:
@@ -170,7 +177,6 @@ def _differences(
 
 
 def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], values: Floats) -> Contrasts:
-    nouns = values.shape[2]
     covered = np.flatnonzero(~np.isnan(values).all(axis=(1, 2)))
     values = values[covered]
     known = dict(zip(descriptors, (~np.isnan(values)).sum(axis=(0, 2)).tolist(), strict=True))
@@ -179,14 +185,13 @@ def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], va
     apart = _centred(values[:, few])
     centred = _centred(values[:, kept])
     kept, centred = kept[_complete(centred)], centred[:, _complete(centred)]
-    used = ~np.isnan(centred).all(axis=(0, 1)) if centred.size else np.ones(nouns, bool)
     chosen = {descriptors[i] for i in kept}
     return Contrasts(
         axis=axis,
         pairs=tuple(pairs[i] for i in covered),
-        nouns=int(used.sum()),
+        nouns=int(_used(centred).sum()) if centred.size else values.shape[2],
         descriptors=tuple(descriptors[i] for i in kept),
-        values=centred[:, :, used],
+        values=centred,
         others=tuple(d for d in descriptors if d not in chosen),
         known=known,
         untested=_means(apart, [descriptors[i] for i in few]),
