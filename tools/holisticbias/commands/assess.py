@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import write
+
+if TYPE_CHECKING:
+    from holisticbias.terms.catalog import Catalog
+    from holisticbias.terms.entries import Assessment
 
 _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 
@@ -49,48 +54,32 @@ def command(
     version on. To correct a judgement, record it again: it replaces one by the
     same reviewer that no published version has; a published one is kept.
     """
-    from holisticbias.contribute.authoring import apply_edits, next_version, prepare_version
-    from holisticbias.contribute.judging import read_judgements, record, unknown_id
-    from holisticbias.errors import SourceError
+    from holisticbias.contribute.authoring import apply_edits, next_version, prepare_version, write_assessments
+    from holisticbias.contribute.judging import read_judgements, record
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
-    from holisticbias.terms.entries import QUORUM, Assessment, has_quorum
+    from holisticbias.terms.entries import QUORUM, has_quorum
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
-    of_one = {
-        "--judgement": judgement,
-        "--comment": comment,
-        "--community": community,
-        "--locale": locale,
-        "--date": date,
-    }
-    if batch and any(of_one.values()):
-        name = next(name for name, value in of_one.items() if value)
-        raise click.UsageError(f"{name} is for one entry: the file of --from has its own.")
+    one = {"judgement": judgement, "comment": comment, "community": community, "locale": locale, "date": date}
+    given = [name for name, value in one.items() if value]
+    if batch and given:
+        raise click.UsageError(f"--{given[0]} is for one entry: the file of --from has its own.")
+    today = datetime.now(UTC).date()
+    if date is not None and date.date() > today:
+        raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
     version = next_version(catalog, version)
-    now = datetime.now(UTC)
-    if date is not None and date.date() > now.date():
-        raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
-    today = (date or now).date().isoformat()
     if batch:
-        judged = read_judgements(batch, catalog, reviewer, today)
+        judged = read_judgements(batch, catalog, reviewer, today.isoformat())
     else:
-        if entry_id not in {entry.id for entry in catalog.judged}:
-            raise SourceError(unknown_id(catalog, str(entry_id)))
-        values: dict[str, Any] = {
-            "judgement": judgement or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
-            "community": community,
-            "locale": locale or "en-US",
-            "reviewer": reviewer or click.prompt("Reviewer"),
-            "date": today,
-            "comment": comment,
-        }
-        judged = {str(entry_id): Assessment.model_construct(**values)}  # checked with the file that it is written to
-    recorded = record(root, catalog, judged, version)
-    for path in apply_edits(root, (*recorded.edits, *prepare_version(catalog, root, version))):
+        day = (date.date() if date else today).isoformat()
+        judged = _one_judgement(catalog, str(entry_id), {**one, "reviewer": reviewer, "date": day})
+    recorded = record(catalog, judged, version)
+    edits = write_assessments(root, recorded.new)
+    for path in apply_edits(root, (*edits, *prepare_version(catalog, root, version))):
         write(f"wrote {path}")
     for judged_id, earlier in recorded.replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
@@ -100,3 +89,19 @@ def command(
         write(f"{len(judged)} judgements recorded; {len(waiting)} of these entries wait for a second reviewer.")
     elif waiting:
         write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")
+
+
+def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) -> Mapping[str, Assessment]:
+    """The judgement of one entry; asks for what is missing. Its values are checked with the file that it goes into."""
+    from holisticbias.contribute.judging import unknown_id
+    from holisticbias.errors import SourceError
+    from holisticbias.terms.entries import Assessment
+
+    if entry_id not in {entry.id for entry in catalog.judged}:
+        raise SourceError(unknown_id(catalog, entry_id))
+    answers = {
+        "judgement": given["judgement"] or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
+        "reviewer": given["reviewer"] or click.prompt("Reviewer"),
+        "locale": given["locale"] or "en-US",
+    }
+    return {entry_id: Assessment.model_construct(**{**given, **answers})}

@@ -219,14 +219,14 @@ def _as_yaml(value: Field) -> object:
 
 
 def _flow(values: Mapping[str, str]) -> CommentedMap:
-    written = CommentedMap((key, _date(value) or quoted(value)) for key, value in values.items())
+    written = CommentedMap((key, _date(value) if key == "date" else quoted(value)) for key, value in values.items())
     written.fa.set_flow_style()
     return written
 
 
-def _date(text: str) -> date | None:
-    """Parse a full date, which is written without quotes; None for any other text."""
-    return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else None
+def _date(text: str) -> date | str:
+    """A full date, which is written without quotes; a year or a month stays a text."""
+    return date.fromisoformat(text) if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else text
 
 
 def quoted(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from holisticbias.contribute.authoring import Edit, NewAssessment, write_assessments
+from holisticbias.contribute.authoring import NewAssessment
 from holisticbias.contribute.proposals import similar_terms
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, Keys, read_document
@@ -47,9 +47,9 @@ class JudgementFile(Record):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The edits that record judgements, and the earlier judgements that they replace, each as (id, judgement)."""
+    """Judgements to write, by id, and the earlier judgements that they replace, each as (id, judgement)."""
 
-    edits: tuple[Edit, ...]
+    new: Mapping[str, NewAssessment]
     replaced: tuple[tuple[str, Assessment], ...]
 
 
@@ -81,25 +81,23 @@ def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: s
     }
 
 
-def record(root: Path, catalog: Catalog, judgements: Mapping[str, Assessment], version: str) -> Recorded:
-    """The edits that add a judgement to each of these descriptors and specifications.
+def record(catalog: Catalog, judgements: Mapping[str, Assessment], version: str) -> Recorded:
+    """Add a judgement to each of these descriptors and specifications.
 
     A judgement of a published entry counts from ``version`` on, which is in preparation. It replaces an earlier
     judgement by the same reviewer for the same locale that no published version has; a published judgement stays
-    beside it. Raises ``SourceError`` for an unknown id.
+    beside it.
     """
     entries = {entry.id: entry for entry in catalog.judged}
     new, replaced = {}, []
     for entry_id, judgement in judgements.items():
-        if entry_id not in entries:
-            raise SourceError(unknown_id(catalog, entry_id))
         entry = entries[entry_id]
         places = _replaced(catalog, entry, judgement)
         replaced += [(entry_id, entry.assessments[place]) for place in places]
         values = {key: str(value) for key, value in judgement.model_dump(exclude_none=True).items()}
         counts_from = {"since": version} if entry.since in catalog.published else {}
         new[entry_id] = NewAssessment(values | counts_from, places)
-    return Recorded(write_assessments(root, new), tuple(replaced))
+    return Recorded(new, tuple(replaced))
 
 
 def unknown_id(catalog: Catalog, wanted: str) -> str:
@@ -113,15 +111,9 @@ def near_ids(catalog: Catalog, wanted: str) -> tuple[str, ...]:
     """Ids of at most three descriptors and specifications that are spelled like an id, or whose text is like it."""
     ids = [entry.id for entry in catalog.judged]
     text = wanted.rpartition(".")[2].replace("-", " ")
-    of_text = [near for near in similar_terms(catalog, text) if near in set(ids)]
-    names: dict[str, list[str]] = {}
-    for entry_id in ids:
-        names.setdefault(entry_id.rpartition(".")[2], []).append(entry_id)
+    of_text = [near for near in similar_terms(catalog, text) if near in ids]
     close = difflib.get_close_matches(wanted, ids, n=_NEAR_IDS, cutoff=0.85)
-    of_name = [
-        i for name in difflib.get_close_matches(text.replace(" ", "-"), names, n=2, cutoff=0.85) for i in names[name]
-    ]
-    return tuple(dict.fromkeys([*of_text, *close, *of_name]))[:_NEAR_IDS]
+    return tuple(dict.fromkeys([*of_text, *close]))[:_NEAR_IDS]
 
 
 def new_pseudonym(catalog: Catalog) -> str:

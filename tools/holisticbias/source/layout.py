@@ -92,7 +92,7 @@ def stale_files(paths: Iterable[Path]) -> tuple[tuple[Path, str], ...]:
 def _yaml() -> YAML:
     yaml = YAML()
     yaml.preserve_quotes = True
-    yaml.width = 10_000
+    yaml.width = MAX_FOLDED  # then a text goes on in the next line
     yaml.indent(mapping=2, sequence=4, offset=2)
     return yaml
 
