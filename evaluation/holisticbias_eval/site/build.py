@@ -18,7 +18,6 @@ from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources
 from holisticbias_eval.site.fingerprint import fingerprint
 from holisticbias_eval.site.home import write_home
-from holisticbias_eval.site.judging import write_judging
 from holisticbias_eval.site.models import write_models
 from holisticbias_eval.site.models_results import read_references
 from holisticbias_eval.site.opening import compare_releases, open_shown, show_release
@@ -57,7 +56,6 @@ def write_pages(explored: Explored, site: Writer, display: Display) -> None:
 _AREAS = {
     "the first page": write_home,
     "terms": write_terms,
-    "the terms to judge": write_judging,
     "releases": write_releases,
     "models": write_models,
     "docs": write_docs,

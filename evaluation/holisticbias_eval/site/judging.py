@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Assessment, Judgement, has_quorum
+from holisticbias.terms.entries import Judgement, has_quorum
 from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.term_records import ShownTerm, shown_terms
+from holisticbias_eval.site.term_records import ShownTerm
 from holisticbias_eval.site.writer import Writer
 
 JUDGEMENTS: dict[Judgement, str] = {
@@ -26,30 +26,26 @@ REPORT = f"{REPOSITORY}/security/advisories/new"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A term of the newest release that no publication and fewer than two reviewers have judged.
-
-    ``judged`` has its judgements so far, with or without a release, and ``sentences`` some of its sentences.
-    """
+    """A term that reviewers can judge, with some of its sentences."""
 
     term: ShownTerm
-    judged: tuple[Assessment, ...]
     sentences: tuple[str, ...]
 
 
-def write_judging(explored: Explored, site: Writer) -> None:
+def write_judging(explored: Explored, terms: Iterable[ShownTerm], site: Writer) -> None:
     """Write the page of each axis with the terms that wait for a judgement, and the page that lists the axes."""
     waiting: dict[str, list[Waiting]] = {axis.axis: [] for axis in explored.newest.held.axes if axis.axis != MADE_UP}
-    for found in _waiting(explored):
+    for found in _waiting(explored, terms):
         waiting[found.term.axis.axis].append(found)
     labels = {axis.axis: axis.label for axis in explored.newest.held.axes}
-    for axis, terms in waiting.items():
+    for axis, queue in waiting.items():
         site.page(
             f"judge/{axis}.html",
             "judge.html.jinja",
             area="terms",
             title=f"Judge terms: {labels[axis]}",
             label=labels[axis],
-            terms=terms,
+            terms=queue,
             judgements=JUDGEMENTS,
             report=REPORT,
         )
@@ -58,25 +54,25 @@ def write_judging(explored: Explored, site: Writer) -> None:
         "judge_axes.html.jinja",
         area="terms",
         title="Judge terms",
-        axes=[(axis, labels[axis], [found.term.descriptor.id for found in terms]) for axis, terms in waiting.items()],
+        axes=[(axis, labels[axis], [found.term.descriptor.id for found in queue]) for axis, queue in waiting.items()],
         report=REPORT,
     )
 
 
-def waits(explored: Explored, term: ShownTerm) -> bool:
+def in_queue(explored: Explored, term: ShownTerm) -> bool:
     """Whether reviewers can judge a term in the queue: the newest release has it, and too few people have judged it."""
     current = term.release is explored.newest and term.entry.until is None and term.axis.axis != MADE_UP
     return current and not has_quorum(term.entry.judgements)
 
 
-def _waiting(explored: Explored) -> Iterator[Waiting]:
+def _waiting(explored: Explored, terms: Iterable[ShownTerm]) -> Iterator[Waiting]:
     """The terms that wait for a judgement, in the order of the catalog."""
     places = _places(explored.newest.held)
-    for term in shown_terms(explored):
-        if waits(explored, term):
+    for term in terms:
+        if in_queue(explored, term):
             whole, *alone = term.forms
             sentences = (*(whole.sentences[place] for place in places), *(form.sentences[0] for form in alone))
-            yield Waiting(term, term.entry.judgements, sentences)
+            yield Waiting(term, sentences)
 
 
 def _places(held: Catalog) -> tuple[int, ...]:

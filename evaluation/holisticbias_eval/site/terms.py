@@ -9,14 +9,14 @@ from holisticbias.contribute.issue_forms import issue_link
 from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.terms.entries import QUORUM, has_quorum
 from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.judging import waits
+from holisticbias_eval.site.judging import in_queue, write_judging
 from holisticbias_eval.site.models import term_figures
 from holisticbias_eval.site.term_records import ShownTerm, shown_terms
 from holisticbias_eval.site.writer import Writer
 
 
 def write_terms(explored: Explored, site: Writer) -> None:
-    """Write the page that lists all terms, and the page of each term."""
+    """Write the page that lists all terms, the page of each term, and the pages that reviewers judge terms on."""
     terms = tuple(shown_terms(explored))
     figures = term_figures(explored)
     sources = {source.id: source for source in explored.catalog.sources}
@@ -45,8 +45,9 @@ def write_terms(explored: Explored, site: Writer) -> None:
             waits=None if has_quorum(term.descriptor.judgements) else QUORUM,
             figures=figures.get(term.descriptor.id, ()),
             links=tuple(_links(term)),
-            waits_for_judgement=waits(explored, term),
+            in_queue=in_queue(explored, term),
         )
+    write_judging(explored, terms, site)
 
 
 def _links(term: ShownTerm) -> Iterator[tuple[str, str, str]]:

@@ -82,8 +82,30 @@ def test_the_list_of_axes_counts_and_deletes(open_page: Open) -> None:
     expect(page.locator("#axes li", has_text="Age")).to_contain_text("judged by you")
     page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete").click()
-    page.reload()
     expect(page.locator("#axes li", has_text="Age")).to_contain_text("wait")
+
+
+def test_two_tabs_keep_the_judgements_of_both(open_page: Open, tmp_path: Path) -> None:
+    first = open_page(AXIS)
+    second = first.context.new_page()
+    second.goto(first.url)
+    second.keyboard.press("ArrowRight")
+    first.keyboard.press("1")
+    second.keyboard.press("2")
+    expect(first.get_by_role("button", name="Download")).to_have_text("Download 2 judgements")
+    made = json.loads(download(first, tmp_path).read_text("utf-8"))["judgements"]
+    assert [m["judgement"] for m in made] == ["accepted", "dispreferred"]
+
+
+def test_a_browser_that_keeps_nothing_still_gives_the_file(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("judge/index.html")
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('no room') }")
+    page.goto(page.url.replace("index.html", "age.html"))
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    expect(page.locator("#said")).to_contain_text("This browser keeps nothing")
+    made = json.loads(download(page, tmp_path).read_text("utf-8"))["judgements"]
+    assert [m["judgement"] for m in made] == ["accepted", "dispreferred"]
 
 
 def test_a_link_leads_to_a_term(open_page: Open) -> None:

@@ -3,26 +3,35 @@ const KEY = "holisticbias-judgements";
 const FORMAT = 1;
 
 const read = () => {
+  const { reviewer = "", locale = "", judgements = {} } = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+  return { reviewer, locale, judgements };
+};
+let kept = { reviewer: "", locale: "", judgements: {} };
+let stored = true;
+const reread = () => {
   try {
-    const { reviewer = "", locale = "", judgements = {} } = JSON.parse(localStorage.getItem(KEY)) ?? {};
-    return { reviewer, locale, judgements };
+    if (stored) kept = read();
   } catch {
-    return { reviewer: "", locale: "", judgements: {} };
+    stored = false;
   }
 };
-const kept = read();
+reread();
 
 const handing = document.getElementById("handing-in");
 const said = document.getElementById("said");
 const count = () => Object.keys(kept.judgements).length;
 const judgements = (number) => `${number} ${number === 1 ? "judgement" : "judgements"}`;
 
-const save = () => {
+// Other tabs may have judged other terms since this one was opened
+const update = (change) => {
+  reread();
+  change();
   try {
-    localStorage.setItem(KEY, JSON.stringify(kept));
+    if (stored) localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
-    said.textContent = "This browser keeps nothing: download your judgements before you leave the page.";
+    stored = false;
   }
+  if (!stored) said.textContent = "This browser keeps nothing: download your judgements before you leave the page.";
 };
 
 // Handing in
@@ -55,11 +64,12 @@ const showCount = () => {
 handing.elements.reviewer.value = kept.reviewer;
 handing.elements.locale.value = kept.locale;
 handing.addEventListener("input", () => {
-  for (const name of ["reviewer", "locale"]) {
-    const field = handing.elements[name];
-    kept[name] = field.validity.valid ? field.value : "";
-  }
-  save();
+  update(() => {
+    for (const name of ["reviewer", "locale"]) {
+      const field = handing.elements[name];
+      kept[name] = field.validity.valid ? field.value : "";
+    }
+  });
 });
 handing.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -80,8 +90,7 @@ document.getElementById("copy").addEventListener("click", async () => {
 });
 document.getElementById("delete").addEventListener("click", () => {
   if (!confirm(`Delete ${judgements(count())} from this browser? This cannot be undone.`)) return;
-  kept.judgements = {};
-  save();
+  update(() => (kept.judgements = {}));
   said.textContent = "Deleted.";
   refresh();
 });
@@ -92,7 +101,9 @@ const showAxes = () => {
   for (const item of document.querySelectorAll("#axes li")) {
     const ids = item.dataset.ids.split(" ").filter(Boolean);
     const own = ids.filter((id) => kept.judgements[id]).length;
-    if (own) item.querySelector(".count").textContent = `${own} of ${ids.length} judged by you`;
+    const count = item.querySelector(".count");
+    count.dataset.waiting ??= count.textContent;
+    count.textContent = own ? `${own} of ${ids.length} judged by you` : count.dataset.waiting;
   }
 };
 
@@ -131,14 +142,15 @@ const go = (place) => {
 
 const judge = (judgement) => {
   const { id } = terms[at];
-  if (kept.judgements[id]?.judgement === judgement) {
-    delete kept.judgements[id];
-    showTerm(false);
-  } else {
-    kept.judgements[id] = { judgement, date: today(), comment: form.elements.comment.value.trim() };
-    go(at + 1);
-  }
-  save();
+  const comment = form.elements.comment.value.trim();
+  let again;
+  update(() => {
+    again = kept.judgements[id]?.judgement === judgement;
+    if (again) delete kept.judgements[id];
+    else kept.judgements[id] = { judgement, date: today(), comment };
+  });
+  if (again) showTerm(false);
+  else go(at + 1);
   showCount();
 };
 
@@ -156,10 +168,11 @@ if (form) {
   document.getElementById("skip").addEventListener("click", () => go(at + 1));
   document.getElementById("back").addEventListener("click", () => go(at - 1));
   form.elements.comment.addEventListener("input", ({ target }) => {
-    const made = kept.judgements[terms[at].id];
-    if (!made) return;
-    made.comment = target.value.trim();
-    save();
+    const { id } = terms[at];
+    if (!kept.judgements[id]) return;
+    update(() => {
+      if (kept.judgements[id]) kept.judgements[id].comment = target.value.trim();
+    });
   });
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName);
@@ -173,3 +186,9 @@ if (form) {
   });
 }
 refresh();
+addEventListener("storage", ({ key }) => {
+  if (key !== KEY) return;
+  reread();
+  showCount();
+  showAxes();
+});
