@@ -101,9 +101,9 @@ const showAxes = () => {
   for (const item of document.querySelectorAll("#axes li")) {
     const ids = item.dataset.ids.split(" ").filter(Boolean);
     const own = ids.filter((id) => kept.judgements[id]).length;
-    const count = item.querySelector(".count");
-    count.dataset.waiting ??= count.textContent;
-    count.textContent = own ? `${own} of ${ids.length} judged by you` : count.dataset.waiting;
+    const label = item.querySelector(".count");
+    label.dataset.waiting ??= label.textContent;
+    label.textContent = own ? `${own} of ${ids.length} judged by you` : label.dataset.waiting;
   }
 };
 
