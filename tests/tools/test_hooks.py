@@ -127,7 +127,7 @@ def test_zizmor_is_given_the_folder(hooks: dict[str, dict[str, Any]]) -> None:
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_help_lists_every_target(root: Path) -> None:
-    done = subprocess.run(["make"], cwd=root, capture_output=True, text=True, check=True)
+    done = subprocess.run(["make", "--no-print-directory"], cwd=root, capture_output=True, text=True, check=True)
     listed = {line.split()[1] for line in done.stdout.splitlines()}
     (phony,) = re.findall(r"^\.PHONY: (.*)$", (root / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert listed == {*phony.split()} - {"check", "actionlint", "clean"}
