@@ -1,0 +1,84 @@
+"""Tables with one fault each: the good tables of the inputs, changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tests.golden.inputs import (
+    ABOUT,
+    CANDIDATES,
+    GROUPS,
+    LINES,
+    OFFENCES,
+    PAIRS,
+    PERPLEXITIES,
+    RESULTS,
+    STYLES,
+)
+
+Rows = Sequence[Mapping[str, Any]]
+Changed = tuple[str, str, bytes]
+"""The fault, the name of a file, and its content."""
+
+
+def _csv(rows: Rows, delimiter: str = ",") -> str:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def _with(rows: Rows, column: str, value: Any, place: int = 3) -> Rows:
+    return [{**row, column: value} if i == place else row for i, row in enumerate(rows)]
+
+
+def _changed(rows: Rows) -> Iterator[Changed]:
+    text = _csv(rows)
+    for column in rows[0]:
+        yield f"without {column}", "bad.csv", _csv([{k: v for k, v in r.items() if k != column} for r in rows]).encode()
+        for value in ("", "many words", "-1", "1.5", "nan", "inf", "true"):
+            yield f"{column} is {value!r}", "bad.csv", _csv(_with(rows, column, value)).encode()
+        repeated = "".join(f"{line},{line.split(',')[0]}\n" for line in text.splitlines())
+        yield f"{column} as an object", "bad.jsonl", _lines(_with(rows, column, {"a": 1}))
+        yield f"{column} as a list", "bad.jsonl", _lines(_with(rows, column, ["a"]))
+    yield "a repeated column", "bad.csv", repeated.encode()
+    yield "no rows", "bad.csv", (text.splitlines()[0] + "\n").encode()
+    yield "an empty file", "bad.csv", b""
+    yield "semicolons", "bad.csv", _csv(rows, ";").encode()
+    yield "tabs", "bad.csv", _csv(rows, "\t").encode()
+    yield "a byte order mark", "bad.csv", b"\xef\xbb\xbf" + text.encode()
+    yield "Latin-1", "bad.csv", text.replace("e", "\xe9", 3).encode("latin-1")
+    yield "a zero byte", "bad.csv", text.encode() + b"\0\n"
+    yield "a short row", "bad.csv", (text + "x\n").encode()
+    yield "JSON lines", "bad.jsonl", _lines(rows)
+    yield "a JSON array", "bad.json", json.dumps(rows).encode()
+    yield "an unfinished line of JSON", "bad.jsonl", _lines(rows)[:-9]
+    yield "CSV named .parquet", "bad.parquet", text.encode()
+    yield "CSV named .xlsx", "bad.xlsx", text.encode()
+
+
+def _lines(rows: Rows) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+_GOOD: Mapping[str, Rows] = {
+    "medians": PERPLEXITIES,
+    "generation_bias": STYLES,
+    "response_wording": STYLES,
+    "offensiveness": OFFENCES,
+    "sentiment": ABOUT,
+    "stereotype_score": PAIRS,
+    "group_perplexity": GROUPS,
+    "retention": LINES,
+    "dialogue_state": CANDIDATES,
+    "retained": RESULTS,
+}
+BAD: Mapping[str, tuple[str, str, tuple[Changed, ...]]] = {
+    name: (name, "--texts" if rows is ABOUT else "--scores", tuple(_changed(rows))) for name, rows in _GOOD.items()
+}
+"""Measures, the option that names the table, and its faults."""

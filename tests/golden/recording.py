@@ -1,0 +1,225 @@
+"""What a case gives, as lines of text that are recorded and compared: python -m tests.golden.recording writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import entry_points
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from holisticbias.cli import BUILT_IN, GROUP, main
+from tests.golden.bad_tables import BAD
+from tests.golden.cases import COMMANDS, COMPARED, RUNS, TABLES
+from tests.golden.inputs import write_inputs
+
+RECORDED = Path(__file__).parent / "recorded"
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
+CHANGING = ("versions", "machine", "probe", "duration")
+"""Parts of a signature that depend on the machine."""
+TOLERANCE = 1e-5
+
+
+def record(name: str, folder: Path) -> list[str]:
+    """The lines of a case; ``folder`` has ``in`` and ``out``."""
+    kind, _, rest = name.partition("/")
+    return [line.replace("\n", "\\n") for line in _KINDS[kind](rest, folder)]
+
+
+def names() -> tuple[str, ...]:
+    """All cases, runs first, because comparing needs them."""
+
+    commands = sorted({*BUILT_IN, *entry_points(group=GROUP).names})
+    kinds = {
+        "run": RUNS,
+        "table": TABLES,
+        "compare": COMPARED,
+        "output": COMMANDS,
+        "help": commands,
+        "bad": BAD,
+    }
+    return tuple(f"{kind}/{name}" for kind, found in kinds.items() for name in found)
+
+
+def _called(arguments: Sequence[str]) -> tuple[int, str, str]:
+    """Run a command; its exit code, its output and its messages."""
+    out, errors = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
+    with redirect_stdout(out), redirect_stderr(errors):
+        code = main(list(arguments))
+    for stream in (out, errors):
+        stream.seek(0)
+    return code, out.read(), errors.read()
+
+
+def _succeeds(arguments: Sequence[str]) -> str:
+    code, out, errors = _called(arguments)
+    assert code == 0, f"{' '.join(arguments)} ended with {code}: {errors[-500:]}"
+    return out
+
+
+def differences(recorded: Sequence[str], lines: Sequence[str]) -> list[str]:
+    """The lines that differ, where numbers may differ by rounding."""
+    first, second = (dict(map(_split, enumerate(found))) for found in (recorded, lines))
+    changed = [key for key in first.keys() & second.keys() if not _equal(first[key], second[key])]
+    gone = [f"- {key} {first[key]}" for key in first if key not in second]
+    added = [f"+ {key} {second[key]}" for key in second if key not in first]
+    return [*gone, *added, *(f"! {key}: {first[key]} -> {second[key]}" for key in changed)]
+
+
+def _split(numbered: tuple[int, str]) -> tuple[str, str]:
+    index, line = numbered
+    key, tab, rest = line.partition("\t")
+    return (key, rest) if tab else (f"line {index}", line)
+
+
+def _equal(first: str, second: str) -> bool:
+    one, other = NUMBER.findall(first), NUMBER.findall(second)
+    if NUMBER.sub("#", first) != NUMBER.sub("#", second) or len(one) != len(other):
+        return False
+    pairs = [(float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in zip(one, other, strict=True)]
+    return all(math.isclose(a, b, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for a, b in pairs)
+
+
+def _arguments(command: str, folder: Path, out: Path) -> list[str]:
+    return [*command.replace("{in}", str(folder / "in")).split(), "--out", str(out)]
+
+
+def _run(name: str, folder: Path) -> Iterator[str]:
+    out, store = folder / "out" / name, folder / "store" / name
+    os.environ["HOLISTICBIAS_CACHE"] = str(store)
+    _succeeds(_arguments(RUNS[name], folder, out))
+    result = json.loads((out / "result.json").read_text("utf-8"))
+    yield from _signature("signature", {k: v for k, v in result["signature"].items() if k not in CHANGING}, folder)
+    yield from map(_figure, result["figures"])
+    for path in sorted(out.glob("*.parquet")):
+        yield from _table(path)
+    for path in sorted(store.rglob("*.parquet")):
+        yield f"stored {path.parent.relative_to(store)}\t"
+    yield from _report(out, folder)
+
+
+def _measured(name: str, folder: Path) -> Iterator[str]:
+    out = folder / "out" / name
+    _succeeds(_arguments(TABLES[name], folder, out))
+    for path in sorted(out.iterdir()):
+        if path.suffix == ".parquet":
+            yield from _table(path)
+        elif path.suffix == ".json":
+            content = json.loads(path.read_text("utf-8"))
+            figures = content if isinstance(content, list) else content.get("figures", [])
+            yield from map(_figure, figures)
+
+
+def _compared(name: str, folder: Path) -> Iterator[str]:
+    first, second = (folder / "out" / run for run in COMPARED[name])
+    out = folder / "out" / f"{name}.md"
+    _succeeds(["compare", str(first), str(second), "--format", "md", "--out", str(out)])
+    yield from _lines(out.read_text("utf-8"), folder)
+
+
+def _report(run: Path, folder: Path) -> Iterator[str]:
+    out = run.with_suffix(".md")
+    _succeeds(["report", str(run), "--format", "md", "--out", str(out)])
+    yield from _lines(out.read_text("utf-8"), folder)
+
+
+def _lines(text: str, folder: Path) -> Iterator[str]:
+    seen: dict[str, int] = {}
+    for line in text.splitlines():
+        if not line.strip() or any(word in line for word in ("torch", "Python", "measured on", "seconds")):
+            continue
+        plain = line.replace(str(folder), "FOLDER")
+        key = NUMBER.sub("#", plain)
+        seen[key] = seen.get(key, 0) + 1
+        yield f"report {hashlib.sha256(key.encode()).hexdigest()[:8]} {seen[key]}\t{plain}"
+
+
+def _signature(path: str, value: Any, folder: Path) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key in sorted(value):
+            if key not in CHANGING and "precision" not in key and "error" not in key:
+                yield from _signature(f"{path}.{key}", value[key], folder)
+    else:
+        yield f"{path}\t{str(value).replace(str(folder), 'FOLDER')}"
+
+
+def _figure(figure: dict[str, Any]) -> str:
+    keys = ",".join(f"{key}={value}" for key, value in sorted(figure.get("keys", {}).items()))
+    rest = {k: v for k, v in figure.items() if k not in ("measure", "name", "keys") and v is not None}
+    values = " ".join(f"{key}={_number(value)}" for key, value in sorted(rest.items()))
+    return f"figure {figure['measure']} {figure['name']} {keys}\t{values}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, dict):
+        return "[" + " ".join(_number(value[key]) for key in sorted(value)) + "]"
+    return repr(value)
+
+
+def _table(path: Path) -> Iterator[str]:
+    table = pq.ParquetFile(path).read()
+    yield f"table {path.name}\t{table.num_rows} rows"
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_floating(column.type):
+            total = pc.sum(column).as_py()
+            yield f"column {path.name} {name}\t{column.type} nulls {column.null_count} sum {total!r}"
+        else:
+            digest = hashlib.sha256(repr(column.to_pylist()).encode()).hexdigest()[:16]
+            yield f"column {path.name} {name}\tnulls {column.null_count} {digest}"
+
+
+def _output(name: str, folder: Path) -> Iterator[str]:
+    yield from _succeeds(COMMANDS[name].split()).splitlines()
+
+
+def _help(name: str, folder: Path) -> Iterator[str]:
+    yield from _succeeds([*name.split(), "--help"]).splitlines()
+
+
+def _bad(name: str, folder: Path) -> Iterator[str]:
+    """Read a bad table: the exit code and the message."""
+    measure, option, tables = BAD[name]
+    for kind, file_name, content in tables:
+        path = folder / "in" / file_name
+        path.write_bytes(content)
+        out = folder / "out" / "bad" / name
+        try:
+            code, _, errors = _called(["measure", measure, option, str(path), "--out", str(out)])
+        except Exception as error:  # noqa: BLE001 - a fault that is recorded
+            code, errors = 3, f"traceback {type(error).__name__}"
+        yield f"{kind}\t{code} {errors.replace(str(folder), 'FOLDER').strip() if code else ''}"
+
+
+_KINDS = {"run": _run, "table": _measured, "compare": _compared, "output": _output, "help": _help, "bad": _bad}
+
+
+def write(chosen: Sequence[str]) -> None:
+    """Record cases, by default all."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        (folder / "in").mkdir()
+        write_inputs(folder / "in")
+        for name in names():
+            if chosen and not any(name.startswith(word) for word in chosen) and not name.startswith("run/"):
+                continue
+            path = RECORDED / f"{name}.txt"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lines = record(name, folder)
+            path.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1:])
