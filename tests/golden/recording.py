@@ -29,6 +29,8 @@ RECORDED = Path(__file__).parent / "recorded"
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 CHANGING = ("versions", "machine", "probe", "duration")
 """Parts of a signature that depend on the machine."""
+ROW = re.compile(r"Row #\d+: ")
+"""Arrow names the row or not, as its threads come."""
 TOLERANCE = 1e-5
 
 
@@ -200,6 +202,7 @@ def _bad(name: str, folder: Path) -> Iterator[str]:
             code, _, errors = _called(["measure", measure, option, str(path), "--out", str(out)])
         except Exception as error:  # noqa: BLE001 - a fault that is recorded
             code, errors = 3, f"traceback {type(error).__name__}"
+        errors = ROW.sub("", errors)
         yield f"{kind}\t{code} {errors.replace(str(folder), 'FOLDER').strip() if code else ''}"
 
 
