@@ -21,8 +21,8 @@ class RunError(EvaluationError):
     """A folder that is not a run of an evaluation."""
 
 
-class ScoresError(EvaluationError):
-    """A file that is not a table of scores."""
+class TableError(EvaluationError):
+    """A table or text of a user that cannot be read; the message names the file, and the row and column if known."""
 
 
 class SelectionError(EvaluationError):
@@ -31,10 +31,6 @@ class SelectionError(EvaluationError):
 
 class EmbeddedModelError(EvaluationError):
     """Planted biases that are invalid, or that do not fit the release."""
-
-
-class ResponsesError(EvaluationError):
-    """A file that is not a table of responses."""
 
 
 class RecipeError(EvaluationError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +61,29 @@ def _changed(rows: Rows) -> Iterator[Changed]:
     yield "an unfinished line of JSON", "bad.jsonl", _lines(rows)[:-9]
     yield "CSV named .parquet", "bad.parquet", text.encode()
     yield "CSV named .xlsx", "bad.xlsx", text.encode()
+    yield from _of_others(rows, text)
+
+
+def _of_others(rows: Rows, text: str) -> Iterator[Changed]:
+    """Tables as other programs write them, some of which are good."""
+    first = next(iter(rows[0]))
+    odd = (1, "b-2", ["a"], {"a": 1}, None, "\ud83d")
+    yield "an odd column", "bad.jsonl", _lines([{**row, "odd": odd[i % 6]} for i, row in enumerate(rows)])
+    yield "half a character", "bad.jsonl", _lines(_with(rows, first, "\ud83d"))
+    yield "objects with a text", "bad.jsonl", _lines([{**row, first: {"text": row[first], "n": 1}} for row in rows])
+    yield "lists", "bad.jsonl", _lines([{**row, first: [row[first]]} for row in rows])
+    yield "an indented array", "bad.json", json.dumps(rows, indent=1).encode()
+    yield "a row of an array on each line", "bad.json", b"[" + _lines(rows).strip().replace(b"}\n{", b"},\n{") + b"]"
+    yield "an unfinished array", "bad.json", json.dumps(rows).encode()[:-9]
+    yield "packed CSV", "bad.csv.gz", gzip.compress(text.encode())
+    yield "packed CSV named .csv", "bad.csv", gzip.compress(text.encode())
+    yield "half of packed CSV", "bad.csv.gz", gzip.compress(text.encode())[:-20]
+    yield "a quote that is not closed", "bad.csv", (text + '"' + text).encode()
+    yield "decimal commas", "bad.csv", _csv([{k: _comma(v) for k, v in row.items()} for row in rows], ";").encode()
+
+
+def _comma(value: Any) -> Any:
+    return str(value).replace(".", ",") if isinstance(value, float) else value
 
 
 def _lines(rows: Rows) -> bytes:

@@ -29,8 +29,8 @@ _LEXICON_SETTINGS: tuple[Literal["positive", "negative", "norms", "polarity", "t
 
 @click.command(cls=GroupedCommand, short_help="Measure a table of scores or texts.")
 @click.argument("measure", type=MeasureName())
-@click.option("--scores", type=click.Path(path_type=Path), help="Table of scores, .parquet or .csv.")
-@click.option("--texts", type=click.Path(path_type=Path), help="Table of texts about groups, .parquet, .csv or .jsonl.")
+@click.option("--scores", type=click.Path(path_type=Path), help="Table of scores, .csv, .jsonl, .json or .parquet.")
+@click.option("--texts", type=click.Path(path_type=Path), help="Table of texts about groups, in the same forms.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for the figures as JSON and CSV, and for details.")
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option(

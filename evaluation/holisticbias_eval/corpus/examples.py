@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,9 @@ from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.published import is_published, read_published_examples
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.table_files import SUFFIXES, read_table
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import CSV, table_suffix
+from holisticbias_eval.tables.forms import Form
 
 COLUMNS = ("id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source", "date")
 """Columns of a table of examples, all text: ``dimension`` is the id of a specification."""
@@ -29,6 +31,17 @@ STATE = "annotation"
 """``agreed``, ``disagreed`` or ``incomplete``, if fewer than two annotators have labelled."""
 LABEL_OF = "label:"
 """Beginning of the column with an annotator's labels."""
+WRITTEN = (".parquet", ".csv", ".jsonl")
+FORM = Form(
+    "examples",
+    (
+        *(Field(name, "label", need=name in REQUIRED) for name in COLUMNS),
+        Field(LABEL, "number", choices=(0, 1)),
+        Field(STATE),
+        Field(LABEL_OF, "number", choices=(0, 1), prefix=True),
+    ),
+    blank_is_missing=True,
+)
 
 
 def read_examples(path: Path, specification: Specification | None = None) -> pa.Table:
@@ -43,7 +56,7 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
         return _checked(path, read_published_examples(path, specification))
     if path.is_dir():
         raise CorpusError(f"{path} is a folder without published files that are known: name a table of examples")
-    return _checked(path, read_table(path, dict.fromkeys(COLUMNS, pa.string())))
+    return _checked(path, FORM.read(path))
 
 
 def write_examples(table: pa.Table, path: Path) -> None:
@@ -65,8 +78,8 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 def refuse_suffix(path: Path) -> None:
     """Raise ``CorpusError`` if no table can be written under this name."""
-    if path.suffix not in SUFFIXES:
-        raise CorpusError(f"{path.name[:80]} does not end in {', '.join(SUFFIXES)}: name the table so")
+    if path.suffix not in WRITTEN:
+        raise CorpusError(f"{path.name[:80]} does not end in {', '.join(WRITTEN)}: name the table so")
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:
@@ -75,40 +88,21 @@ def annotators_of(table: pa.Table) -> tuple[str, ...]:
 
 
 def _checked(path: Path, table: pa.Table) -> pa.Table:
+    """Examples with all columns of text, their ids, and labels as whole numbers."""
+    columns: dict[str, pa.ChunkedArray | pa.Array] = {
+        name: table[name] if name in table.column_names else pa.nulls(len(table), pa.string()) for name in COLUMNS
+    }
     for name in REQUIRED:
-        if name not in table.column_names:
-            found = ", ".join(repr(column[:40]) for column in table.column_names[:10])
-            raise CorpusError(
-                f"{path} has no column {name}: a table of examples has {', '.join(COLUMNS)}; found {found}"
-            )
-    columns = {name: _text(path, table, name) for name in COLUMNS if name != "id"}
-    for name in REQUIRED:
-        missing = pc.sum(pc.equal(pc.utf8_trim_whitespace(pc.fill_null(columns[name], "")), "")).as_py()
-        if missing:
-            raise CorpusError(f"{path}: column {name} is missing in {missing:,} rows: every example needs a value")
-    columns = {"id": _ids(path, table, columns), **columns}
-    if LABEL in table.column_names:
-        columns[LABEL] = _labels(path, table[LABEL], LABEL)
-    if STATE in table.column_names:
-        columns[STATE] = _text(path, table, STATE)
-    given = [name for name in table.column_names if name.startswith(LABEL_OF)]
-    columns |= {name: _labels(path, table[name], name) for name in given}
+        Field(name).refuse_missing(str(path), name, pc.utf8_trim_whitespace(columns[name]))
+    columns["id"] = _ids(path, columns)
+    for name in (name for name in table.column_names if name not in COLUMNS):
+        columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
     read = pa.table(columns)
-    return _cell_texts(read) if path.suffix.lower() == ".csv" else read
+    return _cell_texts(read) if table_suffix(path) in CSV else read
 
 
-def _text(path: Path, table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.column_names:
-        return pa.chunked_array([pa.nulls(len(table), pa.string())])
-    try:
-        column = table[name].cast(pa.string())
-    except pa.ArrowException as error:
-        raise CorpusError(f"{path}: column {name} is not text but {str(table[name].type)[:80]}") from error
-    return column if name in REQUIRED else pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-
-
-def _ids(path: Path, table: pa.Table, columns: dict[str, pa.ChunkedArray]) -> pa.ChunkedArray:
-    ids = _text(path, table, "id").to_pylist()
+def _ids(path: Path, columns: Mapping[str, pa.ChunkedArray | pa.Array]) -> pa.Array:
+    ids = columns["id"].to_pylist()
     seen: Counter[str] = Counter()
     rows = zip(*(columns[name].to_pylist() for name in REQUIRED), strict=True)
     for place, (known, row) in enumerate(zip(ids, rows, strict=True)):
@@ -119,17 +113,7 @@ def _ids(path: Path, table: pa.Table, columns: dict[str, pa.ChunkedArray]) -> pa
     repeated = [name for name, count in Counter(ids).items() if count > 1]
     if repeated:
         raise CorpusError(f"{path}: {len(repeated):,} ids stand in several rows, such as {repeated[0][:80]!r}")
-    return pa.chunked_array([pa.array(ids, pa.string())])
-
-
-def _labels(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    """Labels as 1, 0 and null."""
-    known: dict[object, int | None] = {None: None, "": None, "0": 0, "1": 1, 0: 0, 1: 1}
-    values = column.to_pylist()
-    for value in values:
-        if not (value is None or isinstance(value, bool | int | float | str)) or value not in known:
-            raise CorpusError(f"{path}: column {name[:80]} is {str(value)[:40]!r} in a row: write 1, 0 or nothing")
-    return pa.chunked_array([pa.array([known[value] for value in values], pa.int8())])
+    return pa.array(ids, pa.string())
 
 
 def _cell_texts(table: pa.Table) -> pa.Table:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from holisticbias_eval.corpus.compressed import COMPRESSED, LONGEST, DamagedError, read_lines
 from holisticbias_eval.corpus.documents import Document
 from holisticbias_eval.corpus.reading import Reading
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_lines
 
 JSON = (".jsonl", ".ndjson", ".json")
 TEXT = (".txt", ".text", ".md")

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
-from holisticbias_eval.corpus.compressed import COMPRESSED
 from holisticbias_eval.corpus.hub_datasets import HUB, HubDataset
 from holisticbias_eval.corpus.text_files import JSON, TEXT, TextFile
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.content import COMPRESSED
 
 _TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
 

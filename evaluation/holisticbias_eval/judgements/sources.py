@@ -29,7 +29,7 @@ class Source:
 def read_source(path: Path) -> Source:
     """Read a run's folder, or a table with prompt and response (.parquet, .csv, .jsonl).
 
-    Raises ``JudgementsError``, ``ResponsesError``, ``RunError`` and ``ScoresError``.
+    Raises ``JudgementsError``, ``TableError``, ``RunError`` and ``TableError``.
     """
     if not path.exists():
         raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")

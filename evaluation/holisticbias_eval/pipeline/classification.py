@@ -18,7 +18,7 @@ from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.stored import classify_texts, probability_columns
-from holisticbias_eval.errors import ResponsesError
+from holisticbias_eval.errors import TableError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.store.shards import ShardStore
 
@@ -76,7 +76,7 @@ def _answers(table: pa.Table) -> list[str | None]:
 def write_judged(judged: Judged, path: Path) -> None:
     """Write a judged table as Parquet or CSV, whole or not at all; Parquet holds the settings as metadata.
 
-    Raises ``ResponsesError`` if the name ends otherwise or CSV cannot hold a column.
+    Raises ``TableError`` if the name ends otherwise or CSV cannot hold a column.
     """
     refuse_name(path)
     with new_file(path) as made:
@@ -88,10 +88,10 @@ def write_judged(judged: Judged, path: Path) -> None:
             pa.csv.write_csv(safe_columns(judged.table), made)
         except pa.ArrowException as error:
             reason = " ".join(str(error).split())[:200]
-            raise ResponsesError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
+            raise TableError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
 
 
 def refuse_name(path: Path) -> None:
-    """Raise ``ResponsesError`` if a table cannot be written under this name."""
+    """Raise ``TableError`` if a table cannot be written under this name."""
     if path.suffix.lower() not in {".csv", ".parquet"}:
-        raise ResponsesError(f"{path} is neither .parquet nor .csv: give the file one of these endings")
+        raise TableError(f"{path} is neither .parquet nor .csv: give the file one of these endings")

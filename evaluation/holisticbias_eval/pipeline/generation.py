@@ -36,7 +36,7 @@ from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord, package_versions
-from holisticbias_eval.table_files import SUFFIXES
+from holisticbias_eval.tables.files import is_table_name, table_suffix
 
 GENERATION = "generation.json"
 
@@ -144,7 +144,7 @@ def _own_release(model: str | None, prompts: str | None, options: AnsweringOptio
 def _ask(release: str | None, prompts: str | None, options: AnsweringOptions, display: Display) -> _Asked:
     drawing = options.drawing
     file = None if prompts is None else prompts_file(Path(prompts))
-    if file is not None and file.suffix.lower() in (".txt", *SUFFIXES):
+    if file is not None and (is_table_name(file) or table_suffix(file) == ".txt"):
         return _ask_file(file, release, drawing)
     if prompts is not None and prompts != SENTENCES:
         found = find_asked(release, CollectionOptions(prompts=prompts, samples=drawing.per_cell), drawing, display)

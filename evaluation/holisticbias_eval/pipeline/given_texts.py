@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from holisticbias_eval.errors import ResponsesError
+from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.pipeline.collection_prompts import Asked
-from holisticbias_eval.pipeline.response_files import read_responses
-from holisticbias_eval.pipeline.text_files import read_texts
-from holisticbias_eval.prompts.group_words import given_words
+from holisticbias_eval.pipeline.response_files import RESPONSES, read_texts
+from holisticbias_eval.prompts.group_words import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.forms import columns
 
-_NAMES = ("domain", "group", "subject", "item")
 _RUN = ("response_id", "prompt", "persona", "response", "finish", "tokens", "reasoning")
 _LONG = pa.large_string()
+GIVEN = replace(
+    RESPONSES,
+    what="texts about groups",
+    fields=(
+        *RESPONSES.fields,
+        *columns("text", "text", "group"),
+        *columns("label", "domain", "subject", "item"),
+        *WORDS,
+    ),
+)
 
 
 def read_given_texts(path: Path, part: Part | None) -> Asked:
@@ -27,27 +37,24 @@ def read_given_texts(path: Path, part: Part | None) -> Asked:
 
     ``domain, subject, forms, person, item, source, finish`` are read if they are there; ``source`` is ``model`` or
     ``human``.
-    Raises ``ResponsesError`` with what to change.
+    Raises ``TableError`` with what to change.
     """
-    table = read_responses(path, ())
+    table = GIVEN.read(path)
     given = "text" in table.column_names
     if given and part is not None:
-        raise ResponsesError(f"--measured is for responses with prompts: {path} has texts, which are measured whole")
+        raise TableError(f"--measured is for responses with prompts: {path} has texts, which are measured whole")
     if given:
         read = read_texts(path)
         table = pa.table({name: table[name] for name in _RUN if name in table.column_names} | dict(_columns(read)))
     elif not {"group", "response"} <= {*table.column_names}:
         found = ", ".join(map(repr, table.column_names[:8]))[:200]
-        raise ResponsesError(
+        raise TableError(
             f"{path}: a table of texts about groups has the columns group and text, or group, prompt and response; "
             f"this file has {found}"
         )
     else:
-        for name in (name for name in _NAMES if name in table.column_names):
-            table = table.set_column(table.column_names.index(name), name, _text(path, table[name], name))
-        for name, values in given_words(path, table):
-            table = table.set_column(table.column_names.index(name), name, values)
-        _refuse_missing(path, table)
+        for name in (name for name in ("group", "domain", "prompt") if name in table.column_names):
+            Field(name).refuse_missing(str(path), name, table[name])
     own = part or ("whole" if "prompt" in table.column_names else "continuation")
     made = _filled(table) if given else model_texts(_filled(table), Making(own))
     measured = "the column text" if given else own
@@ -75,17 +82,3 @@ def _filled(table: pa.Table) -> pa.Table:
 
 def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
     yield from zip(table.column_names, table.columns, strict=True)
-
-
-def _refuse_missing(path: Path, table: pa.Table) -> None:
-    for name in (name for name in ("group", "domain", "prompt") if name in table.column_names):
-        missing = pc.sum(pc.equal(pc.fill_null(table[name], ""), "")).as_py()
-        if missing:
-            raise ResponsesError(f"{path}: column {name} is missing in {missing:,} rows: every row needs a value")
-
-
-def _text(path: Path, column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    try:
-        return column.cast(_LONG)
-    except pa.ArrowException as error:
-        raise ResponsesError(f"{path}: column {name} is not text but {str(column.type)[:80]}") from error

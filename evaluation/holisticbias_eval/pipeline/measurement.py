@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.corpus.published import is_published, published_paths
-from holisticbias_eval.errors import EvaluationError, ScoresError
+from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
@@ -108,12 +108,12 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
 
 
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
-    """Count each descriptor of a table in a text file; raises ``ScoresError`` if the file cannot be read."""
+    """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
     try:
         with corpus.open(encoding="utf-8") as lines:
             return count_terms(lines, scores["descriptor"].unique().to_pylist())
     except (OSError, UnicodeDecodeError) as error:
-        raise ScoresError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
+        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
 
 
 def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], folder: Path) -> None:

@@ -6,24 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
-
 from holisticbias_eval.errors import PairsError
+from holisticbias_eval.stereotypes.imported import SENTENCES
 from holisticbias_eval.stereotypes.published_pairs import as_published
-from holisticbias_eval.table_files import read_table
 
 FILE = "sentences.parquet"
-REQUIRED = ("attribute", "term", "sentence")
-_PUBLISHED = {
-    "Bias Name": "specification",
-    "Attribute word": "attribute",
-    "Group Term": "term",
-    "Generated sentence": "sentence",
-    "Template version": "template",
-    "Discarded": "discarded",
-    "Reason for discard": "reason",
-}
-_TEXTS = ("sentence_id", "specification", "attribute_set", "group", "source", "generator", *REQUIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,35 +43,15 @@ def read_sentences(path: Path) -> list[SourceSentence]:
     file = path / FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise PairsError(f"{path} has no {FILE}: name a folder that `holisticbias sentences` wrote, or a table")
-    known = dict.fromkeys((*_TEXTS, "group term", *_PUBLISHED), pa.large_string())
-    columns = _columns(file, read_table(file, known))
-    count = len(columns["sentence"])
-    columns["discarded"] = as_published(columns.get("discarded", [""] * count))
-    columns["reason"] = as_published(columns.get("reason", [""] * count))
-    return [_sentence(columns, i) for i in range(count)]
-
-
-def _columns(path: Path, table: pa.Table) -> dict[str, list[str]]:
-    """The known columns of a table as texts, by the names of this package."""
-    is_published = all(name in table.column_names for name in ("Bias Name", "Group Term", "Template version"))
-    names: Mapping[str, str] = _PUBLISHED if is_published else {"group term": "term", **{n: n for n in _TEXTS}}
-    found = {name: _texts(table[column]) for column, name in names.items() if column in table.column_names}
-    missing = [name for name in REQUIRED if name not in found]
-    if {"att_term_1", "att_term_2", "template"} <= set(table.column_names):
+    opened = SENTENCES.open(file)
+    if {"att_term_1", "att_term_2", "template"} <= {*opened.names}:
         raise PairsError(
             f"{path} holds pairs already: read their sentences with `holisticbias sentences --import {path}`"
         )
-    if missing:
-        has = ", ".join(map(repr, table.column_names[:8]))[:200]
-        raise PairsError(
-            f"{path} has no column {missing[0]}: a table of sentences has specification, {', '.join(REQUIRED)}; "
-            f"this file has {has}"
-        )
-    return found
-
-
-def _texts(column: pa.ChunkedArray) -> list[str]:
-    return ["" if value is None else str(value) for value in column.to_pylist()]
+    table = SENTENCES.read(opened)
+    columns = {name: [text or "" for text in table[name].to_pylist()] for name in table.column_names}
+    columns |= {name: as_published(columns.get(name, [""] * table.num_rows)) for name in ("discarded", "reason")}
+    return [_sentence(columns, row) for row in range(table.num_rows)]
 
 
 def _sentence(columns: Mapping[str, Sequence[str]], row: int) -> SourceSentence:

@@ -17,7 +17,7 @@ from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.pipeline.judging import JudgingOptions
 from holisticbias_eval.pipeline.measurement import Measurement, describe_measurement
 from holisticbias_eval.pipeline.naming import naming_texts
-from holisticbias_eval.pipeline.text_files import read_texts
+from holisticbias_eval.pipeline.response_files import read_texts
 from holisticbias_eval.pipeline.text_judging import start_text_judges
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readings.columns import measured_texts

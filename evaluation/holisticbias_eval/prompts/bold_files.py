@@ -13,9 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.prompts.collections import CollectionPrompts, prompt_table
 from holisticbias_eval.prompts.group_words import newest_words
+from holisticbias_eval.tables.files import is_table_name, open_table
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
 SHORT = 3
@@ -23,6 +24,8 @@ SHORT = 3
 EMPTY = "empty"
 FAULTS = ("short", EMPTY, "repeated")
 FORM = "{group: {page: [prompt, ...]}}"
+ROW_COLUMNS = ("domain", "name", "category", "prompts")
+"""The columns of BOLD's tables on the Hub; a row is a page."""
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _READ = 64 * 1024 * 1024  # bytes: the largest file of BOLD has three million
 
@@ -39,8 +42,8 @@ class BoldPrompt:
 
 
 def is_bold_folder(folder: Path) -> bool:
-    """Whether a folder holds files of prompts as BOLD names them, itself or in its folder ``prompts``."""
-    return bool(_prompt_files(folder))
+    """Whether a folder holds BOLD's tables, or its files of prompts, which may be in a folder ``prompts``."""
+    return bool(_prompt_files(folder) or _tables(folder))
 
 
 def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
@@ -50,19 +53,35 @@ def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
     Raises ``SelectionError`` for a file that is not in BOLD's form.
     """
     files = _prompt_files(folder)
+    tables = files if files and _is_table(files[0]) else () if files else _tables(folder)
+    if tables:
+        return read_bold_tables(tables, folder.resolve().name, keep_faulty=keep_faulty)
     if not files:
         raise SelectionError(f"{folder} has no file *{PROMPTS}: give the folder of BOLD's prompts")
     rows = [row for file in files for row in _read_domain(file)]
+    return bold_prompts(rows, folder.resolve().name, _about(files), keep_faulty=keep_faulty)
+
+
+def read_bold_tables(files: Sequence[Path], name: str, *, keep_faulty: bool) -> CollectionPrompts:
+    """The prompts in tables of BOLD's form on the Hub; raises ``SelectionError`` and ``TableError``."""
+    rows = [row for file in files for row in bold_rows(file, str(file))]
+    return bold_prompts(rows, name, _about(files), keep_faulty=keep_faulty)
+
+
+def _about(files: Sequence[Path]) -> Mapping[str, str]:
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-    about = {"prompts_files": ", ".join(file.name for file in files), "prompts_files_sha256": digest}
-    return bold_prompts(rows, folder.resolve().name, about, keep_faulty=keep_faulty)
+    return {"prompts_files": ", ".join(file.name for file in files), "prompts_files_sha256": digest}
 
 
-def bold_rows(rows: Sequence[Mapping[str, Any]], where: str) -> list[BoldPrompt]:
-    """The prompts in rows of BOLD's form on the Hub: ``domain, name, category, prompts`` and optionally ``wikipedia``.
+def bold_rows(file: Path, where: str) -> list[BoldPrompt]:
+    """The prompts in a table of BOLD's form on the Hub: ``domain, name, category, prompts`` and maybe ``wikipedia``.
 
-    ``where`` names the rows in errors. Raises ``SelectionError`` for rows of another form.
+    ``where`` names the rows in errors. Raises ``SelectionError`` for rows of another form, and ``TableError``.
     """
+    opened = open_table(file)
+    if not {*ROW_COLUMNS} <= {*opened.names}:
+        raise SelectionError(f"{where} is not in BOLD's form: its columns are {', '.join(ROW_COLUMNS)}")
+    rows = opened.read((), [name for name in (*ROW_COLUMNS, "wikipedia") if name in opened.names]).to_pylist()
     return [prompt for number, row in enumerate(rows, 1) for prompt in _row_prompts(row, f"{where}: row {number}")]
 
 
@@ -157,6 +176,19 @@ def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
 def _prompt_files(folder: Path) -> list[Path]:
     inner = folder / "prompts"
     return sorted(folder.glob(f"*{PROMPTS}")) or sorted(inner.glob(f"*{PROMPTS}"))
+
+
+def _tables(folder: Path) -> list[Path]:
+    """The tables of BOLD's form on the Hub in a folder and in the folders in it."""
+    found = sorted(file for pattern in ("*", "*/*") for file in folder.glob(pattern) if is_table_name(file))
+    return [file for file in found if _is_table(file)]
+
+
+def _is_table(file: Path) -> bool:
+    try:
+        return {*ROW_COLUMNS} <= {*open_table(file).names}
+    except TableError:
+        return False
 
 
 def _read_domain(file: Path) -> Iterator[BoldPrompt]:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.tables.fields import Field
 
 FORMS, PERSON = "forms", "person"
 TYPES = {FORMS: pa.list_(pa.large_string()), PERSON: pa.bool_()}
 """The columns of a table of prompts or texts: the words for the group, and whether the subject is a person's name."""
-IN_FILES = dict.fromkeys(TYPES, pa.large_string())
-"""The types of these columns in a CSV file."""
-_BETWEEN = ";"  # forms in one cell
-_TRUTHS = {"true": True, "false": False, "": None}
+WORDS = (Field(FORMS, "words"), Field(PERSON, "flag"))
+"""The same columns in a user's table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +61,3 @@ def newest_words() -> GroupWords:
     groups = [group for file in catalog.at(version).collections for group in file.groups]
     forms = {group.id: group.forms.words for group in groups if group.forms}
     return GroupWords(forms, frozenset(g.id for g in groups if g.needs_person), f"data of {version}")
-
-
-def given_words(path: Path, table: pa.Table) -> Iterator[tuple[str, pa.Array]]:
-    """The columns ``forms`` and ``person`` of a user's table, if it has them.
-
-    Forms are a list of texts, or one text with a semicolon between forms; ``person`` is true or false. Raises
-    ``ScoresError`` for other values.
-    """
-    for name, read in ((FORMS, _forms), (PERSON, _truth)):
-        if name in table.column_names:
-            values = [read(value) for value in table[name].to_pylist()]
-            if Ellipsis in values:
-                row = values.index(Ellipsis) + 1
-                wanted = "a list of texts, or texts with ; between them" if name == FORMS else "true or false"
-                raise ScoresError(f"{path}: row {row}: {name} is not {wanted}")
-            yield name, pa.array(values, TYPES[name])
-
-
-def _forms(value: object) -> object:
-    parts = value.split(_BETWEEN) if isinstance(value, str) else [] if value is None else value
-    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        return ...
-    return [form for part in parts if (form := part.strip())]
-
-
-def _truth(value: object) -> object:
-    if value is None or isinstance(value, bool):
-        return value
-    return _TRUTHS.get(value.strip().lower(), ...) if isinstance(value, str) else ...

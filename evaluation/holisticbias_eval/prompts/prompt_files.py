@@ -9,32 +9,32 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.generation.requests import RESPONSE_FIELDS
-from holisticbias_eval.table_files import read_table
+from holisticbias_eval.tables.content import text_lines
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import table_suffix
+from holisticbias_eval.tables.forms import Form
 
 COLLECTED = "prompts.parquet"
 """The table in a folder that ``holisticbias collect`` wrote."""
 MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
 
 
-def read_prompts(path: Path, samples: int) -> pa.Table:
-    """Read prompts: a text file with one prompt per line, or CSV, JSON lines or Parquet with a column ``prompt``.
+FORM = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)
 
-    Each prompt stands ``samples`` times, with ``sample`` counting equal prompts.
-    Other columns are kept; a column ``persona`` is read before the prompt.
-    Raises ``EvaluationError`` if the file is unusable.
+
+def read_prompts(path: Path, samples: int) -> pa.Table:
+    """Read prompts: a text file with one prompt per line, or a table with a column ``prompt``.
+
+    A prompt may be an object with a ``text``. Each prompt stands ``samples`` times, with ``sample`` counting equal
+    prompts. Other columns are kept; a column ``persona`` is read before the prompt. Raises ``EvaluationError`` if the
+    file is unusable.
     """
     path = prompts_file(path)
-    table = (
-        _lines(path)
-        if path.suffix.lower() == ".txt"
-        else read_table(path, {"prompt": pa.large_string(), "persona": pa.large_string()})
-    )
-    if "prompt" not in table.column_names:
-        raise SelectionError(f"{path} has no column prompt; it has {', '.join(map(repr, table.column_names[:8]))}")
+    table = _lines(path) if table_suffix(path) == ".txt" else FORM.read(path)
     taken = [name for name in MADE if name in table.column_names]
     if taken:
         raise SelectionError(f"{path} has a column {taken[0]}, which the responses have: rename it")
-    texts = [text or "" for text in table["prompt"].cast(pa.large_string()).to_pylist()]
+    texts = [text or "" for text in table["prompt"].to_pylist()]
     empty = next((i for i, text in enumerate(texts) if not text.strip()), None)
     if empty is not None:
         raise SelectionError(f"{path}: row {empty + 1}: the prompt is empty")
@@ -50,19 +50,16 @@ def prompts_file(path: Path) -> Path:
 
 
 def _lines(path: Path) -> pa.Table:
-    try:
-        lines = path.read_bytes().decode().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SelectionError(f"{path} cannot be read as prompts: {reason}") from error
-    return pa.table({"prompt": pa.array([line.strip() for line in lines if line.strip()], pa.large_string())})
+    return pa.table(
+        {"prompt": pa.array([line.strip() for line in text_lines(path) if line.strip()], pa.large_string())}
+    )
 
 
 def _numbered(table: pa.Table, rows: list[int]) -> pa.Table:
     """Add an id, the persona if there is none, and the number of each prompt among equal ones."""
     if "persona" not in table.column_names:
         table = table.append_column("persona", pa.array([""] * len(table), pa.large_string()))
-    personas = [text or "" for text in table["persona"].cast(pa.large_string()).to_pylist()]
+    personas = [text or "" for text in table["persona"].to_pylist()]
     table = table.set_column(table.column_names.index("persona"), "persona", pa.array(personas, pa.large_string()))
     seen: Counter[tuple[str, str]] = Counter()
     samples = []

@@ -2,34 +2,63 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from holisticbias.release.bounded import check_parquet
 from holisticbias.release.hub import hub_errors, hub_library
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.source import file_sha256
-from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
+from holisticbias_eval.prompts.bold_files import (
+    ROW_COLUMNS,
+    bold_prompts,
+    bold_rows,
+    is_bold_folder,
+    read_bold_folder,
+    read_bold_tables,
+)
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
-from holisticbias_eval.prompts.group_words import IN_FILES, given_words
+from holisticbias_eval.prompts.group_words import WORDS
 from holisticbias_eval.prompts.prompt_files import COLLECTED
-from holisticbias_eval.table_files import read_table
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_suffix
+from holisticbias_eval.tables.forms import Form, columns
 
-KNOWN = ("prompt", "group", "domain", "subject", "continuation", "item")
 _TEXT = pa.large_string()
 _ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 _DATA = ("*.json", "*.jsonl", "*.parquet")
 
 
+HUMAN = Form("people's continuations", columns("text", "prompt", "continuation", need=True))
+
+
+def _refuse_blank(label: str, table: pa.Table) -> None:
+    for name in ("prompt", "group", "domain"):
+        texts = table[name].to_pylist() if name in table.column_names else []
+        empty = next((row for row, text in enumerate(texts, 1) if not (text or "").strip()), None)
+        if empty is not None:
+            raise SelectionError(f"{label}: row {empty}: {name} is empty")
+
+
+FORM = Form(
+    "prompts about groups",
+    (
+        *columns("text", "prompt", "group", need=True),
+        *columns("label", "domain", "subject", "item"),
+        Field("continuation", "text"),
+        *WORDS,
+    ),
+    (_refuse_blank,),
+)
+
+
 def is_named(name: str) -> bool:
     """Whether prompts are named by a file, a folder or a data set on the Hub, not by a collection of a release."""
-    return Path(name).exists() or "/" in name or Path(name).suffix in {".csv", ".jsonl", ".parquet", ".txt", ".json"}
+    path = Path(name)
+    return path.exists() or "/" in name or is_table_name(path) or table_suffix(path) == ".txt"
 
 
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
@@ -41,14 +70,17 @@ def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     path = Path(name)
     if path.is_dir():
         if (path / COLLECTED).is_file():
-            return replace(_table_prompts(path / COLLECTED), name=path.resolve().name)
+            return replace(_table_prompts(path / COLLECTED, FORM.open(path / COLLECTED)), name=path.resolve().name)
         if not is_bold_folder(path):
             raise SelectionError(
-                f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json; for a table, name it"
+                f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json or its tables; name your own table"
             )
         return read_bold_folder(path, keep_faulty=keep_faulty)
     if path.is_file():
-        return _table_prompts(path)
+        opened = FORM.open(path)
+        if {*ROW_COLUMNS} <= {*opened.names}:
+            return read_bold_tables([path], path.stem, keep_faulty=keep_faulty)
+        return _table_prompts(path, opened)
     address = _ON_HUB.fullmatch(name)
     if address is None or name.startswith("."):
         raise SelectionError(f"{name}: there is no such file or folder of prompts")
@@ -60,7 +92,7 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
 
     Raises ``SelectionError`` if no prompt of the table is among the prompts.
     """
-    table = _texts(file, read_table(file, dict.fromkeys(KNOWN, _TEXT)), ("prompt", "continuation"))
+    table = HUMAN.read(file)
     known: dict[str, list[str]] = {}
     for prompt, more in zip(table["prompt"].to_pylist(), table["continuation"].to_pylist(), strict=True):
         if prompt and more:
@@ -83,15 +115,10 @@ def _key(prompt: str) -> str:
     return " ".join(prompt.split())
 
 
-def _table_prompts(path: Path) -> CollectionPrompts:
-    """Prompts of a table with ``prompt, group``, optionally ``KNOWN``, and what ``group_words`` reads."""
-    read = read_table(path, {**dict.fromkeys(KNOWN, _TEXT), **IN_FILES})
-    table = _texts(path, read, ("prompt", "group"))
-    columns = {name: table[name].to_pylist() for name in KNOWN if name in table.column_names}
-    for name in ("prompt", "group", *(["domain"] if "domain" in columns else [])):
-        empty = next((row for row, text in enumerate(columns[name], 1) if not (text or "").strip()), None)
-        if empty is not None:
-            raise SelectionError(f"{path}: row {empty}: {name} is empty")
+def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
+    """Prompts of a table with ``prompt, group`` and what else ``FORM`` has."""
+    table = FORM.read(opened)
+    columns = {name: table[name].to_pylist() for name in table.column_names}
     numbers = [str(row) for row in range(1, table.num_rows + 1)]
     prompts = [text.rstrip() for text in columns["prompt"]]
     given = columns.get("continuation", [None] * len(prompts))
@@ -101,25 +128,10 @@ def _table_prompts(path: Path) -> CollectionPrompts:
     made = prompt_table(
         {"prompt_id": numbers, "item": items, "group": columns["group"], "prompt": prompts, "human": human, **kept}
     )
-    for name, values in given_words(path, read):
-        made = made.append_column(name, values)
+    for name in (field.name for field in WORDS if field.name in columns):
+        made = made.append_column(name, table[name])
     about = {"prompts_files": path.name, "prompts_files_sha256": file_sha256(path)}
     return CollectionPrompts(path.stem, made, about)
-
-
-def _texts(path: Path, table: pa.Table, needed: Sequence[str]) -> pa.Table:
-    """The known columns of a table, as text."""
-    for name in needed:
-        if name not in table.column_names:
-            found = ", ".join(map(repr, table.column_names[:8]))[:200]
-            raise SelectionError(f"{path} has no column {name}: it needs {' and '.join(needed)}; this file has {found}")
-    columns = {}
-    for name in (name for name in KNOWN if name in table.column_names):
-        try:
-            columns[name] = table[name].cast(_TEXT)
-        except pa.ArrowException as error:
-            raise SelectionError(f"{path}: column {name} is not text but {str(table[name].type)[:80]}") from error
-    return pa.table(columns)
 
 
 def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> CollectionPrompts:
@@ -138,26 +150,9 @@ def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> Colle
     files = sorted(file for pattern in _DATA for file in Path(folder).rglob(pattern))
     if not files:
         raise SelectionError(f"{repo} on the Hub has no {', '.join(_DATA)}: it is not a data set of prompts")
-    rows = [row for file in files for row in bold_rows(_rows(file, repo), f"{repo}, {file.name}")]
+    try:
+        rows = [row for file in files for row in bold_rows(file, f"{repo}, {file.name}")]
+    except TableError as error:
+        raise SelectionError(f"{repo} on the Hub: {str(error).replace(f'{folder}/', '')}") from error
     about = {"prompts_hub": repo, "prompts_revision": Path(folder).name}
     return bold_prompts(rows, repo.rpartition("/")[2], about, keep_faulty=keep_faulty)
-
-
-def _rows(file: Path, repo: str) -> Sequence[Mapping[str, Any]]:
-    """The rows of a file of JSON lines, of one JSON list, or of Parquet."""
-    try:
-        if file.suffix == ".parquet":
-            found: list[Mapping[str, Any]] = check_parquet(file).read().to_pylist()
-            return found
-        text = file.read_text("utf-8")
-        rows = (
-            json.loads(text)
-            if text.lstrip()[:1] == "["
-            else [json.loads(line) for line in text.split("\n") if line.strip()]
-        )
-    except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise SelectionError(f"{repo}, {file.name}: it cannot be read as rows of JSON or Parquet: {reason}") from error
-    if not all(isinstance(row, dict) for row in rows):
-        raise SelectionError(f"{repo}, {file.name}: it is not a list of JSON objects")
-    return rows

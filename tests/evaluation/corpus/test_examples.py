@@ -9,7 +9,7 @@ import pytest
 from tests.evaluation.corpus.invented import example
 
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples, write_examples
-from holisticbias_eval.errors import CorpusError, ScoresError
+from holisticbias_eval.errors import CorpusError, EvaluationError, TableError
 
 TEXTS = ("=1+1 a stad", "'tis a stad", "- a stad", "two\nlines, a stad", 'a "stad"', "\ufeffstad \U0001f600", "007")
 
@@ -42,29 +42,29 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("group,dimension\nstad,x\n", "has no column text: a table of examples has id, dimension"),
+        ("group,dimension\nstad,x\n", "has no column text: a table of examples has dimension, group and text"),
         ("text,group,dimension\na,,x\n", "column group is missing in 1 rows"),
         ("text,group,dimension\n  ,stad,x\n", "column text is missing in 1 rows"),
         ("id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n", "1 ids stand in several rows, such as '1'"),
-        ("text,group,dimension,label\na,stad,x,2\n", "column label is '2' in a row"),
-        ("text,group,dimension,label:a\na,stad,x,yes\n", "column label:a is 'yes' in a row"),
+        ("text,group,dimension,label\na,stad,x,2\n", "row 1: column label is 2.0: write 0 or 1"),
+        ("text,group,dimension,label:a\na,stad,x,yes\n", "row 1: column label:a is not a number but 'yes'"),
     ],
 )
 def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "x.csv").write_text(content, "utf-8")
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(EvaluationError, match=message):
         read_examples(tmp_path / "x.csv")
 
 
 def test_wrong_names(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([example(0, "stad", "a stad")])
-    with pytest.raises(CorpusError, match=r"x.txt does not end in .csv, .jsonl, .parquet"):
+    with pytest.raises(CorpusError, match=r"x.txt does not end in .parquet, .csv, .jsonl"):
         write_examples(table, tmp_path / "x.txt")
-    with pytest.raises(ScoresError, match="does not exist"):
+    with pytest.raises(TableError, match="does not exist"):
         read_examples(tmp_path / "x.csv")
 
 
 def test_lists_are_not_text(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": ["a"], "group": "stad", "dimension": "x"}\n', "utf-8")
-    with pytest.raises(CorpusError, match="column text is not text but list"):
+    with pytest.raises(TableError, match="row 1: column text is not text but"):
         read_examples(tmp_path / "x.jsonl")

@@ -15,10 +15,10 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.corpus.compressed import DamagedError, read_lines, split_lines
 from holisticbias_eval.corpus.reading import Reading
 from holisticbias_eval.corpus.text_sources import find_sources, size
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.content import DamagedError, read_lines, split_lines
 
 
 def zst(content: bytes) -> bytes:

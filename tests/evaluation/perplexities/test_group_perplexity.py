@@ -239,7 +239,7 @@ def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
         (rows_of({"blicket": (1.0, 2.0)}), "has one group, 'blicket'"),
         ([*rows_of(HAND), *rows_of(HAND)[:1]], "has sentence 's0' 2 times in group 'blicket'"),
         ([{"dimension": "one", "group": "blicket", "perplexity": 1.0}], "has no column sentence"),
-        ([{**row, "perplexity": "much"} for row in rows_of(HAND)], "column perplexity is not numbers"),
+        ([{**row, "perplexity": "much"} for row in rows_of(HAND)], "column perplexity is not a number but 'much'"),
         ([{**row, "group": ""} for row in rows_of(HAND)], "column group is missing in 6 rows"),
     ],
 )

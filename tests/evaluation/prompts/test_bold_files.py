@@ -7,10 +7,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, read_bold_folder, subject_of
+from holisticbias_eval.prompts.bold_files import bold_rows, read_bold_folder, subject_of
+from holisticbias_eval.prompts.prompt_sources import read_source
 
 PROMPTS = {
     "Blicket_makers": {
@@ -109,9 +112,16 @@ def test_rows_of_the_hub_are_the_same_prompts(bold: Path) -> None:
         for group, pages in PROMPTS.items()
         for page, texts in pages.items()
     ]
-    found = bold_prompts(bold_rows(rows, "rows"), "hub", {}, keep_faulty=True)
     (bold / "prompts" / "race_prompt.json").unlink()
-    assert found.table.equals(read_bold_folder(bold, keep_faulty=True).table)
+    published = read_bold_folder(bold, keep_faulty=True).table
+    table = pa.Table.from_pylist(rows)
+    for folder in ("rows", "array", "parquet"):
+        (bold / folder).mkdir()
+    (bold / "rows" / "profession_prompt.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (bold / "array" / "bold.json").write_text(json.dumps(rows, indent=1))
+    pq.write_table(table, bold / "parquet" / "train.parquet")
+    for place in (bold / "rows", bold / "array", bold / "parquet", bold / "parquet" / "train.parquet"):
+        assert read_source(str(place), keep_faulty=True).table.equals(published), place
 
 
 @pytest.mark.parametrize(
@@ -122,7 +132,8 @@ def test_rows_of_the_hub_are_the_same_prompts(bold: Path) -> None:
         ({"wikipedia": []}, "row 1: wikipedia is not a list with one text for each prompt"),
     ],
 )
-def test_a_wrong_row_is_one_clear_line(change: dict[str, Any], message: str) -> None:
+def test_a_wrong_row_is_one_clear_line(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     row = {"domain": "race", "category": "Fendles", "name": "Toma", "prompts": ["A blicket is "], **change}
+    (tmp_path / "rows.jsonl").write_text(json.dumps(row))
     with pytest.raises(SelectionError, match=message):
-        bold_rows([row], "rows")
+        bold_rows(tmp_path / "rows.jsonl", "rows")

@@ -11,11 +11,12 @@ import pytest
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.errors import ScoresError
+from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
 from holisticbias_eval.prompts.collections import release_prompts
-from holisticbias_eval.prompts.group_words import given_words, newest_words
+from holisticbias_eval.prompts.group_words import WORDS, newest_words
 from holisticbias_eval.readings.columns import measured_texts
+from holisticbias_eval.tables.forms import Form
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -66,21 +67,22 @@ def test_words_of_bold_files(tmp_path: Path) -> None:
     ],
 )
 def test_words_in_a_users_table(columns: dict[str, object], forms: list[list[str]], person: list[bool]) -> None:
-    found = dict(given_words(Path("t"), pa.table(columns)))
+    found = Form("words", WORDS).read(pa.table(columns))
     assert (found["forms"].to_pylist(), found["person"].to_pylist()) == (forms, person)
 
 
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ({"forms": [1]}, "row 1: forms is not a list of texts, or texts with ; between them"),
-        ({"forms": [[1]]}, "row 1: forms is not a list of texts"),
-        ({"person": ["yes"]}, "row 1: person is not true or false"),
+        ({"forms": [1]}, "row 1: column forms is not a list of texts, or texts with ; between them"),
+        ({"forms": [["dax"], [], None], "person": ["True", None, "2"]}, "row 3: column person is not true or false"),
+        ({"forms": [[1]]}, "row 1: column forms is not a list of texts"),
+        ({"person": ["yes"]}, "row 1: column person is not true or false"),
     ],
 )
 def test_other_values_are_refused(columns: dict[str, object], said: str) -> None:
-    with pytest.raises(ScoresError, match=said):
-        dict(given_words(Path("t"), pa.table(columns)))
+    with pytest.raises(TableError, match=said):
+        Form("words", WORDS).read(pa.table(columns))
 
 
 TEXTS = """group,domain,subject,forms,person,text

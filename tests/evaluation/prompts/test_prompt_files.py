@@ -45,21 +45,25 @@ def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"text\nHi\n", "has no column prompt; it has 'text'"),
+        (
+            "a.csv",
+            b"text\nHi\n",
+            "has no column prompt: a table of prompts has prompt, and may have persona; this one has 'text'",
+        ),
         ("a.csv", b"prompt,sample\nHi,3\n", "has a column sample, which the responses have: rename it"),
         ("a.csv", b"prompt,prompt\nHi,3\n", "has 2 columns 'prompt': keep one"),
         ("a.csv", b"prompt\n", "has no rows"),
-        ("a.csv", b"prompt\nHi,there\n", "cannot be read as a table"),
+        ("a.csv", b"prompt\nHi,there\n", "row 1 has 2 cells, but the header has 1: 'Hi,there'"),
         ("a.jsonl", b'{"prompt": "Hi"}\n[1]\n', "a.jsonl:2: it is not a JSON object"),
         ("a.jsonl", b'{"prompt": "Hi"}\n{\n', "a.jsonl:2: it is not JSON"),
-        ("a.jsonl", b"[" * 100_000, "a.jsonl:1: it is not JSON"),
-        ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": 3}\n', "cannot be read as a table"),
-        ("a.jsonl", b"\xff", "is not UTF-8 text: save it in UTF-8"),
+        ("a.jsonl", b"[" * 100_000, "row 1 is not JSON"),
+        ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": ["Ho"]}\n', 'row 2: column prompt is not one value but ."Ho".'),
+        ("a.jsonl", b"\xff", "a.jsonl:1: it is not UTF-8 text: save the file in UTF-8"),
         ("a.parquet", b"PAR1", "cannot be read as a table"),
-        ("a.txt", b"\xff", "cannot be read as prompts: it is not UTF-8"),
+        ("a.txt", b"Hi\r\n\xff", "a.txt:2: it is not UTF-8 text"),
         ("a.txt", b"\n\n", "has no prompts"),
         ("a.csv", b'prompt,x\n"  ",1\n', "row 1: the prompt is empty"),
-        ("a.xlsx", b"", r"is not .csv, .jsonl or .parquet: save the table as one of them"),
+        ("a.xlsx", b"", r"is not .csv, .jsonl, .json or .parquet: save the table as one of them"),
     ],
 )
 def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -71,7 +75,7 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, conte
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match="cannot be read as prompts: No such file"):
+    with pytest.raises(EvaluationError, match="cannot be read: No such file"):
         read_prompts(tmp_path / "none.txt", 1)
     with pytest.raises(EvaluationError, match="does not exist or is not a file"):
         read_prompts(tmp_path / "none.csv", 1)

@@ -59,12 +59,16 @@ def test_people_may_continue_a_prompt_several_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("own.csv", "prompt\nThe blicket\n", "has no column group: it needs prompt and group; this file has 'prompt'"),
+        (
+            "own.csv",
+            "prompt\nThe blicket\n",
+            "has no column group: a table of prompts about groups has prompt and group",
+        ),
         ("own.csv", 'prompt,group\n"  ",a\n', "row 1: prompt is empty"),
         ("own.csv", "prompt,group,domain\nx,a,\n", "row 1: domain is empty"),
         ("own.csv", "prompt,group\n", "has no rows"),
         ("own.jsonl", '{"prompt": "x", "group": "a"}\n{"prompt": "y", "gro', ":2: it is not JSON"),
-        ("own.jsonl", '{"prompt": ["x"], "group": "a"}', "column prompt is not text but list"),
+        ("own.jsonl", '{"prompt": ["x"], "group": "a"}', "row 1: column prompt is not text but ['x']"),
         ("own.parquet", "PAR1cut", "cannot be read as a table"),
     ],
 )
@@ -112,10 +116,10 @@ def test_a_data_set_of_the_hub_is_signed_with_its_commit(hub: Hub) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("race.json", rows()[:-9], "org/bold, race.json: it cannot be read as rows of JSON or Parquet"),
-        ("race.json", b"[1]", "org/bold, race.json: it is not a list of JSON objects"),
-        ("race.json", b'{"text": "x"}', "org/bold, race.json: row 1 is not in BOLD's form"),
-        ("race.parquet", b"PAR1", "org/bold, race.parquet: it cannot be read as rows of JSON or Parquet"),
+        ("race.json", rows()[:-9], "org/bold on the Hub: race.json:1: it is not JSON"),
+        ("race.json", b"[1]", "org/bold on the Hub: race.json: row 1 is not a JSON object"),
+        ("race.json", b'{"text": "x"}', "org/bold, race.json is not in BOLD's form"),
+        ("race.parquet", b"PAR1", "org/bold on the Hub: race.parquet cannot be read as a table"),
         ("README.md", b"# x", "it is not a data set of prompts"),
     ],
 )

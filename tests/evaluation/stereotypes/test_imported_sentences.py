@@ -62,18 +62,18 @@ def test_the_published_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "name", "message"),
     [
-        ("sentence,attribute\nA.,b\n", "a.csv", "a.csv has no column group term: a table of sentences has sentence"),
+        ("sentence,attribute\nA.,b\n", "a.csv", "a.csv has no column term: a table of sentences has sentence"),
         ("text,attribute,term\nA.,b,c\n", "a.csv", "has no column sentence"),
         (f"{OWN}A.,,c\n", "a.csv", "a.csv: row 1: the attribute is missing"),
         (f"{OWN}A.,b,\n", "a.csv", "a.csv: row 1: the term is missing"),
         (OWN, "a.csv", "has no rows"),
-        ("", "a.csv", "cannot be read as a table"),
+        ("", "a.csv", "is empty"),
         ("[]", "a.json", "has no sentences"),
         ("{}", "a.json", "has no sentences"),
-        ("[1]", "a.json", "is not a gen_json file"),
+        ("[1]", "a.json", "row 1 is not a JSON object"),
         ('[{"name": "x", "A": {"b": {}}}]', "a.json", "is not a gen_json file"),
-        ("[" * 100_000, "a.json", "is not a gen_json file"),
-        ("x", "a.txt", "is not .csv, .jsonl or .parquet"),
+        ("[" * 100_000, "a.json", "row 1 is not JSON"),
+        ("x", "a.txt", "is not .csv, .jsonl, .json or .parquet"),
     ],
 )
 def test_other_files_are_refused(tmp_path: Path, content: str, name: str, message: str) -> None:

@@ -151,7 +151,7 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
         ("specification,attribute,term,sentence\nnothing,math,he,He is.\n", (), "no known specification"),
         (TABLE, ("--specification", "nowhere"), "there is no specification 'nowhere'"),
         (TABLE, ("--specification", "nowhere.yaml"), "cannot be read"),
-        ("", (), "cannot be read"),
+        ("", (), "is empty"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path: Path, text: str, options: tuple[str, ...], message: str) -> None:

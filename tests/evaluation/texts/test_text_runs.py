@@ -153,7 +153,7 @@ def test_a_release_s_sentences_are_measured_by_axis_and_descriptor(
         (("--prompts", "unknown", "--release", "MINI"), "release 0.1.0 has no prompts"),
         (("--prompts", "own.csv", "--where", "group=x"), "--where group=x: the prompts have no such group"),
         (("--prompts", "own.csv", "--style", "x"), "there is no prompt style 'x', as a name or a file"),
-        (("--prompts", "own.csv", "--human", "own.txt"), "own.txt is not .csv, .jsonl or .parquet"),
+        (("--prompts", "own.csv", "--human", "own.txt"), "own.txt is not .csv, .jsonl, .json or .parquet"),
         (("--prompts", "own.csv", "--classifier", "vader"), "--classifier is for generation_bias, offensiveness"),
         (("--responses", "own.csv"), "a table of texts about groups has the columns group and text, or group, prompt"),
     ],

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.release.file_limits import require_file
-from holisticbias.release.pages import read_pages
+from holisticbias.release.pages import is_encrypted, read_pages
 
 _ROWS_PER_BYTE = 1  # real tables take about ten bytes a row
 _VALUES_PER_BYTE = 50  # of all columns together; real tables have less than 5
@@ -67,11 +67,13 @@ class BoundedFile:
 def read_footer(path: Path) -> pq.FileMetaData:
     """The footer of a file, which may lie: see ``check_parquet``.
 
-    Raises ``pa.ArrowInvalid`` if it declares more rows than a table of that size can have, and ``OSError`` or
-    ``pa.ArrowException`` if the file cannot be read.
+    Raises ``pa.ArrowInvalid`` if it is encrypted, or declares more rows than a table of that size can have, and
+    ``OSError`` or ``pa.ArrowException`` if the file cannot be read.
     """
     size = require_file(path).stat().st_size
     footer = pq.read_metadata(path)
+    if is_encrypted(path):
+        raise pa.ArrowInvalid(f"{path} has encrypted columns: save it without encryption")
     rows = max(footer.num_rows, sum(footer.row_group(i).num_rows for i in range(footer.num_row_groups)))
     if rows > _SPARE + _ROWS_PER_BYTE * size:
         raise pa.ArrowInvalid(f"{path} declares {rows:,} rows in {size:,} bytes: it is not read")

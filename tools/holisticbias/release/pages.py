@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +16,14 @@ _TYPE, _SIZE, _STORED = 1, 2, 3  # fields of the header of a page
 _DETAILS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
 _ENCODING = {_DATA: 2, _DICTIONARY: 2, _DATA_2: 4}  # fields of the details
 _VALUES = 1
-_TRUE, _FALSE, _BYTE, _WHOLE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, 12  # types of Thrift
+_TRUE, _FALSE, _BYTE, _WHOLE, _DOUBLE, _BINARY, _LIST, _STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, 9, 12  # types of Thrift
 _DEEPEST = 8
+_GROUPS, _CHUNKS, _ENCRYPTION = 4, 1, 8  # fields of the footer, of a row group, and of a column chunk
+_TAIL = 8  # bytes: the size of the footer and a mark
 _AT_ONCE = 256  # bytes; a mapping of the file would hold all of it
 
-Fields: TypeAlias = "dict[int, int | Fields]"
+Value: TypeAlias = "int | Fields | list[Value]"
+Fields: TypeAlias = "dict[int, Value]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,26 @@ def read_pages(path: Path, footer: pq.FileMetaData) -> Iterator[Page]:
         for group in map(footer.row_group, range(footer.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
                 yield from _pages_of(file, column)
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a column is encrypted, by the footer, which must be plain text that Arrow can read.
+
+    Arrow ends the process when it meets such a column. Raises ``pa.ArrowInvalid`` for a footer that is damaged.
+    """
+    with path.open("rb", buffering=0) as file:
+        file.seek(-_TAIL, os.SEEK_END)
+        size = int.from_bytes(file.read(4), "little")
+        try:
+            groups = _Header(file, path.stat().st_size - _TAIL - size).fields().get(_GROUPS, [])
+        except (IndexError, KeyError, OverflowError) as error:
+            raise pa.ArrowInvalid(f"the footer of {path} is damaged") from error
+    chunks = (group.get(_CHUNKS, []) for group in _structures(groups))
+    return any(_ENCRYPTION in chunk for found in chunks for chunk in _structures(found))
+
+
+def _structures(value: Value) -> list[Fields]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _pages_of(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> Iterator[Page]:
@@ -80,7 +104,7 @@ class _Header:
         self._held, self._start = b"", 0
 
     def fields(self, depth: int = 0) -> Fields:
-        """The whole numbers and structures of the next structure, by the numbers of their fields."""
+        """The whole numbers, lists and structures of the next structure, by the numbers of their fields."""
         found: Fields = {}
         number = 0
         while head := self._byte():
@@ -90,11 +114,13 @@ class _Header:
                 found[number] = value
         return found
 
-    def _value(self, kind: int, depth: int) -> int | Fields | None:
+    def _value(self, kind: int, depth: int) -> Value | None:
         if kind in _WHOLE:
             return self._signed()
         if kind == _STRUCT and depth < _DEEPEST:
             return self.fields(depth + 1)
+        if kind == _LIST and depth < _DEEPEST:
+            return self._items(depth + 1)
         if kind == _BINARY:
             size = self._unsigned()
             self.place += size
@@ -103,6 +129,13 @@ class _Header:
         elif kind not in (_TRUE, _FALSE):
             raise KeyError(kind)
         return None
+
+    def _items(self, depth: int) -> list[Value]:
+        """The items of a list, of which a truth takes a byte."""
+        head = self._byte()
+        kind = _BYTE if head & 15 in (_TRUE, _FALSE) else head & 15
+        count = head >> 4 if head >> 4 < 15 else self._unsigned()
+        return [item for _ in range(count) if (item := self._value(kind, depth)) is not None]
 
     def _byte(self) -> int:
         at = self.place - self._start

@@ -1,4 +1,4 @@
-"""Read the lines of a file, compressed or not, in bounded memory."""
+"""Read the bytes and the lines of a file, compressed or not, in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
+
+from holisticbias_eval.errors import TableError
 
 COMPRESSED = (".zst", ".gz", ".bz2", ".xz")
 LONGEST = 1 << 24
@@ -17,17 +20,12 @@ WINDOW = 1 << 31
 _MAGIC = {b"\x28\xb5\x2f\xfd": ".zst", b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
 _PLAIN = 1 << 18  # bytes
 _PACKED = 1 << 12  # bytes: a few bytes of zstd can hold 128 KiB
+_EXPANSION = 200  # real tables expand by less than 20
+_SPARE = 1 << 26  # bytes
 
 
 class DamagedError(Exception):
     """A file whose compressed data ends in the middle or is damaged; the lines before were read."""
-
-
-def compression(path: Path) -> str | None:
-    """The suffix of the compression that a file's first bytes say, null if it is not compressed. Raises ``OSError``."""
-    with path.open("rb") as file:
-        start = file.read(8)
-    return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def read_lines(path: Path, read: Callable[[int], None]) -> Iterator[bytes | None]:
@@ -36,13 +34,52 @@ def read_lines(path: Path, read: Callable[[int], None]) -> Iterator[bytes | None
     ``read`` takes the number of bytes of the file that were read since its last call. The last lines before damage are
     yielded too. Raises ``DamagedError`` after them, and ``OSError``.
     """
-    kind = compression(path)
     with path.open("rb") as raw:
+        kind = _compression(raw)
         chunks = _plain(raw, read) if kind is None else _unpacked(raw, kind, read)
         first = True
         for line in split_lines(chunks):
             yield line.removeprefix(b"\xef\xbb\xbf") if first and line is not None else line
             first = False
+
+
+def bounded_chunks(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file, unpacked.
+
+    Raises ``OSError``, and ``TableError`` if the compressed data is damaged or expands by more than a table does.
+    """
+    with path.open("rb") as raw:
+        kind = _compression(raw)
+        if kind is None:
+            yield from _plain(raw, lambda _: None)
+            return
+        unpacked = 0
+        try:
+            for chunk in _unpacked(raw, kind, lambda _: None):
+                unpacked += len(chunk)
+                if unpacked > _SPARE + _EXPANSION * raw.tell():
+                    raise TableError(f"{path} expands from {raw.tell():,} to over {unpacked:,} bytes: unpack it first")
+                yield chunk
+        except DamagedError as error:
+            raise TableError(f"{path} cannot be read: {error}") from error
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a text file in UTF-8, without their ends.
+
+    A line ends with a line feed, a carriage return or both, and with no other character. Raises ``TableError``.
+    """
+    try:
+        content = b"".join(bounded_chunks(path)).removeprefix(b"\xef\xbb\xbf")
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
+    content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError as error:
+        number = content.count(b"\n", 0, error.start) + 1
+        raise TableError(f"{path}:{number}: it is not UTF-8 text: save it in UTF-8") from error
+    return lines if lines[-1] else lines[:-1]
 
 
 def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:
@@ -65,6 +102,12 @@ def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[byt
             rest, too_long = b"", True
     if rest or too_long:
         yield None if too_long else rest.removesuffix(b"\r")
+
+
+def _compression(raw: BufferedReader) -> str | None:
+    """The suffix of the compression that the first bytes say, null if they say none; reads nothing."""
+    start = raw.peek(8)
+    return next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def _plain(raw: IO[bytes], read: Callable[[int], None]) -> Iterator[bytes]:

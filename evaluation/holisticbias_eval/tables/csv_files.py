@@ -1,0 +1,137 @@
+"""Read CSV with any usual delimiter in bounded memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+
+from holisticbias_eval.errors import TableError
+from holisticbias_eval.tables.content import bounded_chunks, split_lines
+
+_DELIMITERS = ",;\t|"
+_BLOCK = 1 << 26  # bytes: a row must fit
+_HEADER = 1 << 20  # bytes
+
+
+class CsvFile:
+    """A file of CSV: its delimiter and the names of its columns; raises ``TableError`` if it has none.
+
+    Of the delimiters the one that gives most of the ``wanted`` columns is taken, or else most columns.
+    """
+
+    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
+        self.path = path
+        start = _Stream(bounded_chunks(path)).read(_HEADER)
+        if len(start) == _HEADER and b"\n" not in start and b"\r" not in start:
+            raise TableError(f"{path} has a header of over {_HEADER:,} bytes: keep the columns that are needed")
+        text = start.decode("utf-8-sig", "replace")
+        headers = {delimiter: _first_row(text, delimiter) for delimiter in _DELIMITERS}
+        known = set(wanted)
+        self.delimiter = max(headers, key=lambda d: (len(known.intersection(headers[d])), len(headers[d])))
+        self.names = headers[self.delimiter]
+        if any("\ufffd" in name for name in self.names):
+            _refuse_encoding(path)
+        if not self.names:
+            raise TableError(f"{path} is empty, or has no header" if text.strip() else f"{path} is empty")
+
+    def read(self, texts: Sequence[str], others: Sequence[str]) -> pa.Table:
+        """The columns that are read as text, and others with the types of their values.
+
+        Raises ``TableError``, ``pa.ArrowException`` and ``UnicodeDecodeError``.
+        """
+        columns = [*texts, *others]
+        try:
+            try:
+                return self._parse(columns, texts, threads=True)
+            except pa.ArrowInvalid:  # a value of another type than those by which the type was chosen
+                return self._parse(columns, columns, threads=True)
+        except (pa.ArrowException, UnicodeDecodeError):
+            _refuse_encoding(self.path)
+            raise
+
+    def _parse(self, columns: Sequence[str], texts: Sequence[str], *, threads: bool) -> pa.Table:
+        wrong = list[pa.csv.InvalidRow]()
+
+        def keep(row: pa.csv.InvalidRow) -> str:
+            wrong.append(row)
+            return "error"
+
+        parsing = pa.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=keep)
+        reading = pa.csv.ReadOptions(block_size=_BLOCK, use_threads=threads)
+        types = dict.fromkeys(texts, pa.string())
+        converting = pa.csv.ConvertOptions(include_columns=columns, column_types=types)
+        stream = _Stream(bounded_chunks(self.path))
+        try:
+            table = pa.csv.read_csv(stream, reading, parsing, converting)
+        except pa.ArrowInvalid as error:
+            if not wrong:
+                raise
+            if threads:  # Arrow numbers rows only if it reads them one after another
+                return self._parse(columns, texts, threads=False)
+            row = wrong[0]
+            raise TableError(
+                f"{self.path}: row {row.number - 1} has {row.actual_columns} cells, but the header has "
+                f"{row.expected_columns}: {row.text[:60]!r}"
+            ) from error
+        if stream.quotes % 2:
+            self._refuse_open_quote()
+        return table
+
+    def _refuse_open_quote(self) -> None:
+        """Raise ``TableError`` for a quote that is not closed: all that follows would be one cell."""
+        text = b"".join(bounded_chunks(self.path)).decode("utf-8", "replace")
+        try:
+            for _ in csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter, strict=True):
+                pass
+        except csv.Error as error:
+            if "unexpected end of data" in str(error):
+                raise TableError(f"{self.path}: a quote is not closed before the end of the file") from error
+
+
+@dataclass
+class _Stream:
+    """Chunks of bytes as a file that Arrow reads, in which quotes are counted."""
+
+    chunks: Iterator[bytes]
+    held: bytes = b""
+    quotes: int = 0
+    closed: bool = False
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, or all that are left."""
+        parts, length = [self.held], len(self.held)
+        while length < size and (chunk := next(self.chunks, None)) is not None:
+            parts.append(chunk)
+            length += len(chunk)
+            self.quotes += chunk.count(b'"')
+        content = b"".join(parts)
+        self.held = content[size:]
+        return content[:size]
+
+    def close(self) -> None:
+        """Keep nothing."""
+        self.held, self.closed = b"", True
+
+
+def _first_row(text: str, delimiter: str) -> tuple[str, ...]:
+    """The cells of the first row that is not empty; none if they are too long."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return tuple(next((row for row in rows if row), ()))
+    except csv.Error:
+        return ()
+
+
+def _refuse_encoding(path: Path) -> None:
+    """Raise ``TableError`` with the first line that is not UTF-8, if there is one."""
+    for number, line in enumerate(split_lines(bounded_chunks(path), _BLOCK), 1):
+        try:
+            (line or b"").decode()
+        except UnicodeDecodeError as error:
+            raise TableError(f"{path}:{number}: it is not UTF-8 text: save the table in UTF-8") from error

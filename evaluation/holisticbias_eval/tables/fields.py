@@ -1,0 +1,202 @@
+"""A column of a table of users: its kind, and how its cells become values of this kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from holisticbias_eval.errors import TableError
+
+Kind = Literal["name", "label", "text", "number", "count", "probability", "flag", "words"]
+"""What the cells of a column are.
+
+- name: a text that is never missing;
+- label, text: a text, or missing; a text is long;
+- number: a number, or missing; also as text, and NaN is missing;
+- count: a whole number from 0;
+- probability: a number from 0 to 1, or missing;
+- flag: true or false, also as 1 or 0, or missing;
+- words: a list of texts, or texts with semicolons between them.
+"""
+TYPES: Mapping[Kind, pa.DataType] = {
+    "name": pa.string(), "label": pa.string(), "text": pa.large_string(), "number": pa.float64(), "count": pa.float64(),
+    "probability": pa.float64(), "flag": pa.bool_(), "words": pa.list_(pa.large_string()),
+}  # fmt: skip
+ROUNDING = 1e-6
+"""A probability may exceed 1 by this much: sums of float32 do."""
+_TEXTS = ("name", "label", "text")
+_NUMBERS = ("number", "count", "probability")
+_PARSED: Mapping[Kind, str] = {
+    "number": "a number",
+    "count": "a number",
+    "probability": "a number",
+    "flag": "true or false, or 1 or 0",
+    "words": "a list of texts, or texts with ; between them",
+}
+"""What a cell of a kind must be, in words, if it is not a text."""
+_MISSING = pa.array([*pa.csv.ConvertOptions().null_values, "None", "NAN"], pa.large_string())
+_FLAGS = pa.array([0.0, 1.0, None])
+_SHOWN = 60
+
+
+Default = Callable[[Mapping[str, pa.ChunkedArray], int], pa.Array | pa.ChunkedArray]
+"""Makes a column from those before it and the number of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a form.
+
+    ``need`` says that a table must have the column, and ``filled`` that every row must have a value, as every name
+    must; a number is then finite. Where a row has none, that of the column ``filled_from`` stands, if there is one.
+    ``default`` makes the column if a table lacks it. With ``prefix`` the field is every column whose name begins so.
+    ``hint`` is what to write, for messages about wrong cells.
+    """
+
+    name: str
+    kind: Kind = "label"
+    need: bool = False
+    filled: bool = False
+    filled_from: str | None = None
+    default: Default | None = None
+    choices: tuple[object, ...] = ()
+    prefix: bool = False
+    hint: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name in messages."""
+        return f"{self.name}NAME" if self.prefix else self.name
+
+    def names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names of this field's columns among those of a table."""
+        return tuple(name for name in names if name == self.name or (self.prefix and name.startswith(self.name)))
+
+    def read(self, label: str, name: str, column: pa.ChunkedArray, *, decimal_comma: bool = False) -> pa.ChunkedArray:
+        """The column with the type of its kind; raises ``TableError`` that names the row of what is wrong.
+
+        ``label`` names the table, and ``name`` the column.
+        """
+        column = _plain(column)
+        if self.kind in (*_NUMBERS, "flag") and pa.types.is_large_string(column.type):
+            column = _known(column, decimal_comma=decimal_comma, flags=self.kind == "flag")
+        convert = _words if self.kind == "words" else self._cast
+        try:
+            values = convert(column)
+        except pa.ArrowException as error:
+            row = _first_wrong(column, convert)
+            wanted = _PARSED.get(self.kind, "text")
+            raise TableError(
+                f"{label}: row {row + 1}: column {name} is not {wanted} but {_shown(column[row])}{self._hint}"
+            ) from error
+        self._refuse_wrong(label, name, values)
+        return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values) if self.kind == "number" else values
+
+    def refuse_missing(self, label: str, name: str, values: pa.ChunkedArray) -> None:
+        """Raise ``TableError`` if a row has no value."""
+        if pa.types.is_floating(values.type):
+            missing = pc.invert(pc.fill_null(pc.is_finite(values), False))
+        elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+            missing = pc.equal(pc.fill_null(values, ""), "")
+        else:
+            missing = pc.is_null(values)
+        count = pc.sum(missing).as_py()
+        if count:
+            row = pc.index(missing, True).as_py() + 1
+            raise TableError(
+                f"{label}: column {name} is missing in {count:,} rows, the first is row {row}: every row needs a value"
+            )
+
+    def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
+        kind = column.type
+        if pa.types.is_nested(kind) or (self.kind in _NUMBERS and pa.types.is_boolean(kind)):
+            raise pa.ArrowInvalid("of another kind")
+        if self.kind == "text" and (pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+            raise pa.ArrowInvalid("not text")
+        if self.kind in _TEXTS and pa.types.is_floating(kind) and pc.all(pc.equal(column, pc.round(column))).as_py():
+            column = column.cast(pa.int64())  # whole numbers with a missing one are floats in a data frame
+        if self.kind == "flag" and not pa.types.is_boolean(kind):
+            column = column.cast(pa.float64())
+            if not pc.all(pc.is_in(column, _FLAGS)).as_py():
+                raise pa.ArrowInvalid("neither 1 nor 0")
+        return column.cast(TYPES[self.kind], safe=False)
+
+    def _refuse_wrong(self, label: str, name: str, values: pa.ChunkedArray) -> None:
+        if self.choices:
+            empty = ("",) if self.kind in _TEXTS else ()
+            wrong = pc.invert(pc.is_in(values, pa.array([*self.choices, *empty, None], values.type)))
+            wanted = f"write {' or '.join(map(str, self.choices))}, or leave the cell empty"
+        elif self.kind == "probability":
+            wrong = pc.or_(pc.is_nan(values), pc.or_(pc.less(values, 0), pc.greater(values, 1 + ROUNDING)))
+            wanted = "it must lie between 0 and 1; leave the cell empty for a text that was not judged"
+        elif self.kind == "count":
+            wrong = pc.or_(pc.less(values, 0), pc.not_equal(values, pc.round(values)))
+            wanted = "it must be a whole number from 0"
+        else:
+            return
+        count = pc.sum(wrong).as_py()
+        if count:
+            row = pc.index(wrong, True).as_py()
+            more = f" ({count:,} such rows)" if count > 1 else ""
+            raise TableError(
+                f"{label}: row {row + 1}: column {name} is {_shown(values[row])}: {wanted}{more}{self._hint}"
+            )
+
+    @property
+    def _hint(self) -> str:
+        return f"; {self.hint}" if self.hint else ""
+
+
+def _shown(value: pa.Scalar) -> str:
+    return repr(value.as_py())[:_SHOWN]
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column without a dictionary, and with one type of texts; of objects with a text, the text."""
+    kind = column.type
+    if pa.types.is_struct(kind) and kind.get_field_index("text") >= 0:
+        column = pc.struct_field(column, "text")
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    is_text = any(is_kind(column.type) for is_kind in (pa.types.is_string, pa.types.is_string_view))
+    return column.cast(pa.large_string()) if is_text else column
+
+
+def _known(column: pa.ChunkedArray, *, decimal_comma: bool, flags: bool) -> pa.ChunkedArray:
+    """Texts of numbers, or of flags as 1 and 0: null where they say that a value is missing."""
+    texts = pc.utf8_trim_whitespace(column)
+    if decimal_comma:
+        texts = pc.if_else(pc.match_substring(texts, "."), texts, pc.replace_substring(texts, ",", "."))
+    for word, number in (("true", "1"), ("false", "0")) if flags else ():
+        texts = pc.if_else(pc.equal(pc.utf8_lower(texts), word), number, texts)
+    return pc.if_else(pc.is_in(texts, _MISSING), pa.scalar(None, texts.type), texts)
+
+
+def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists of texts; none is the empty list. Raises ``pa.ArrowInvalid``."""
+    cells = column.to_pylist()
+    lists = [cell.split(";") if isinstance(cell, str) else [] if cell is None else cell for cell in cells]
+    if not all(isinstance(cell, list) and all(isinstance(word, str) for word in cell) for cell in lists):
+        raise pa.ArrowInvalid("not words")
+    words = [[word.strip() for word in cell if word.strip()] for cell in lists]
+    return pa.chunked_array([pa.array(words, TYPES["words"])])
+
+
+def _first_wrong(column: pa.ChunkedArray, convert: Callable[[pa.ChunkedArray], pa.ChunkedArray]) -> int:
+    """The first row that cannot be converted, found by halves."""
+    start, stop = 0, len(column)
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        part = column.slice(start, middle - start)
+        try:
+            if part.null_count < len(part):
+                convert(part)
+            start = middle
+        except pa.ArrowException:
+            stop = middle
+    return start

@@ -1,0 +1,169 @@
+"""Open a table in any usual form: CSV, JSON lines, a JSON array, Parquet, or a data frame."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from holisticbias.release.bounded import check_parquet
+from holisticbias_eval.errors import TableError
+from holisticbias_eval.tables.content import COMPRESSED
+from holisticbias_eval.tables.csv_files import CsvFile
+from holisticbias_eval.tables.rows import read_rows
+
+TableSource: TypeAlias = "str | Path | Any"
+"""A file, or a pandas, polars or Arrow table."""
+Columns = Sequence[str]
+CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
+FRAME = "the data frame"
+_FORMS = ".csv, .jsonl, .json or .parquet"
+_MOST_COLUMNS = 10_000
+_SPARE_CELLS, _CELLS_PER_BYTE = 64_000_000, 50
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTable:
+    """A table before its rows are read: how messages name it, and the names of its columns.
+
+    ``reader`` takes the columns that a form knows, which CSV gives as text, and other columns. With
+    ``decimal_comma``, numbers may be written with a comma.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    reader: Callable[[Columns, Columns], pa.Table]
+    decimal_comma: bool = False
+
+    def read(self, known: Columns, others: Columns = ()) -> pa.Table:
+        """Read some of the columns; raises ``TableError``."""
+        try:
+            table = self.reader(known, others)
+            table.validate(full=True)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            raise _unreadable(self.label, error) from error
+        return table
+
+
+def is_table_name(path: PurePath) -> bool:
+    """Whether a file of this name is read as a table."""
+    return table_suffix(path) in (*CSV, *JSON, *PARQUET)
+
+
+def table_suffix(path: PurePath) -> str:
+    """The suffix of a file's name in lower case, without that of a compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+    return suffixes[-1] if suffixes else ""
+
+
+def open_table(source: TableSource, wanted: Columns = ()) -> OpenedTable:
+    """Open a file, compressed or not, or a data frame; a delimiter is known by the columns that are ``wanted``.
+
+    Raises ``TableError`` if it is not a table, or has more columns than are read.
+    """
+    if isinstance(source, str):
+        source = Path(source)
+    if not isinstance(source, Path):
+        opened = _open_frame(source)
+    elif not is_table_name(source):
+        raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
+    elif not source.is_file():
+        raise TableError(f"{source} does not exist or is not a file")
+    else:
+        try:
+            opened = _open_file(source, wanted)
+        except (OSError, pa.ArrowException) as error:
+            raise _unreadable(str(source), error) from error
+    if not opened.names:
+        raise TableError(f"{opened.label} has no rows: there is nothing to measure")
+    if len(opened.names) > _MOST_COLUMNS:
+        raise TableError(f"{opened.label} has {len(opened.names):,} columns; at most {_MOST_COLUMNS:,} are read")
+    return opened
+
+
+def _unreadable(label: str, error: Exception) -> TableError:
+    reason = " ".join(str(error).split())[:200]
+    return TableError(reason if reason.startswith(label) else f"{label} cannot be read as a table: {reason}")
+
+
+def _open_file(path: Path, wanted: Columns) -> OpenedTable:
+    suffix = table_suffix(path)
+    if suffix in CSV:
+        file = CsvFile(path, wanted)
+        return OpenedTable(str(path), file.names, file.read, decimal_comma=file.delimiter == ";")
+    if suffix in JSON:
+        return _open_json(path)
+    bounded = check_parquet(path)
+    return OpenedTable(str(path), tuple(bounded.schema.names), lambda known, others: bounded.read([*known, *others]))
+
+
+def _open_json(path: Path) -> OpenedTable:
+    rows = list(read_rows(path))
+    names = tuple(dict.fromkeys(name for row in rows for name in row))
+    most = _SPARE_CELLS + _CELLS_PER_BYTE * path.stat().st_size
+
+    def read(known: Columns, others: Columns) -> pa.Table:
+        if len(rows) * (len(known) + len(others)) > most:
+            raise TableError(f"{path} has {len(rows):,} rows with {len(names):,} different keys: it is not read")
+        values = {name: [row.get(name) for row in rows] for name in (*known, *others)}
+        return pa.table({name: _column(str(path), name, cells, name in others) for name, cells in values.items()})
+
+    return OpenedTable(str(path), names, read)
+
+
+def _open_frame(frame: Any) -> OpenedTable:
+    """Open a data frame; a column of pandas may hold values of several types."""
+    if hasattr(frame, "iloc"):
+        names = tuple(map(str, frame.columns))
+
+        def read(known: Columns, others: Columns) -> pa.Table:
+            chosen = {name: frame.iloc[:, names.index(name)] for name in (*known, *others)}
+            return pa.table({name: _pandas_column(column, name, name in others) for name, column in chosen.items()})
+
+        return OpenedTable(FRAME, names, read)
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise TableError(f"a table is a file, or a pandas, polars or Arrow table, not {type(frame).__name__}")
+    table = pa.table(frame)
+    return OpenedTable(FRAME, tuple(table.column_names), lambda known, others: table.select([*known, *others]))
+
+
+def _pandas_column(column: Any, name: str, any_value: bool) -> pa.Array | pa.ChunkedArray:
+    try:
+        return pa.Array.from_pandas(column)
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError):
+        return _column(FRAME, name, column.astype(object).where(column.notna(), None).tolist(), any_value)
+
+
+def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.Array:
+    """A column of Python values with its own type, or as text if it has several types or half a character.
+
+    A list or an object among other values becomes JSON if the column may have ``any_value``; else it raises
+    ``TableError``.
+    """
+    try:
+        return pa.array(cells)
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError):
+        texts = []
+    for row, cell in enumerate(cells, 1):
+        text = _cell_text(cell)
+        if text is None and cell is not None:
+            text = json.dumps(cell, default=str)
+            if not any_value:
+                raise TableError(f"{label}: row {row}: column {name} is not one value but {text[:60]}")
+        texts.append(text)
+    return pa.array(texts, pa.large_string())
+
+
+def _cell_text(cell: Any) -> str | None:
+    """A value as text, in which half a character is U+FFFD; null for a list or an object without a text."""
+    if isinstance(cell, dict) and isinstance(cell.get("text"), str):
+        cell = cell["text"]
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if not isinstance(cell, str | int | float):
+        return None
+    return str(cell).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

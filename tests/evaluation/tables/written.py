@@ -1,0 +1,134 @@
+"""The same rows in all forms of files, and every reader of users' tables with rows that it reads."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.golden import inputs
+
+from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.pipeline.given_texts import read_given_texts
+from holisticbias_eval.pipeline.group_files import read_test_set
+from holisticbias_eval.pipeline.pair_files import read_pairs
+from holisticbias_eval.pipeline.pair_sentences import read_sentences as read_sources
+from holisticbias_eval.pipeline.response_files import read_responses, read_texts
+from holisticbias_eval.pipeline.score_files import read_scores
+from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
+from holisticbias_eval.stereotypes.imported import read_sentences
+
+Rows = Sequence[Mapping[str, Any]]
+
+PROMPTS = [{"prompt": f"A {name} walks", "group": name, "continuation": "home."} for name in ("blicket", "doff")]
+SENTENCES = [
+    {"sentence": f"A {term} can {word}.", "attribute": word, "term": term, "specification": "own.x"}
+    for term, word in (("blicket", "gimble"), ("wug", "burble"))
+]
+MADE = [
+    {"specification": "own.x", "attribute": "calm", "sentence": f"A wug is {i}.", "other_sentence": f"A dax is {i}.",
+     "stereotyped": side}
+    for i, side in enumerate(("sentence", "other_sentence"))
+]  # fmt: skip
+EXAMPLES = [{"dimension": "own.x", "group": "wugs", "text": f"A wug {i}.", "label": i % 2} for i in range(3)]
+INTERSECTIONS = [
+    {"axis": "age x ability", "intersection_id": f"i{i}", "median_perplexity": 9.5 + i, "stance_difference": 0.1,
+     "sentences": 4, "missing": 0}
+    for i in range(3)
+]  # fmt: skip
+
+READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
+    "likelihoods": (read_scores, inputs.PERPLEXITIES),
+    "labels": (partial(read_scores, answers="labels"), inputs.STYLES),
+    "offensiveness": (partial(read_scores, answers="offensiveness"), inputs.OFFENCES),
+    "responses": (partial(read_scores, answers="responses"), inputs.RESPONSES),
+    "pairs": (partial(read_scores, answers="pairs"), inputs.PAIRS),
+    "group_sentences": (partial(read_scores, answers="group_sentences"), inputs.GROUPS),
+    "lines": (partial(read_scores, answers="lines"), inputs.LINES),
+    "candidates": (partial(read_scores, answers="candidates"), inputs.CANDIDATES),
+    "results": (partial(read_scores, answers="results"), inputs.RESULTS),
+    "intersections": (partial(read_scores, answers="intersections"), INTERSECTIONS),
+    "texts": (read_texts, inputs.ABOUT),
+    "responses to judge": (read_responses, [{k: v for k, v in row.items() if k != "draw"} for row in inputs.RESPONSES]),
+    "texts of others": (lambda path: read_given_texts(path, None).requests, inputs.ABOUT),
+    "prompts": (lambda path: read_prompts(path, 2), PROMPTS),
+    "prompts about groups": (lambda path: read_source(str(path), keep_faulty=True).table, PROMPTS),
+    "continuations": (HUMAN.read, PROMPTS),
+    "test set": (read_test_set, inputs.GROUPS),
+    "pairs to score": (read_pairs, MADE),
+    "sentences": (read_sentences, SENTENCES),
+    "sentences of pairs": (read_sources, SENTENCES),
+    "examples": (read_examples, EXAMPLES),
+}
+"""Each reader of a table, and rows that it reads. The first column of the rows is needed."""
+
+
+def as_csv(rows: Rows, delimiter: str = ",", end: str = "\n") -> bytes:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator=end)
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue().encode("utf-8", "replace")
+
+
+def as_lines(rows: Rows) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def as_parquet(rows: Rows) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows)), file)
+    return file.getvalue()
+
+
+def as_dictionaries(rows: Rows) -> bytes:
+    table = pa.Table.from_pylist(list(rows))
+    columns = {name: table[name].dictionary_encode() for name in table.column_names}
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
+    "commas": ("t.csv", as_csv),
+    "semicolons": ("t.csv", lambda rows: as_csv(rows, ";")),
+    "decimal commas": ("t.csv", lambda rows: as_csv([{k: comma(v) for k, v in row.items()} for row in rows], ";")),
+    "tabs": ("t.tsv", lambda rows: as_csv(rows, "\t")),
+    "bars": ("t.csv", lambda rows: as_csv(rows, "|")),
+    "a byte order mark": ("t.csv", lambda rows: b"\xef\xbb\xbf" + as_csv(rows, end="\r\n")),
+    "carriage returns": ("t.CSV", lambda rows: as_csv(rows, end="\r")),
+    "packed": ("t.csv.gz", lambda rows: gzip.compress(as_csv(rows))),
+    "packed and not named so": ("t.csv", lambda rows: gzip.compress(as_csv(rows))),
+    "JSON lines": ("t.jsonl", as_lines),
+    "packed lines": ("t.jsonl.gz", lambda rows: gzip.compress(as_lines(rows))),
+    "lines named .json": ("t.json", as_lines),
+    "an array": ("t.json", lambda rows: json.dumps(rows).encode()),
+    "an indented array": ("t.jsonl", lambda rows: b"\n" + json.dumps(rows, indent=2).encode()),
+    "Parquet": ("t.parquet", as_parquet),
+    "dictionaries": ("t.parquet", as_dictionaries),
+    "an odd column": ("t.jsonl", lambda rows: as_lines([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
+    "an odd column of CSV": ("t.csv", lambda rows: as_csv([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
+}  # fmt: skip
+"""Ways to write rows, all of which are read as the same table."""
+
+
+def comma(value: Any) -> Any:
+    return str(value).replace(".", ",") if isinstance(value, float) else value
+
+
+def odd_cells(rows: Rows) -> list[tuple[Mapping[str, Any], object]]:
+    odd = [1, "b-2", ["a", 2], {"a": 1}, 1.5, None, True, "\ud83d", 10**30]
+    return [(row, odd[i % len(odd)]) for i, row in enumerate(rows)]
+
+
+def write(folder: Path, name: str, content: bytes) -> Path:
+    (folder / name).write_bytes(content)
+    return folder / name
