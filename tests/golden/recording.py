@@ -1,4 +1,4 @@
-"""What a case gives, as lines of text that are recorded and compared: python -m tests.golden.recording writes them."""
+"""Record each case as lines of text, and compare them: python -m tests.golden.recording writes them."""
 
 from __future__ import annotations
 
