@@ -168,10 +168,12 @@ clean:
 	rm -rf build dist
 
 # Runs lm-evaluation-harness and Inspect on exports, and scores through llama-cpp-python's server (its build
-# takes some minutes), in separate environments; collects prompts from dumps of MediaWiki if it is installed
+# takes some minutes), in separate environments; scores through vLLM's server, and collects prompts from dumps
+# of MediaWiki, where they are installed
 interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
 	$(BIN)/python tests/interop/server.py build/llama/bin/python
+	$(BIN)/python -m tests.interop.vllm_server
 	$(BIN)/python tests/interop/mediawiki.py
 
 build/llama/.installed: constraints-llama.txt

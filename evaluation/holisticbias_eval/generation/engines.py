@@ -17,11 +17,7 @@ from holisticbias_eval.generation.ray_engine import RayGenerator
 from holisticbias_eval.progress import Notice
 from holisticbias_eval.remote.http import ApiOptions
 
-EngineName = Literal["local", "api", "ray", "vllm"]
-SERVE = (
-    "vLLM answers prompts as a server: run `vllm serve MODEL` in its own environment (see docs/generation.md), "
-    "and use --engine api --api-base http://127.0.0.1:8000/v1"
-)
+EngineName = Literal["local", "api", "ray"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +47,6 @@ def start_generator(
 ) -> Generator:
     """Start the generator of a model; raises ``EvaluationError`` if the options do not fit the engine."""
     options = options or GenerationEngine()
-    if options.engine == "vllm":
-        raise EvaluationError(SERVE)
     if options.engine == "api":
         if model is None or options.api_base is None:
             raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")

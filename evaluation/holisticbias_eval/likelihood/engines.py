@@ -1,4 +1,4 @@
-"""Start the engine that scores: this process, a server, a Ray cluster, or vLLM."""
+"""Start the engine that scores: this process, a server, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
 from holisticbias_eval.likelihood.ray_engine import RayScorer
 from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.vllm_engine import VllmScorer
 from holisticbias_eval.progress import Notice
 from holisticbias_eval.remote.http import ApiOptions
 
@@ -37,8 +36,4 @@ def start_engine(model: str | None, notice: Notice, options: EngineOptions | Non
         return ApiScorer(model, options.api_base, notice, options.api, options.scoring.first_token)
     if options.engine == "ray":
         return RayScorer(model, options.scoring, notice, options.ray_address, options.replicas)
-    if options.engine == "vllm":
-        if model is None:
-            raise EvaluationError("the vllm engine needs --model, a folder or a Hub repository")
-        return VllmScorer(model, options.scoring)
     return load_scorer(model, notice, options.scoring)

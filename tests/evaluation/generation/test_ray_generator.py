@@ -79,7 +79,6 @@ def test_a_model_that_cannot_be_loaded_is_one_line(cluster: Any, tmp_path: Path)
     [
         (GenerationEngine("api"), "needs --api-base, and --model"),
         (GenerationEngine("api", api_base="http://127.0.0.1:9/v1"), "needs --api-base, and --model"),
-        (GenerationEngine("vllm"), "run `vllm serve MODEL`"),
         (GenerationEngine("ray", ray_address="127.0.0.1:9"), "no Ray cluster at 127.0.0.1:9: .*refused"),
     ],
 )
