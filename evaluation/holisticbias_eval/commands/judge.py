@@ -1,4 +1,4 @@
-"""``holisticbias acute-eval``: people compare the responses of two models."""
+"""``holisticbias judge``: people compare the responses of two models."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _analyse(
 
     folders = [path for path in paths if path.is_dir()]
     if key_file is None and len(folders) != 1:
-        raise click.UsageError("name one folder that acute-eval make has written, or its key.json with --key")
+        raise click.UsageError("name one folder that judge make has written, or its key.json with --key")
     key = read_key(key_file or folders[0] / KEY)
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
     files = [file for file in dict.fromkeys(path.resolve() for path in files) if file.name != KEY]
