@@ -23,9 +23,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import Scorer, score_spans
-from holisticbias_eval.likelihood.spans import unique_spans, whole
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
+from holisticbias_eval.models.likelihood.spans import unique_spans, whole
 from holisticbias_eval.pipeline.pair_scoring import PairOptions, prepare_pairs
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.pairs import ask_pairs
