@@ -30,7 +30,7 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import Requests
 from holisticbias_eval.models.generation.stored import respond_all
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.load import LoadedModel, load_model
 from holisticbias_eval.models.server.chat import Endpoint
@@ -110,12 +110,13 @@ def likeliest(loaded: LoadedModel, prompt: str) -> str:
     return str(loaded.tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).partition("\n")[0].strip()
 
 
-def check_scores(server: str, address: str, model: LoadedModel, first_token: str = AUTO) -> None:
-    """Fail if the scores are not those of the model here."""
+def check_scores(server: str, address: str, model: LoadedModel) -> None:
+    """Fail if the scores without first tokens, before which a server may put none, are not those of the model here."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
     spans = whole([*texts, "I love señoras 🙂.", "I", ""])
-    theirs = ApiScorer("embedded", address, print, OPTIONS, first_token).score(spans, lambda _: None)
-    ours = CausalScorer(model, print).score(spans, lambda _: None)
+    theirs = ApiScorer("embedded", address, print, OPTIONS, LEFT_OUT).score(spans, lambda _: None)
+    opening = find_opening(model.tokenizer, LEFT_OUT, None)
+    ours = CausalScorer(model, print, opening=opening).score(spans, lambda _: None)
     assert theirs.tokens.tolist() == ours.tokens.tolist()
     assert theirs.bytes.tolist() == ours.bytes.tolist()
     worst = np.abs(theirs.nll - ours.nll) / np.maximum(1, ours.tokens)

@@ -23,7 +23,7 @@ def main() -> None:
         return
     model = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
     with serving(vllm, "serve", str(embedded_model_path()), *OPTIONS) as address:
-        check_scores("vLLM", address, model, model.tokenizer.bos_token)
+        check_scores("vLLM", address, model)
         check_responses("vLLM", address, model, COMPLETED)
 
 
