@@ -11,7 +11,8 @@
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
-# make benchmark        time and memory of scoring, compared with other packages (many minutes)
+# make benchmark        time and memory of building, scoring, responses and statistics, as ratios (an hour)
+# make simulations      false positives and coverage of the measures on simulated data (an hour or more)
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
@@ -27,7 +28,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -97,8 +98,14 @@ kills: setup
 	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
 
 benchmark: setup
-	$(BIN)/python benchmarks/scoring.py
-	$(BIN)/python benchmarks/masked.py
+	set -e; for name in build scoring masked mannwhitney generation classify collect retrieve; do \
+		$(BIN)/python benchmarks/$$name.py; done
+	$(BIN)/python benchmarks/growth.py --scales 1,4
+
+SIMULATIONS := stance_contrast generation_bias response_wording group_shares group_perplexity stereotype_score comparison
+
+simulations: setup
+	set -e; for name in $(SIMULATIONS); do $(BIN)/python benchmarks/$$name.py; done
 
 # a published version has a lock
 RELEASES := $(sort $(patsubst releases/%.lock.json,%,$(wildcard releases/*.lock.json)))

@@ -64,12 +64,12 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.commands.declared_uses import generate_uses
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.collection_prompts import SENTENCES
     from holisticbias_eval.pipeline.generation import generate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.conversations import PER_CELL
-    from holisticbias_eval.store.shards import default_folder
 
     refuse_unused(click.get_current_context(), generate_uses())
     options = AnsweringOptions(

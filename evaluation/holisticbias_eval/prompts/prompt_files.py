@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.generation.requests import RESPONSE_FIELDS
+from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
 from holisticbias_eval.table_files import read_table
 
 COLLECTED = "prompts.parquet"

@@ -14,7 +14,7 @@ import pyarrow as pa
 from holisticbias.release.bounded import check_parquet
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
 from holisticbias_eval.prompts.group_words import IN_FILES, given_words
