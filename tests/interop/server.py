@@ -24,20 +24,19 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.api import ApiGenerator
-from holisticbias_eval.generation.api_client import Endpoint
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.first_token import LEFT_OUT
-from holisticbias_eval.likelihood.opening import find_opening
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.loading import LoadedModel, load_model
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.load import LoadedModel, load_model
+from holisticbias_eval.models.server.chat import Endpoint
+from holisticbias_eval.models.server.generator import ApiGenerator
+from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.server.scorer import ApiScorer
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.interop.server import COMPLETED, check_responses, check_scores, serving
 
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.loading.load import load_model
 
 OPTIONS = ("--served-model-name", "embedded", "--dtype", "float32", "--enforce-eager", "--port", "PORT")
 

@@ -14,8 +14,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EmbeddedModelError
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import load_generator
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.responder import NOTE, RESPONDER, responder_path
 from holisticbias_eval.models.embedded.responder.build import (
@@ -30,8 +28,10 @@ from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_le
 from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from holisticbias_eval.models.embedded.responder.said import Said, draw_said, join_said, spellings
 from holisticbias_eval.models.embedded.responder.train import SETTINGS
-from holisticbias_eval.models.kinds import find_kind, load_kind
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.loading.load import find_kind, load_kind
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.progress import Display
 

@@ -13,7 +13,6 @@ from rich.console import Console
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings
@@ -25,7 +24,8 @@ from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_le
 from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
 from holisticbias_eval.models.embedded.responder.said import cells, draw_said
 from holisticbias_eval.models.embedded.responder.truth import TrueBias, bias_of, judged_mixture
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.mitigation_training import Lesson
