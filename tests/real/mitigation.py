@@ -125,7 +125,7 @@ def train(steps: str) -> Iterator[str]:
     yield f"corpus: {corpus.num_rows:,} sentences; neutral texts: {neutral}, {other}"
     options = ("--specification", SPECIFICATION, "--test", 30, "--validation", 10, "--apart")
     if not SPLIT.is_dir():
-        holisticbias("split", CORPUS, *options, "--out", SPLIT)
+        holisticbias("corpus", "split", CORPUS, *options, "--out", SPLIT)
     trained_on = ("--model", MODEL, "--specification", SPECIFICATION, "--corpus", SPLIT, "--retain", NEUTRAL)
     settings = ("--lora-rank", 8, "--steps", steps, "--learning-rate", 5e-4, "--evaluations", 2)
     start = time.perf_counter()

@@ -33,7 +33,7 @@ _SHOWN = 5
     metavar="FILE|NAME|FOLDER|ID",
     help="Prompts instead of a release's sentences. A file, .txt with one per line, or .csv, .jsonl or .parquet with a "
     "column prompt, is answered. Prompts to continue, as for evaluate: a collection of the release, the folder of "
-    "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias collect` wrote is "
+    "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias corpus collect` wrote is "
     "answered as its file.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")

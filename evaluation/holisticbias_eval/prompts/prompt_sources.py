@@ -35,7 +35,7 @@ def is_named(name: str) -> bool:
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
-    A folder has BOLD's files, or the files of `holisticbias collect`.
+    A folder has BOLD's files, or the files of `holisticbias corpus collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holisticbias.errors import HolisticBiasError
-from holisticbias_eval.commands.acute_eval import command
+from holisticbias_eval.commands.judge import command
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
 
@@ -129,11 +129,11 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
     [
         (("analyse", "STUDY"), "has no file of answers"),
         (("analyse", "ONE"), "name one folder"),
-        (("analyse", "ONE", "--key", "ONE"), "is not a key of acute-eval"),
+        (("analyse", "ONE", "--key", "ONE"), "is not a key of a study"),
         (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
         (("make", "ONE", "ONE", "--out", "OTHER"), "no pair to show: 30 the same response of both"),
         (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),
-        (("analyse", "EMPTY"), "give the folder that holisticbias acute-eval make has written"),
+        (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
         (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),
         (("make", "ONE", "TWO", "--out", "OTHER", "--sheets", "2"), "need as many sheets"),
         (("make", "ONE", "TWO", "--out", "OTHER", "--questions", "nothing"), "there is no list of questions"),
