@@ -28,8 +28,8 @@ from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_le
 from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from holisticbias_eval.models.embedded.responder.said import Said, draw_said, join_said, spellings
 from holisticbias_eval.models.embedded.responder.train import SETTINGS
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.local import load_generator
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
@@ -162,7 +162,7 @@ def test_it_is_scored_by_name_and_answers_by_default(mini_release_folder: Path, 
     display = Display(Console(stderr=True))
     ((_, run, _),) = evaluate(RESPONDER, str(mini_release_folder), runs_of(None, tmp_path / "run"), display=display)
     assert (run.result.signature.model.name, run.result.signature.model.note) == (RESPONDER, NOTE)
-    generator = load_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
+    generator = start_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
     assert generator.identity.name == RESPONDER
 
 
