@@ -34,7 +34,7 @@ from holisticbias_eval.likelihood.api import ApiScorer
 from holisticbias_eval.likelihood.causal import CausalScorer
 from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading import LoadedModel, load_model
 from holisticbias_eval.remote.http import ApiOptions
 
@@ -73,7 +73,7 @@ def serving(*command: str) -> Iterator[str]:
 
 def here() -> LoadedModel:
     """The embedded model with the GGUF's tokenizer: GPT-2's words, split by the merges."""
-    loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
+    loaded = load_model(str(SHIPPED[EMBEDDED_MODEL].folder), "AutoModelForCausalLM")
     content = json.loads(loaded.tokenizer.backend_tokenizer.to_str())
     content["model"]["ignore_merges"] = False
     backend = Tokenizer.from_str(json.dumps(content))
@@ -127,7 +127,7 @@ def main() -> None:
     """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
     script = str(Path(__file__).with_name("llama_server.py"))
     with tempfile.TemporaryDirectory() as name:
-        command = (sys.argv[1], script, str(embedded_model_path()), str(Path(name, "embedded.gguf")), "PORT")
+        command = (sys.argv[1], script, str(SHIPPED[EMBEDDED_MODEL].folder), str(Path(name, "embedded.gguf")), "PORT")
         with serving(*command) as address:
             refused = refusal(address)
             check_responses("llama-cpp-python", address, here(), (*COMPLETED, ("chat", SAMPLED, None)))

@@ -21,7 +21,7 @@ from holisticbias_eval.generation.plain import Plain
 from holisticbias_eval.generation.probe import BATCH, TRIED, same_in_batch, spread_rows, why_not_together
 from holisticbias_eval.generation.requests import Requests, Responses
 from holisticbias_eval.generation.together import Prompts, Together
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.kinds import Kind, find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.memory import each_batch, one_line_for_errors

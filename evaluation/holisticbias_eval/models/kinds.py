@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading import LoadedModel, load_config, load_model
 
 Kind = Literal["causal", "masked", "seq2seq"]
@@ -19,7 +19,7 @@ AUTO_CLASSES: dict[Kind, str] = {
 
 def find_kind(name: str | None) -> Kind:
     """The kind of a model according to its configuration; causal by default."""
-    if name is None or name in shipped_models():
+    if name is None or name in SHIPPED:
         return "causal"
     config = load_config(name)
     architecture = (config.architectures or [""])[0]
@@ -35,7 +35,7 @@ def load_kind(name: str | None, kind: Kind, device: str) -> LoadedModel:
 
     Raises ``ModelError`` if the model cannot be loaded or there is no such device.
     """
-    shipped = shipped_models().get(EMBEDDED_MODEL if name is None else name)
+    shipped = SHIPPED.get(EMBEDDED_MODEL if name is None else name)
     loaded = _load_shipped(shipped, kind) if shipped else load_model(str(name), AUTO_CLASSES[kind])
     return on_device(loaded, device)
 

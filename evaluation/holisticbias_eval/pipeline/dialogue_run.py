@@ -13,7 +13,6 @@ from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.kinds import find_kind, load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.models.tokenizers import tokenizer_digest
@@ -82,7 +81,7 @@ def prepare_dialogues(
     with display.step(f"Reading {folder}"):
         dialogues = read_multiwoz(folder)
         train, test = _candidates(folder, dialogues, settings)
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or DIALOGUES.default_model}"):
         chosen = options.scoring
         loaded = load_kind(model, find_kind(model) if chosen.kind == "auto" else chosen.kind, chosen.device)
     signature = _sign(folder, dialogues, loaded, measures, settings, train.num_rows, test.num_rows)

@@ -15,7 +15,6 @@ from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
@@ -69,7 +68,7 @@ def prepare_texts(
 
     Raises ``EvaluationError`` if the model or its kind do not fit.
     """
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or texts.prompts.default_model}"):
         engine = start_engine(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

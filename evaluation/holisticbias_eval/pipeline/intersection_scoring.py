@@ -18,7 +18,6 @@ from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.likelihood.texts import Texts
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.intersections import summarise
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.scoring import texts_to_try
 from holisticbias_eval.progress import Display, Notice, Progress
@@ -91,7 +90,7 @@ def prepare_intersections(
             f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
             "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or INTERSECTIONS.default_model}"):
         engine = start_engine(model, display.notice, options)
     context = context or Context()
     rows = release.manifest.tables[TABLE].rows

@@ -15,8 +15,7 @@ from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
 from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.gossip import GOSSIP
+from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
@@ -89,7 +88,7 @@ def prepare_lines(
     with display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
         text = Text(line_table(neutral_lines()), 0, NEUTRAL) if path is None else read_lines(path)
     model = GOSSIP if path is None else model
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or LINES.default_model}"):
         engine = start_engine(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

@@ -25,8 +25,6 @@ from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.writer import WRITER
 from holisticbias_eval.models.identity import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
@@ -51,7 +49,7 @@ from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_pu
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
+from holisticbias_eval.stereotypes.specifications import calibration_model, known_specifications, list_specifications
 from holisticbias_eval.store.shards import ShardStore
 
 Mode = Literal["likelihood", "choice", "published"]
@@ -116,9 +114,9 @@ def prepare_pairs(
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
     options = options or EngineOptions()
-    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
-        model = WRITER
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    if options.engine != "api":
+        model = model or calibration_model(pairs["specification"].to_pylist()) or PAIRS.default_model
+    with display.step(f"Loading model {model}"):
         if given.mode == "choice" and options.engine == "api":
             return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
         if given.mode == "published":

@@ -20,7 +20,6 @@ from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work
 from holisticbias_eval.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.progress import Display
@@ -144,7 +143,7 @@ def prepare_scoring(
         raise EvaluationError(
             f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or MEASURES[measures[0][0]].prompts.default_model}"):
         engine = start_engine(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

@@ -17,7 +17,7 @@ from holisticbias_eval.generation.decoding import FILES
 from holisticbias_eval.generation.local import load_generator
 from holisticbias_eval.generation.requests import Requests
 from holisticbias_eval.generation.stored import respond_all, response_store
-from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path
 def tuned(tmp_path: Path) -> Path:
     """The responder in a folder whose record names a control."""
     folder = tmp_path / "tuned"
-    shutil.copytree(responder_path(), folder)
+    shutil.copytree(SHIPPED[RESPONDER].folder, folder)
     (folder / "mitigation.json").write_text(json.dumps({"control": "no_bias"}))
     return folder
 

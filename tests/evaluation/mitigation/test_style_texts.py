@@ -15,7 +15,7 @@ from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.kinds import load_kind
 from holisticbias_eval.models.loading import LoadedModel
 from holisticbias_eval.pipeline.style_tuning import examples_of
