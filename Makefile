@@ -17,7 +17,6 @@
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
 # make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
-# make hyparquet        bundle the npm package that reads Parquet on the site's pages, after a change of its version
 # make gossip           train the embedded gossip again, after a change of what it says
 # make package          build the sdist and the wheel, install the wheel in a new environment, and use it
 # make lock             lock the packages of the release workflow, after a change of constraints.txt
@@ -28,7 +27,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -163,13 +162,6 @@ lighthouse: setup
 	npm ci --silent --no-fund --no-audit --prefix build/lighthouse
 	$(BIN)/holisticbias site --out build/site
 	node build/lighthouse/check.mjs build/site
-
-# evaluation/hyparquet/package-lock.json has the versions
-hyparquet:
-	mkdir -p build/hyparquet
-	cp evaluation/hyparquet/* build/hyparquet
-	npm ci --silent --no-fund --no-audit --prefix build/hyparquet
-	cd build/hyparquet && node bundle.mjs $(CURDIR)/evaluation/holisticbias_eval/site/static/vendor
 
 clean:
 	rm -rf build dist

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from calibration.training import LearningSettings
 from holisticbias.output import new_folder
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -16,9 +16,9 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.probe import plain_sums
-from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.probe import plain_sums
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.pipeline import evaluation, jobs, scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences
@@ -269,7 +269,7 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
         tests.append(few.lengths.max())
         return plain_sums(few, *rest)
 
-    monkeypatch.setattr("holisticbias_eval.likelihood.causal.plain_sums", counted)
+    monkeypatch.setattr("holisticbias_eval.models.likelihood.causal.plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):

@@ -24,19 +24,19 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.api import ApiGenerator
-from holisticbias_eval.generation.api_client import Endpoint
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.first_token import AUTO
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.loading import LoadedModel, load_model
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.load import LoadedModel, load_model
+from holisticbias_eval.models.server.chat import Endpoint
+from holisticbias_eval.models.server.generator import ApiGenerator
+from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.server.scorer import ApiScorer
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")
@@ -110,12 +110,13 @@ def likeliest(loaded: LoadedModel, prompt: str) -> str:
     return str(loaded.tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).partition("\n")[0].strip()
 
 
-def check_scores(server: str, address: str, model: LoadedModel, first_token: str = AUTO) -> None:
-    """Fail if the scores are not those of the model here."""
+def check_scores(server: str, address: str, model: LoadedModel) -> None:
+    """Fail if the scores without first tokens, before which a server may put none, are not those of the model here."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
     spans = whole([*texts, "I love señoras 🙂.", "I", ""])
-    theirs = ApiScorer("embedded", address, print, OPTIONS, first_token).score(spans, lambda _: None)
-    ours = CausalScorer(model, print).score(spans, lambda _: None)
+    theirs = ApiScorer("embedded", address, print, OPTIONS, LEFT_OUT).score(spans, lambda _: None)
+    opening = find_opening(model.tokenizer, LEFT_OUT, None)
+    ours = CausalScorer(model, print, opening=opening).score(spans, lambda _: None)
     assert theirs.tokens.tolist() == ours.tokens.tolist()
     assert theirs.bytes.tolist() == ours.bytes.tolist()
     worst = np.abs(theirs.nll - ours.nll) / np.maximum(1, ours.tokens)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.interop.server import COMPLETED, check_responses, check_scores, serving
 
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.loading.load import load_model
 
 OPTIONS = ("--served-model-name", "embedded", "--dtype", "float32", "--enforce-eager", "--port", "PORT")
 
@@ -23,7 +23,7 @@ def main() -> None:
         return
     model = load_model(str(SHIPPED[EMBEDDED_MODEL].folder), "AutoModelForCausalLM")
     with serving(vllm, "serve", str(SHIPPED[EMBEDDED_MODEL].folder), *OPTIONS) as address:
-        check_scores("vLLM", address, model, model.tokenizer.bos_token)
+        check_scores("vLLM", address, model)
         check_responses("vLLM", address, model, COMPLETED)
 
 

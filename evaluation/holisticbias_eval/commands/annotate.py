@@ -1,4 +1,4 @@
-"""``holisticbias annotate``: make files for annotators, and join their labels to the examples."""
+"""``holisticbias corpus annotate``: make files for annotators, and join their labels to the examples."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.annotation_files import Form
@@ -54,10 +55,10 @@ def command(
 ) -> None:
     """Make files for annotators out of a table of examples; with --labels, join their labels to the examples.
 
-    EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `holisticbias retrieve` writes it,
-    or a published file in its own form. Joining writes the table with the label on which all annotators agree, and
+    EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `retrieve` writes it, or a
+    published file in its own form. Joining writes the table with the label on which all annotators agree, and
     NAME.agreement.json: agreement, and counts by dimension and group. Sentences on which they disagree keep an empty
-    label, and `holisticbias split` leaves them out.
+    label, and `split` leaves them out.
     """
     examples, further = paths[0], paths[1:]
     if labels:
@@ -76,11 +77,7 @@ def command(
 
 
 def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
-    try:
-        import krippendorff  # noqa: F401
-        import statsmodels  # noqa: F401
-    except ImportError as error:
-        raise click.UsageError(f"this needs the package {error.name}: pip install 'holisticbias[corpus]'") from error
+    refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     from holisticbias_eval.commands.annotation_tables import report_lines
     from holisticbias_eval.corpus.annotating import RECORD_SUFFIX, join_labels
 

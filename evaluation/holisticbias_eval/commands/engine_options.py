@@ -9,8 +9,8 @@ import click
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.models.kinds import Kind
-    from holisticbias_eval.remote.http import ApiOptions
+    from holisticbias_eval.models.model import Kind
+    from holisticbias_eval.models.server.http import ApiOptions
 
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
@@ -45,7 +45,7 @@ class EngineArguments(ApiArguments):
 
 def read_api_options(given: ApiArguments) -> ApiOptions:
     """The options of requests to a server."""
-    from holisticbias_eval.remote.http import ApiOptions
+    from holisticbias_eval.models.server.http import ApiOptions
 
     return ApiOptions(
         concurrency=given["api_concurrency"],

@@ -32,7 +32,7 @@ from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
     from holisticbias_eval.commands.engine_options import ApiArguments
-    from holisticbias_eval.likelihood.engines import EngineOptions
+    from holisticbias_eval.models.likelihood.engines import EngineOptions
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.evaluation import Runs
     from holisticbias_eval.pipeline.preparing import Inputs
@@ -147,11 +147,11 @@ def command(model: str | None, release: str | None, overwrite: bool, dry_run: bo
 def read_evaluation(context: click.Context) -> tuple[Runs, Inputs]:
     """The runs and the inputs that the options ask for; a usage error for an option that has no effect on any run."""
     from holisticbias_eval.commands.declared_uses import evaluate_uses
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.evaluation import runs_of
     from holisticbias_eval.pipeline.preparing import Inputs, is_scored
     from holisticbias_eval.prompts.contexts import read_context
-    from holisticbias_eval.store.shards import default_folder
 
     given: dict[str, Any] = context.params
     files = read_files(given)  # type: ignore[arg-type] # click gives one dictionary for all groups
@@ -175,8 +175,8 @@ def read_evaluation(context: click.Context) -> tuple[Runs, Inputs]:
 
 
 def _scoring(given: dict[str, Any]) -> EngineOptions:
-    from holisticbias_eval.likelihood.engines import EngineOptions
-    from holisticbias_eval.likelihood.local import ScoringOptions
+    from holisticbias_eval.models.likelihood.engines import EngineOptions
+    from holisticbias_eval.models.likelihood.local import ScoringOptions
 
     if given["chat"] in CHAT:
         raise click.UsageError(f"--chat {given['chat']} is for measures of responses; for scores give a role: user")

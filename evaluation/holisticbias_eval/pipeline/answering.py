@@ -13,19 +13,18 @@ from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.generation.generator import Generator, Sameness
-from holisticbias_eval.generation.requests import Requests, unique_requests
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
+from holisticbias_eval.models.generation.requests import Generator, Requests, Sameness, unique_requests
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
 from holisticbias_eval.pipeline.given_responses import place_responses

@@ -12,13 +12,13 @@ from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.style import FILES as STYLES
-from holisticbias_eval.generation.style import Style
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.style import FILES as STYLES
+from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
     answer_prompts,

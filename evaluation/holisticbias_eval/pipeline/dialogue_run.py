@@ -10,12 +10,11 @@ import pyarrow as pa
 from holisticbias_eval.corpus.candidates import candidate_text, make_candidates, slot_values
 from holisticbias_eval.corpus.multiwoz import DATA, Dialogues, read_multiwoz
 from holisticbias_eval.errors import DialoguesError, EvaluationError
-from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.kinds import find_kind, load_kind
-from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.tokenizers import tokenizer_digest
+from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, measure_answers
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.dialogues import DIALOGUES, ClassifiedPrompts

@@ -10,11 +10,11 @@ from typing import Literal
 import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display

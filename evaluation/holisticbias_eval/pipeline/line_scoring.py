@@ -11,11 +11,11 @@ import pyarrow as pa
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import GOSSIP
+from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display

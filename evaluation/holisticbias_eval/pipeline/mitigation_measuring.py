@@ -9,9 +9,9 @@ from pathlib import Path
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.likelihood.first_token import AUTO
-from holisticbias_eval.likelihood.local import ScoringOptions
+from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.likelihood.local import ScoringOptions
+from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
 from holisticbias_eval.pipeline.line_scoring import read_lines

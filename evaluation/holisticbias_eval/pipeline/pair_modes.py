@@ -14,16 +14,17 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.chat_choice import ChatChooser
-from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.likelihood.one_mask import OneMaskScorer
-from holisticbias_eval.likelihood.opening import Opening
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.kinds import find_kind, load_kind
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.opening import Opening
+from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.store.blocks import values_by_block
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.choices import AskedChoices, Choices, ask_choices, spans_of_choices
@@ -37,8 +38,6 @@ from holisticbias_eval.prompts.pairs import (
 )
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.store.blocks import values_by_block
-from holisticbias_eval.store.shards import ShardStore, fingerprint
 
 Answer = Callable[[Progress], pa.Table]
 CHOICE_KEYS = ["question"]

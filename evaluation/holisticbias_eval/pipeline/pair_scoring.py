@@ -17,15 +17,16 @@ from holisticbias.terms.versions import version_key
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.likelihood.chat_choice import ChatChooser
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.first_token import LEFT_OUT
-from holisticbias_eval.likelihood.one_mask import OneMaskScorer
-from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import Spans
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
@@ -49,8 +50,11 @@ from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_pu
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import calibration_model, known_specifications, list_specifications
-from holisticbias_eval.store.shards import ShardStore
+from holisticbias_eval.stereotypes.specifications import (
+    calibration_model,
+    known_specifications,
+    list_specifications,
+)
 
 Mode = Literal["likelihood", "choice", "published"]
 MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")

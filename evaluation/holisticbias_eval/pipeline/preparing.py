@@ -9,9 +9,9 @@ from typing import Literal
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.likelihood.engines import EngineOptions
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.intersection_scoring import prepare_intersections

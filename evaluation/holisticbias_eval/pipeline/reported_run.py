@@ -11,9 +11,9 @@ import pyarrow as pa
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import SHIPPED
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.loading import load_config
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.load import load_config
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, measure_answers
 from holisticbias_eval.pipeline.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.progress import Display

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings
+from holisticbias_eval.models.likelihood.engines import EngineOptions
 from holisticbias_eval.pipeline.dialogue_run import prepare_dialogues
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.pipeline.line_scoring import prepare_lines

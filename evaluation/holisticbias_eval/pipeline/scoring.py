@@ -14,12 +14,12 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
-from holisticbias_eval.likelihood.spans import Spans, unique_spans
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.progress import Display

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.likelihood.engines import EngineOptions
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
+from holisticbias_eval.models.likelihood.engines import EngineOptions
 from holisticbias_eval.pipeline.file_scoring import FileTexts, prepare_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.jobs import Job

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.generation.generator import Sameness
-from holisticbias_eval.likelihood.scorer import Probe
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.requests import Sameness
+from holisticbias_eval.models.likelihood.scorer import Probe
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.machine import machine
 

@@ -30,7 +30,7 @@ from holisticbias_eval.corpus.calibration import (
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 DESCRIPTION = read_description()

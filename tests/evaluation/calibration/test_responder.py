@@ -20,10 +20,10 @@ from calibration.responder.said import SaidPrompts, draw_said, join_said, spelli
 from calibration.scorer.corpus import check_place
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EmbeddedModelError
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import load_generator
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.kinds import find_kind, load_kind
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.progress import Display
 

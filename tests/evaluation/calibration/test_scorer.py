@@ -27,10 +27,6 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import score_spans
-from holisticbias_eval.likelihood.scores import with_scores
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.shares.figures import share_figures
@@ -39,6 +35,10 @@ from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.scorer import score_spans
+from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
 from holisticbias_eval.statistics.medians import group_medians

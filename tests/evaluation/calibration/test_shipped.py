@@ -36,7 +36,7 @@ from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import calibration_prompts
 
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()

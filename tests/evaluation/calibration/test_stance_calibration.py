@@ -11,14 +11,14 @@ import pytest
 
 from holisticbias.release.release import Release
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import score_spans
-from holisticbias_eval.likelihood.scores import with_scores
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.measure import NONCE, Settings, View
 from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.scorer import score_spans
+from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.pipeline.jobs import sign_release
 from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.prompts.selection import select_compared

@@ -31,13 +31,13 @@ from calibration.writer.lessons import (
 )
 from calibration.writer.train import sentence_nats
 from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.models.embedded import SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.stereotypes.few_shot import write_prompt
 from holisticbias_eval.stereotypes.shots import FILES as SHOTS

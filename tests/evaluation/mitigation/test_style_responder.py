@@ -19,13 +19,13 @@ from calibration.responder.truth import TrueBias, bias_of, judged_mixture
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.generation.conversation import ConversationOptions
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.mitigation_training import Lesson

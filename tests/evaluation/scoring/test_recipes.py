@@ -13,7 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.kinds import AUTO_CLASSES
+from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.recipes import FILES, read_recipe
 

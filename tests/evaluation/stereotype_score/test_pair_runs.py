@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.one_mask import OneMaskScorer
-from holisticbias_eval.likelihood.spans import Spans, whole
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.spans import Spans, whole
+from holisticbias_eval.models.loading.load import load_kind
 
 Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]
