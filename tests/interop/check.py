@@ -11,7 +11,7 @@ from inspect_ai.dataset import json_dataset
 from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.export import TASK, export_inspect, export_lm_eval
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 
 TOLERANCE = 1e-4
@@ -50,7 +50,7 @@ def main() -> None:
         export_lm_eval(release, work / "task")
         theirs = harness_likelihoods(work / "task", work)
         texts = release.sentences["text"].to_pylist()
-        scores = load_scorer(None, print).score(whole(texts), lambda _: None)
+        scores = start_scorer(None, print).score(whole(texts), lambda _: None)
         ours = dict(zip(release.sentences["sentence_id"].to_pylist(), (-scores.nll).tolist(), strict=True))
         assert theirs.keys() == ours.keys()
         worst = max(abs(theirs[i] - ours[i]) for i in ours)

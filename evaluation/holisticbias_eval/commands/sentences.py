@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options, read_model
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import api_endpoint, response_store
 
@@ -158,7 +158,6 @@ def command(
 
 
 def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
-    from holisticbias_eval.commands.response_options import read_engine
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.sentence_rounds import Asking
     from holisticbias_eval.pipeline.sentences import SentenceOptions
@@ -177,7 +176,7 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
         nearest=given["nearest"],
         vectors=given["vectors"],
         decoding=given["decoding"],
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         store=None if given["no_store"] else given["store"] or default_folder("responses"),
         version=given["version"],
     )

@@ -18,13 +18,14 @@ from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.models.generation.requests import Generator, Requests, Sameness, unique_requests
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.generation.requests import Generator, Requests, Sameness, respond_all, unique_requests
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
 from holisticbias_eval.pipeline.given_responses import place_responses
@@ -55,7 +56,7 @@ class AnsweringOptions:
     drawing: Drawing = field(default_factory=Drawing)
     decoding: str | None = None
     conversation: ConversationOptions = field(default_factory=ConversationOptions)
-    engine: GenerationEngine = field(default_factory=GenerationEngine)
+    engine: ModelSettings = field(default_factory=ModelSettings)
     judging: JudgingOptions = field(default_factory=JudgingOptions)
     store: Path | None = None
     given: Path | None = None
@@ -177,7 +178,7 @@ def open_generator(model: str | None, options: AnsweringOptions, display: Displa
         generator = start_generator(wanted, display.notice, decoding, seed, options.conversation, options.engine)
     if options.store is None:
         return generator
-    return StoredGenerator(generator, response_store(options.store, generator, display.notice))
+    return stored(generator, options.store, display.notice)
 
 
 def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
@@ -198,7 +199,7 @@ def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) ->
 
 def kept_responses(generator: Generator | None) -> str:
     """The number of stored responses and the way to continue, in words."""
-    if isinstance(generator, StoredGenerator):
+    if generator is not None and generator.kept is not None:
         return f"{generator.kept}; run the same command again to continue"
     return "no responses are kept with --no-store; the same command starts from the beginning"
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
-from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.file_scoring import FileTexts, prepare_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.jobs import Job
@@ -40,7 +40,7 @@ def prepare_test_set(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     given: TestSetOptions | None,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     context: Context | None,
     display: Display,
@@ -53,7 +53,7 @@ def prepare_test_set(
     with display.step(f"Reading {given.path}" if given else "Making the test set of the calibration"):
         table = read_test_set(given.path) if given else calibration_test_set()
         _refuse_unmeasurable(table)
-    options = options or EngineOptions()
+    options = options or ModelSettings()
     if options.engine != "api":
         model = model or calibration_model(table["dimension"].to_pylist()) or TEST_SETS.default_model
     file = given.path.resolve().name if given else CALIBRATION

@@ -21,10 +21,9 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.models.embedded import RESPONDER
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.local import load_generator
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.classification import judge_responses
 
@@ -53,7 +52,7 @@ def prompts(release: Release) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def responses(prompts: pa.Table) -> pa.Table:
-    generator = load_generator(RESPONDER, lambda _: None, DECODINGS.read("unrestricted"), seed=1)
+    generator = start_generator(RESPONDER, lambda _: None, DECODINGS.read("unrestricted"), seed=1)
     texts = prompts["prompt"].to_pylist()
     made = respond_all(
         Requests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, lambda _: None

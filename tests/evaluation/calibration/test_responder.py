@@ -21,8 +21,8 @@ from calibration.scorer.corpus import check_place
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.local import load_generator
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.progress import Display
@@ -153,7 +153,7 @@ def test_it_is_scored_by_name_and_answers_by_default(mini_release_folder: Path, 
     display = Display(Console(stderr=True))
     ((_, run, _),) = evaluate(RESPONDER, str(mini_release_folder), runs_of(None, tmp_path / "run"), display=display)
     assert (run.result.signature.model.name, run.result.signature.model.note) == (RESPONDER, SHIPPED[RESPONDER].note)
-    generator = load_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
+    generator = start_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
     assert generator.identity.name == RESPONDER
 
 

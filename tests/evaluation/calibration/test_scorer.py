@@ -35,7 +35,7 @@ from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
@@ -66,7 +66,7 @@ def scores(release: Release) -> pa.Table:
     selected = select_compared(release.sentences)
     chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
     few = selected.filter(chosen)
-    scorer = load_scorer(None, lambda _: None)
+    scorer = start_scorer(None, lambda _: None)
     return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
 
 
@@ -208,7 +208,7 @@ def test_the_reference_evaluation_is_what_is_found_today(
     root: Path, found: Mapping[Cell, float], scores: pa.Table, release: Release
 ) -> None:
     result = Result.model_validate_json((root / "evaluation" / "reference" / "1.0.0" / "result.json").read_bytes())
-    signature, scorer = result.signature, load_scorer(None, lambda _: None)
+    signature, scorer = result.signature, start_scorer(None, lambda _: None)
     assert signature.release.digest == release.digest
     assert signature.model.weights_sha256 == scorer.identity.weights_sha256, "run make reference"
     assert dict(signature.scoring) == dict(scorer.settings)
@@ -221,7 +221,7 @@ def test_the_reference_evaluation_is_what_is_found_today(
 
 
 def test_reference_evaluations_are_of_todays_model_on_published_releases(root: Path, catalog: Catalog) -> None:
-    weights = load_scorer(None, lambda _: None).identity.weights_sha256
+    weights = start_scorer(None, lambda _: None).identity.weights_sha256
     folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
     assert len(folders) > 1
     for folder in folders:

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.measure import NONCE, Settings, View
 from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
@@ -44,7 +44,7 @@ def scores(release: Release) -> pa.Table:
         pc.is_in(selected["axis"].cast(pa.string()), pa.array([NONCE, AGREED, APART, NOTHING_PLANTED])),
     )
     few = selected.filter(chosen)
-    scorer = load_scorer(None, lambda _: None)
+    scorer = start_scorer(None, lambda _: None)
     return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
 
 
@@ -118,7 +118,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
 
 def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
     measured = StanceContrast().figures(scores, Settings()).figures
-    identity = load_scorer(None, lambda _: None).identity
+    identity = start_scorer(None, lambda _: None).identity
     signature = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=scores.num_rows)
     figures = Figures((*measured, *planted_figures(signature, scores)))
     for axis, true in ((AGREED, 0.735), (APART, 0.0), (NONCE, 0.0), (NOTHING_PLANTED, 0.0)):
@@ -140,7 +140,7 @@ def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, releas
 
 
 def test_other_models_and_releases_have_no_true_values(scores: pa.Table, release: Release) -> None:
-    identity = load_scorer(None, lambda _: None).identity
+    identity = start_scorer(None, lambda _: None).identity
     own = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=1)
     other = own.model_copy(update={"model": own.model.model_copy(update={"note": None})})
     later = own.model_copy(update={"release": own.release.model_copy(update={"version": "1.1.0"})})
