@@ -16,6 +16,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make docs             build the documentation into build/docs; a broken link fails
 # make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
 # make gossip           train the embedded gossip again, after a change of what it says
 # make package          build the sdist and the wheel, install the wheel in a new environment, and use it
@@ -27,7 +28,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -155,6 +156,10 @@ package:
 		holisticbias validate && holisticbias build --version 1.0.0 --out release && \
 		holisticbias verify release --version 1.0.0 && \
 		holisticbias evaluate --release release --where axis=nonce --out run && rm -r "$$away"
+
+docs: setup
+	$(BIN)/python docs/build.py build/docs
+
 # Performance, accessibility and best practices must be 95 or more; load on the machine lowers the performance
 lighthouse: setup
 	mkdir -p build/lighthouse
