@@ -13,7 +13,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading.config_limits import check_config
 from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
@@ -193,7 +193,7 @@ def _weights_digest(model: torch.nn.Module) -> str:
 
 def find_kind(source: ModelSource) -> Kind:
     """The kind of a model according to its configuration; causal by default."""
-    if source is None or source in shipped_models():
+    if source is None or source in SHIPPED:
         return "causal"
     config = source[0].config if isinstance(source, tuple) else load_config(source)
     architecture = type(source[0]).__name__ if isinstance(source, tuple) else (config.architectures or [""])[0]
@@ -209,7 +209,7 @@ def load_kind(source: ModelSource, kind: Kind, device: str) -> LoadedModel:
     """
     if isinstance(source, tuple):
         return adopt_model(*source, device)
-    shipped = shipped_models().get(EMBEDDED_MODEL if source is None else source)
+    shipped = SHIPPED.get(EMBEDDED_MODEL if source is None else source)
     loaded = _load_shipped(shipped, kind) if shipped else load_model(str(source), AUTO_CLASSES[kind])
     return on_device(loaded, device)
 
