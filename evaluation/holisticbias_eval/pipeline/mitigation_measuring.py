@@ -9,9 +9,8 @@ from pathlib import Path
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.models.likelihood.engines import EngineOptions
-from holisticbias_eval.models.likelihood.local import ScoringOptions
 from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
 from holisticbias_eval.pipeline.line_scoring import read_lines
@@ -92,7 +91,7 @@ def measure_model(
         return
     display.notice(f"Measuring {model}")
     given = Inputs(
-        EngineOptions(scoring=ScoringOptions(device=measuring.device, first_token=measuring.first_token)),
+        ModelSettings(device=measuring.device, first_token=measuring.first_token),
         answering=measuring.answering,
         test_set=None if test_set is None else TestSetOptions(test_set),
         retain=measuring.retain,
