@@ -53,8 +53,7 @@ def read_style(given: dict[str, Any]) -> StyleOptions:
     from holisticbias_eval.mitigation.responses import StyleOptions
     from holisticbias_eval.mitigation.styles import StyleSettings
     from holisticbias_eval.models.generation.conversation import ConversationOptions
-    from holisticbias_eval.models.generation.engines import GenerationEngine
-    from holisticbias_eval.models.generation.local import GenerationOptions
+    from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.judging import JudgingOptions
@@ -74,7 +73,7 @@ def read_style(given: dict[str, Any]) -> StyleOptions:
             conversation=ConversationOptions(
                 system=given["system"], separator=given["separator"], continuation=given["continuation"]
             ),
-            engine=GenerationEngine(generation=GenerationOptions(device=device)),
+            engine=ModelSettings(device=device),
             judging=JudgingOptions(given["classifiers"], device=device, store=default_folder("labels")),
             store=default_folder("responses"),
         ),

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.calibration import calibration_split, calibration_test_set, neutral_lines
+from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_split, calibration_test_set, neutral_lines
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
@@ -25,7 +25,7 @@ from holisticbias_eval.mitigation.record import sign_specification
 from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.texts import counts_of
-from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
+from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display, Notice

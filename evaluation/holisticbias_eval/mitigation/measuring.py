@@ -11,9 +11,8 @@ from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.likelihood.engines import EngineOptions
-from holisticbias_eval.models.likelihood.local import ScoringOptions
 from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.line_scoring import read_lines
@@ -115,7 +114,7 @@ def measure_model(model: str, measuring: Measuring, folder: Path, display: Displ
         return
     display.notice(f"Measuring {model}")
     given = Inputs(
-        EngineOptions(scoring=ScoringOptions(device=measuring.device, first_token=measuring.first_token)),
+        ModelSettings(device=measuring.device, first_token=measuring.first_token),
         answering=measuring.answering,
         test_set=None if measuring.test_set is None else TestSetOptions(measuring.test_set),
         retain=measuring.retain,

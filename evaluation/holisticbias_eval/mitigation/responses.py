@@ -21,7 +21,7 @@ from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import Conversation, find_conversation
 from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel

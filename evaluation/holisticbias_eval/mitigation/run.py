@@ -21,8 +21,7 @@ from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons, StyleOptions
 from holisticbias_eval.mitigation.search import Lesson, Search, train_lesson
 from holisticbias_eval.mitigation.settings import FILES, MitigationSettings, grid_points
-from holisticbias_eval.models.embedded.gossip import GOSSIP
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.source import find_source
 from holisticbias_eval.progress import Display

@@ -14,7 +14,7 @@ from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import examples_of
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import Requests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
