@@ -95,7 +95,7 @@ fuzz: setup
 	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz --timeout 0
 
 kills: setup
-	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
+	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/test_shards.py -k killed
 
 benchmark: setup
 	set -e; for name in build scoring masked mannwhitney generation classify collect retrieve; do \
@@ -124,17 +124,17 @@ evaluation/reference/%/result.json:
 	cp build/reference/$*/result.json $@
 
 embedded-model: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded
+	$(BIN)/python -m calibration embedded-model
 
 responder: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.responder
-	$(BIN)/python -m holisticbias_eval.models.embedded.judge
+	$(BIN)/python -m calibration responder
+	$(BIN)/python -m calibration classifiers
 
 writer: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.writer
+	$(BIN)/python -m calibration writer
 
 gossip: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
+	$(BIN)/python -m calibration gossip
 
 # Locks the packages of the release workflow with their hashes, after a change of constraints.txt or pyproject.toml
 lock:

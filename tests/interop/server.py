@@ -24,7 +24,7 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import Requests, respond_all
@@ -72,7 +72,7 @@ def serving(*command: str) -> Iterator[str]:
 
 def here() -> LoadedModel:
     """The embedded model with the GGUF's tokenizer: GPT-2's words, split by the merges."""
-    loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
+    loaded = load_model(str(SHIPPED[EMBEDDED_MODEL].folder), "AutoModelForCausalLM")
     content = json.loads(loaded.tokenizer.backend_tokenizer.to_str())
     content["model"]["ignore_merges"] = False
     backend = Tokenizer.from_str(json.dumps(content))
@@ -129,7 +129,7 @@ def main() -> None:
     """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
     script = str(Path(__file__).with_name("llama_server.py"))
     with tempfile.TemporaryDirectory() as name:
-        command = (sys.argv[1], script, str(embedded_model_path()), str(Path(name, "embedded.gguf")), "PORT")
+        command = (sys.argv[1], script, str(SHIPPED[EMBEDDED_MODEL].folder), str(Path(name, "embedded.gguf")), "PORT")
         with serving(*command) as address:
             refused = refusal(address)
             check_responses("llama-cpp-python", address, here(), (*COMPLETED, ("chat", SAMPLED, None)))

@@ -137,12 +137,12 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.models.embedded.writer import WRITER
+    from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.pipeline.sentences import import_sentences, make_sentences
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.stereotypes.specifications import is_calibration
+    from holisticbias_eval.stereotypes.specifications import calibration_model
 
-    if generator is None and imported is None and is_calibration(specifications):
+    if generator is None and imported is None and calibration_model(specifications) == WRITER:
         generator = WRITER
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")

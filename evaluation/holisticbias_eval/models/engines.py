@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import choose_control

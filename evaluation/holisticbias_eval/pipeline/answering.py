@@ -18,7 +18,6 @@ from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
@@ -35,7 +34,7 @@ from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_res
 from holisticbias_eval.pipeline.measurement import count_corpus
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts, refuse_few
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS, Drawing, draw_prompts, refuse_few
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.run import Result, Run
@@ -170,8 +169,10 @@ def open_generator(model: str | None, options: AnsweringOptions, display: Displa
     """Start the engine that answers, by default the embedded responder, with its store if there is one."""
     decoding = DECODINGS.read(options.decoding or DECODING)
     if model == EMBEDDED_MODEL:
-        raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
-    wanted = model if options.engine.engine == "api" else model or RESPONDER
+        raise EvaluationError(
+            f"the embedded model gives scores alone; the one for responses is --model {RELEASE_PROMPTS.default_model}"
+        )
+    wanted = model if options.engine.engine == "api" else model or RELEASE_PROMPTS.default_model
     with display.step(f"Loading model {wanted}"):
         seed = options.drawing.seed
         generator = start_generator(wanted, display.notice, decoding, seed, options.conversation, options.engine)

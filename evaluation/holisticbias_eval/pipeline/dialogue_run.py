@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias_eval.corpus.candidates import candidate_text, make_candidates, slot_values
-from holisticbias_eval.corpus.multiwoz import DATA, Dialogues, read_multiwoz
+from holisticbias_eval.corpus.multiwoz import (
+    DATA,
+    Dialogues,
+    candidate_text,
+    make_candidates,
+    read_multiwoz,
+    slot_values,
+)
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.settings import ModelSettings
@@ -81,7 +86,7 @@ def prepare_dialogues(
     with display.step(f"Reading {folder}"):
         dialogues = read_multiwoz(folder)
         train, test = _candidates(folder, dialogues, settings)
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or DIALOGUES.default_model}"):
         kind = find_kind(model) if options.kind == "auto" else options.kind
         loaded = load_kind(model, kind, options.device)
     signature = _sign(folder, dialogues, loaded, measures, settings, train.num_rows, test.num_rows)

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
@@ -70,7 +69,7 @@ def prepare_texts(
 
     Raises ``EvaluationError`` if the model or its kind do not fit.
     """
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or texts.prompts.default_model}"):
         engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

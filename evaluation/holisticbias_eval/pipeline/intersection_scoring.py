@@ -12,7 +12,6 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.intersections import summarise
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
@@ -92,7 +91,7 @@ def prepare_intersections(
             f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
             "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or INTERSECTIONS.default_model}"):
         engine = start_scorer(model, display.notice, options)
     context = context or Context()
     rows = release.manifest.tables[TABLE].rows

@@ -19,7 +19,7 @@ from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts, label_store, probability_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.pipeline.jobs import SETTINGS
 from holisticbias_eval.progress import Display

@@ -12,8 +12,7 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.gossip import GOSSIP
+from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.settings import ModelSettings
@@ -90,7 +89,7 @@ def prepare_lines(
     with display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
         text = Text(line_table(neutral_lines()), 0, NEUTRAL) if path is None else read_lines(path)
     model = GOSSIP if path is None else model
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or LINES.default_model}"):
         engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

@@ -18,8 +18,6 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.writer import WRITER
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
@@ -53,7 +51,11 @@ from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_pu
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
+from holisticbias_eval.stereotypes.specifications import (
+    calibration_model,
+    known_specifications,
+    list_specifications,
+)
 
 Mode = Literal["likelihood", "choice", "published"]
 MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
@@ -117,9 +119,9 @@ def prepare_pairs(
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
     options = options or ModelSettings()
-    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
-        model = WRITER
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    if options.engine != "api":
+        model = model or calibration_model(pairs["specification"].to_pylist()) or PAIRS.default_model
+    with display.step(f"Loading model {model}"):
         if given.mode == "choice" and options.engine == "api":
             return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
         if given.mode == "published":

@@ -15,7 +15,6 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
@@ -140,7 +139,7 @@ def prepare_scoring(
         raise EvaluationError(
             f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    with display.step(f"Loading model {model or MEASURES[measures[0][0]].prompts.default_model}"):
         engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)

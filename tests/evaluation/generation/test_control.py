@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES
@@ -47,7 +47,7 @@ def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path
 def tuned(tmp_path: Path) -> Path:
     """The responder in a folder whose record names a control."""
     folder = tmp_path / "tuned"
-    shutil.copytree(responder_path(), folder)
+    shutil.copytree(SHIPPED[RESPONDER].folder, folder)
     (folder / "mitigation.json").write_text(json.dumps({"control": "no_bias"}))
     return folder
 

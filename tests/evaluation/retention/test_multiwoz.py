@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.corpus.candidates import make_candidates, slot_values
-from holisticbias_eval.corpus.multiwoz import Turn, read_multiwoz
+from holisticbias_eval.corpus.multiwoz import Turn, make_candidates, read_multiwoz, slot_values
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.tasks.classified import task_changes, task_figures

@@ -13,9 +13,9 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading.config_limits import check_config
-from holisticbias_eval.models.loading.source import Source, describe_gguf, find_source
+from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelIdentity
 
@@ -52,7 +52,7 @@ def load_config(name: str) -> Any:
     return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
 
 
-def _check(name: str, source: Source) -> None:
+def _check(name: str, source: ModelFiles) -> None:
     """Raise ``ModelError`` if the configuration, before anything is made from it, cannot be right or safe."""
     from transformers import PretrainedConfig
 
@@ -84,7 +84,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     return LoadedModel(model, tokenizer, identity, load)
 
 
-def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any:
+def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) -> Any:
     import transformers
     from transformers.utils import logging as transformers_logging
 
@@ -193,7 +193,7 @@ def _weights_digest(model: torch.nn.Module) -> str:
 
 def find_kind(source: ModelSource) -> Kind:
     """The kind of a model according to its configuration; causal by default."""
-    if source is None or source in shipped_models():
+    if source is None or source in SHIPPED:
         return "causal"
     config = source[0].config if isinstance(source, tuple) else load_config(source)
     architecture = type(source[0]).__name__ if isinstance(source, tuple) else (config.architectures or [""])[0]
@@ -209,7 +209,7 @@ def load_kind(source: ModelSource, kind: Kind, device: str) -> LoadedModel:
     """
     if isinstance(source, tuple):
         return adopt_model(*source, device)
-    shipped = shipped_models().get(EMBEDDED_MODEL if source is None else source)
+    shipped = SHIPPED.get(EMBEDDED_MODEL if source is None else source)
     loaded = _load_shipped(shipped, kind) if shipped else load_model(str(source), AUTO_CLASSES[kind])
     return on_device(loaded, device)
 
