@@ -19,8 +19,8 @@ from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
-from holisticbias_eval.likelihood.spans import unique_spans, whole
-from holisticbias_eval.likelihood.texts import Texts, joined_texts
+from holisticbias_eval.models.likelihood.spans import unique_spans, whole
+from holisticbias_eval.models.likelihood.texts import Texts, joined_texts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, compacted, restored
 from holisticbias_eval.prompts.prompts import ScoredPrompts, Selection
 from holisticbias_eval.prompts.seat import SEAT

@@ -16,9 +16,9 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.probe import plain_sums
-from holisticbias_eval.likelihood.tokens import Encoded, TextEncoder
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.probe import plain_sums
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.pipeline import evaluation, jobs, scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences
@@ -219,11 +219,11 @@ def test_release_and_model_are_loaded_once_for_several_runs(
         monkeypatch.setattr(module, name, load)
 
     counting(jobs, "open_release")
-    counting(scoring, "start_engine")
+    counting(scoring, "start_scorer")
     runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
     made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
     one, two = (run.result for _, run, _ in made)
-    assert loaded == ["open_release", "start_engine"]
+    assert loaded == ["open_release", "start_scorer"]
     assert one == two
 
 
@@ -269,7 +269,7 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
         tests.append(few.lengths.max())
         return plain_sums(few, *rest)
 
-    monkeypatch.setattr("holisticbias_eval.likelihood.causal.plain_sums", counted)
+    monkeypatch.setattr("holisticbias_eval.models.likelihood.causal.plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
     for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):

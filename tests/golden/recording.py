@@ -1,4 +1,4 @@
-"""Cases of commands as lines of text to record and compare: python -m tests.golden.recording writes them."""
+"""Record each case as lines of text, and compare them: python -m tests.golden.recording writes them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+import click
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias.cli import BUILT_IN, GROUP, main
+from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
 from tests.golden.bad_tables import BAD
 from tests.golden.cases import COMMANDS, COMPARED, RUNS, TABLES
 from tests.golden.inputs import write_inputs
@@ -188,7 +189,10 @@ def _output(name: str, folder: Path) -> Iterator[str]:
 
 
 def _help(name: str, folder: Path) -> Iterator[str]:
-    yield from _succeeds([*name.split(), "--help"]).splitlines()
+    yield from _succeeds([name, "--help"]).splitlines()
+    command = holisticbias.get_command(click.Context(holisticbias), name)
+    for verb in sorted(command.commands) if isinstance(command, click.Group) else ():
+        yield from _succeeds([name, verb, "--help"]).splitlines()
 
 
 def _bad(name: str, folder: Path) -> Iterator[str]:

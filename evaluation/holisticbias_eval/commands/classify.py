@@ -57,10 +57,10 @@ def command(
     from holisticbias_eval.classifiers.engines import start_classifier
     from holisticbias_eval.classifiers.stored import label_store
     from holisticbias_eval.commands.declared_uses import classify_uses
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.store.shards import default_folder
 
     refuse_unused(click.get_current_context(), classify_uses())
     refuse_name(out)

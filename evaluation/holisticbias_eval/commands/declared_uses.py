@@ -44,7 +44,6 @@ ASKED = Need("without --responses", _is("responses", None))
 SAID = Need("with --prompts sentences", _is("prompts", SENTENCES))
 CONTINUED = Need("with prompts to continue", lambda given: given["prompts"] != SENTENCES)
 LOADED = Need("with --engine local or ray", _is("engine", "local", "ray"))
-WEIGHTS = Need("with --engine local, ray or vllm", _is("engine", "local", "ray", "vllm"))
 API = Need("with --engine api", _is("engine", "api"))
 RAY = Need("with --engine ray", _is("engine", "ray"))
 LIKELIHOOD = Need("with --mode likelihood", _is("mode", "likelihood"))
@@ -92,14 +91,14 @@ def evaluate_uses() -> Uses:
             ("context", "context_file", "context_seed"), (Use(_of("scores", "intersections", "test set")),)
         ),
         "first_token": (Use(scored), Use(pairs, (LIKELIHOOD,))),
-        "chat": (Use(scored, (WEIGHTS,)), Use(pairs, (LIKELIHOOD, WEIGHTS)), asked),
+        "chat": (Use(scored, (LOADED,)), Use(pairs, (LIKELIHOOD, LOADED)), asked),
         "pairs": (Use(pairs),),
         "mode": (Use(pairs),),
         "test_set": (Use(_of("test set")),),
         "retain": (Use(("retention", "dialogue_state")),),
         "retain_command": (Use(("retained",)),),
         "kind": (Use((*scored, *pairs, "dialogue_state"), (LOADED,)), Use(responses, (ASKED, LOADED))),
-        "dtype": (Use((*scored, *pairs), (WEIGHTS,)), Use(responses, (ASKED, LOADED))),
+        "dtype": (Use((*scored, *pairs), (LOADED,)), Use(responses, (ASKED, LOADED))),
         "device": (
             Use((*scored, *pairs, "dialogue_state"), (LOADED,)),
             Use(responses, (ASKED, LOADED)),

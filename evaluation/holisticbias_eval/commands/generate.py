@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_model
 from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.response_options import chat as chat_option
 from holisticbias_eval.commands.response_options import (
     read_conversation,
     read_drawing,
-    read_engine,
     response_options,
     response_store,
 )
@@ -34,7 +33,7 @@ _SHOWN = 5
     metavar="FILE|NAME|FOLDER|ID",
     help="Prompts instead of a release's sentences. A file, .txt with one per line, or .csv, .jsonl or .parquet with a "
     "column prompt, is answered. Prompts to continue, as for evaluate: a collection of the release, the folder of "
-    "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias collect` wrote is "
+    "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias corpus collect` wrote is "
     "answered as its file.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
@@ -64,19 +63,19 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.commands.declared_uses import generate_uses
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.collection_prompts import SENTENCES
     from holisticbias_eval.pipeline.generation import generate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.prompts.conversations import PER_CELL
-    from holisticbias_eval.store.shards import default_folder
 
     refuse_unused(click.get_current_context(), generate_uses())
     options = AnsweringOptions(
         drawing=read_drawing(given, 1 if prompts and prompts != SENTENCES else PER_CELL),  # type: ignore[arg-type]
         decoding=given["decoding"],
         conversation=read_conversation(given, chat),  # type: ignore[arg-type]
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         store=None if no_store else store or default_folder("responses"),
     )
     display = Display(Console(stderr=True))

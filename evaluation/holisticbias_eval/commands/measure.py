@@ -132,10 +132,10 @@ def _measure_texts(
 ) -> tuple[Measurement, Mapping[str, pa.Table], View]:
     from rich.console import Console
 
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.judging import JudgingOptions
     from holisticbias_eval.pipeline.text_measurement import measure_texts
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.store.shards import default_folder
 
     store = None if reading["no_store"] else reading["store"] or default_folder("labels")
     named = (reading["classifier"],) if reading["classifier"] else ()

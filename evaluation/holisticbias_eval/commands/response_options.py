@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import click
 
-from holisticbias_eval.commands.engine_options import EngineArguments, read_api_options
 from holisticbias_eval.commands.option_groups import F, option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.generation.conversation import ConversationOptions
-    from holisticbias_eval.generation.engines import GenerationEngine
+    from holisticbias_eval.models.generation.conversation import ConversationOptions
     from holisticbias_eval.prompts.conversations import Drawing
     from holisticbias_eval.prompts.prompts import Selection
 
@@ -33,8 +31,6 @@ class ResponseArguments(TypedDict):
     separator: str | None
     continuation: str | None
     control: str | None
-    api_endpoint: Literal["chat", "completions"]
-    batch: int | None
 
 
 api_endpoint = click.option(
@@ -166,7 +162,7 @@ def read_selection(given: ResponseArguments) -> Selection:
 
 def read_conversation(given: ResponseArguments, chat: str) -> ConversationOptions:
     """The text around a prompt."""
-    from holisticbias_eval.generation.conversation import ConversationOptions
+    from holisticbias_eval.models.generation.conversation import ConversationOptions
 
     chosen = cast("Literal['auto', 'on', 'off']", chat)
     return ConversationOptions(
@@ -174,23 +170,7 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
     )
 
 
-def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
-    """The engine of the model that answers."""
-    from holisticbias_eval.generation.engines import GenerationEngine
-    from holisticbias_eval.generation.local import GenerationOptions
-
-    return GenerationEngine(
-        engine=engine["engine"],
-        generation=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
-        api_base=engine["api_base"],
-        api_endpoint=given["api_endpoint"],
-        api=read_api_options(engine),
-        ray_address=engine["ray_address"],
-        replicas=engine["replicas"],
-    )
-
-
 def _digest(file: Path) -> str:
-    from holisticbias_eval.models.source import file_sha256
+    from holisticbias_eval.models.loading.source import file_sha256
 
     return file_sha256(file)

@@ -1,17 +1,18 @@
-"""``holisticbias retrieve``: find sentences about groups in texts that people wrote."""
+"""``holisticbias corpus retrieve``: find sentences about groups in texts that people wrote."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
-    from holisticbias_eval.corpus.retrieval_files import Retrieved
     from holisticbias_eval.corpus.retrieving import RetrievalSettings
 
 
@@ -74,11 +75,12 @@ def command(
     Sources are text files (a document on each line), JSON lines, also compressed (.zst, .gz, .bz2, .xz), folders of
     such files, and datasets of the Hugging Face Hub as hub:OWNER/NAME[:CONFIG][:SPLIT]. Each is read once, in bounded
     memory. A sentence is a group's term with the words around it, cleaned and in lower case (Zhao et al. 2024); it
-    must mention an attribute, and no other group. `holisticbias annotate` and `holisticbias split` read the table.
+    must mention an attribute, and no other group. `annotate` and `split` read the table.
 
     The right to use and share the texts, and the wishes of their authors, are yours to respect: see docs/corpora.md.
     """
-    _refuse_missing_packages(sources)
+    needed = ["datasets"] if any(source.startswith("hub:") for source in sources) else []
+    refuse_missing_packages("corpus", "emoji", "zstandard", *needed)
     from rich.console import Console
 
     from holisticbias_eval.corpus.retrieval_files import retrieve_examples
@@ -89,7 +91,7 @@ def command(
         raise click.UsageError("--years needs --until, the day that the years end on")
     since, before = _dates(until, years or 3)
     settings = RetrievalSettings(words, since, before, dated, per_group, unequal, held_out, seed)
-    made = retrieve_examples(
+    record = retrieve_examples(
         sources,
         specification,
         out,
@@ -99,18 +101,9 @@ def command(
         paragraphs=paragraphs,
         without=without,
     )
-    _print(made, settings)
-
-
-def _refuse_missing_packages(sources: tuple[str, ...]) -> None:
-    from importlib.util import find_spec
-
-    from holisticbias_eval.corpus.hub_datasets import HUB
-
-    needed = ["emoji", "zstandard", *(["datasets"] if any(one.startswith(HUB) for one in sources) else [])]
-    for name in needed:
-        if find_spec(name) is None:
-            raise click.UsageError(f"this needs the package {name}: pip install 'holisticbias[corpus]'")
+    _print(record, settings)
+    total = sum(counts["kept"] for counts in record["groups"].values())
+    write(f"{total:,} sentences: {out}")
 
 
 def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None]:
@@ -124,11 +117,10 @@ def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None
         raise click.UsageError(f"there is no year {until.year - years}: give fewer --years") from error
 
 
-def _print(made: Retrieved, settings: RetrievalSettings) -> None:
+def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
     """Print the sentences of each group, what was left out, and what to know before using the table."""
     from holisticbias_eval.report.plain_text import printable
 
-    record = made.record
     documents = record["documents"]
     write(f"  {'sentences':<28} {'found':>10} {'kept':>10}")
     for group, counts in record["groups"].items():
@@ -154,5 +146,3 @@ def _print(made: Retrieved, settings: RetrievalSettings) -> None:
         "out what an author deletes with --without.",
         err=True,
     )
-    total = sum(counts["kept"] for counts in record["groups"].values())
-    write(f"{total:,} sentences: {made.out}")

@@ -50,7 +50,7 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     The result has ``COLUMNS``, null where the file has no such column, then ``label``, ``annotation`` and the labels of
     annotators if it has them; labels are 1, 0 or null. A row without an id gets one from its content.
     ``specification`` names the groups and terms of published files; see ``published.read_published_examples``.
-    Raises ``CorpusError`` and ``ScoresError``.
+    Raises ``CorpusError`` and ``TableError``.
     """
     if is_published(path):
         return _checked(path, read_published_examples(path, specification))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD = "split.json"
+_AGAIN = "make the split again with holisticbias corpus split"
 PARTS = ("train", "validation", "test")
 
 
@@ -49,20 +51,14 @@ def write_split(
 
     ``source`` names the examples.
     """
+    counts = {field.name: getattr(split, field.name) for field in fields(split) if field.name not in PARTS}
     record = {
         "specification": specification.id,
         "source": source,
         "seed": settings.seed,
-        "labelled": split.labelled,
-        "originals": split.originals,
-        "groups": split.groups,
+        **{name: counts[name] for name in ("labelled", "originals", "groups")},
         "held_out": [group.name for group in specification.groups if group.held_out],
-        "left_out": split.left_out,
-        "kept_from_test": split.kept_from_test,
-        "drawn_from": split.drawn_from,
-        "without_sentences": split.without_sentences,
-        "repeated_forms": split.repeated_forms,
-        "shared_forms": split.shared_forms,
+        **counts,
     }
     with new_folder(folder, is_split) as target:
         for name in PARTS:
@@ -77,10 +73,10 @@ def read_part(folder: Path, part: str) -> pa.Table:
         table = check_parquet(path).read()
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
-        raise CorpusError(f"{path} cannot be read: {reason}; make the split again with holisticbias split") from error
+        raise CorpusError(f"{path} cannot be read: {reason}; {_AGAIN}") from error
     missing = [name for name in SCHEMA.names if name not in table.column_names]
     if missing:
-        raise CorpusError(f"{path} has no column {', '.join(missing)}: make the split again with holisticbias split")
+        raise CorpusError(f"{path} has no column {', '.join(missing)}: {_AGAIN}")
     return table.select(SCHEMA.names).cast(SCHEMA)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.pipeline.preparing import Inputs, is_scored, prepare
 from holisticbias_eval.pipeline.scoring import ScoringJob

@@ -15,11 +15,11 @@ from pydantic import Field, ValidationError
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.style import FILES as STYLES
-from holisticbias_eval.generation.style import Style
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.style import FILES as STYLES
+from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.answering import (
     AnsweringOptions,
     answer_prompts,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.collection_prompts import Asked
 from holisticbias_eval.pipeline.response_files import RESPONSES, read_texts
 from holisticbias_eval.prompts.group_words import WORDS

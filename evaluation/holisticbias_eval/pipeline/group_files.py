@@ -54,5 +54,7 @@ def read_test_set(path: Path) -> pa.Table:
     if not (path / TEST_FILE).is_file() and is_published(path):
         return read_test_sets(path).drop_columns(["perplexity"])
     if path.is_dir() and not file.is_file():
-        raise TableError(f"{path} has no {TEST_FILE}: make it with holisticbias split, or name a file of sentences")
+        raise TableError(
+            f"{path} has no {TEST_FILE}: make it with holisticbias corpus split, or name a file of sentences"
+        )
     return TEST_SET.read(file)

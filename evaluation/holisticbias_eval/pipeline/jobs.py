@@ -19,7 +19,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured, Settings
-from holisticbias_eval.models.kinds import Kind
+from holisticbias_eval.models.model import Kind
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES

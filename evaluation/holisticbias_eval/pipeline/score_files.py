@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.likelihood.scores import Scores, with_scores
 from holisticbias_eval.measures.measure import Answers
 from holisticbias_eval.measures.responses.labels import PREFIX
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.pipeline.group_files import read_group_scores
 from holisticbias_eval.pipeline.pair_files import read_pair_scores
 from holisticbias_eval.pipeline.reported_run import reported_table

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.bold_files import (
     ROW_COLUMNS,
     bold_prompts,
@@ -64,7 +64,7 @@ def is_named(name: str) -> bool:
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
-    A folder has BOLD's files, or the files of `holisticbias collect`.
+    A folder has BOLD's files, or the files of `holisticbias corpus collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)

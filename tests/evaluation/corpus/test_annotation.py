@@ -17,11 +17,9 @@ from tests.evaluation.corpus.invented import example, examples
 
 from holisticbias.errors import OutputError
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
-from holisticbias_eval.corpus.annotating import annotate, join_labels
-from holisticbias_eval.corpus.annotation_files import make_annotation_files
-from holisticbias_eval.corpus.annotation_record import Annotated, GroupCounts
+from holisticbias_eval.corpus.annotating import Annotated, GroupCounts, annotate, join_labels
+from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples, write_examples
-from holisticbias_eval.corpus.label_files import GivenLabel, read_label_files
 from holisticbias_eval.errors import CorpusError
 
 HOSTILE = (
@@ -157,8 +155,8 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
     assert [one["other_sentence"] for one in record["annotators"]] == [0, 0]
 
 
-def given_labels(annotator: str, labels: dict[str, int | None]) -> list[GivenLabel]:
-    return [GivenLabel(annotator, (name,), found, None) for name, found in labels.items()]
+def given_labels(annotator: str, labels: dict[str, int | None]) -> list[AnnotatorLabel]:
+    return [AnnotatorLabel(annotator, (name,), found, None) for name, found in labels.items()]
 
 
 def joined(rows: list[dict[str, Any]], **labels: dict[str, int | None]) -> Annotated:
@@ -349,7 +347,7 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
         ("a.json", b'[{"id": 1, "example_id": "x", "label": "biased", "annotator": 1}]', "export the project as JSON"),
-        ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias annotate"),
+        ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
         ("a.json", json.dumps(export(chosen("rude"))).encode(), "has the choice 'rude'"),
     ],

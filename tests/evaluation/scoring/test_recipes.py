@@ -13,7 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.kinds import AUTO_CLASSES
+from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.recipes import FILES, read_recipe
 
@@ -80,7 +80,7 @@ def test_a_recipe_names_a_version_which_is_compiled(
         return mini_release
 
     monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", build)
-    monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_engine", lambda *_: 1 / 0)
+    monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_scorer", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
     assert asked == ["1.0.0"]

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.store.blocks import values_by_block
 from holisticbias_eval.pipeline.pair_modes import CHOICE_KEYS, ask_server, score_pair_store
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.choices import ask_choices
-from holisticbias_eval.store.blocks import values_by_block
 
 SIZE = 200
 

@@ -1,0 +1,115 @@
+"""Ask a chat server to choose between A and B: by the log-probabilities of its answer, or else by sampling."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import ValidationError
+
+from holisticbias.source.schema_messages import schema_message
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.models.model import server_identity
+from holisticbias_eval.models.server.answers import Received
+from holisticbias_eval.models.server.http import RequestError
+from holisticbias_eval.models.server.openai import OpenAI, user_turn
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.progress import Progress
+
+SAMPLES = 5
+"""Answers per question from a server without log-probabilities."""
+_LONGEST = 16  # tokens of a sampled answer
+_LETTER = re.compile(r"\W*([ab])\b", re.IGNORECASE)
+_LISTING = {"temperature": 0, "logprobs": True, "top_logprobs": 20}
+
+
+class _Candidate(Received):
+    token: str
+    logprob: float
+
+
+class _Listing(Received):
+    top_logprobs: tuple[_Candidate, ...] = ()
+
+
+class _Listed(Received):
+    content: list[_Listing] | None = None
+
+
+class ChatChooser:
+    """Asks one model questions that are answered with A or B.
+
+    The first question decides: if the server gives the likeliest tokens of an answer, their log-probabilities count;
+    otherwise ``SAMPLES`` answers per question are drawn at temperature 1, and counts are smoothed by one half.
+    """
+
+    def __init__(self, name: str, base: str, settings: ModelSettings) -> None:
+        self._client = OpenAI(name, base, settings, {})
+        sampled = self._lacks_logprobs()
+        self._ask = self._sample if sampled else self._by_logprobs
+        if sampled:
+            self._client.sends = {"temperature": 1, "seed": None}
+        how = f"{SAMPLES} sampled answers in each order" if sampled else "log-probabilities of the first token"
+        server = self._client.server.base
+        self.identity = server_identity(name, server)
+        self.settings = {"scorer": "chat server", "server": server, "choice": how}
+
+    def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
+        """The log-probabilities of A and B for each question, NaN if an answer is neither: ``[questions, 2]``."""
+        found = np.full((len(questions), 2), np.nan)
+        for i, values in enumerate(self._client.server.each(self._choice, questions)):
+            found[i] = values
+            progress(1)
+        return found
+
+    def _choice(self, question: str) -> tuple[float, float]:
+        try:
+            return self._ask(question)
+        except RequestError:  # the server refuses the content of this question
+            return math.nan, math.nan
+
+    def _lacks_logprobs(self) -> bool:
+        try:
+            return not self._candidates("Answer with the letter A.")
+        except RequestError as error:
+            if "logprob" not in error.content.lower():
+                raise
+            return True
+
+    def _candidates(self, question: str) -> Sequence[_Candidate]:
+        """The likeliest first tokens of an answer; empty if the server does not give them."""
+        choice = self._client.ask({**user_turn(question), **_LISTING}, 1).choice
+        try:
+            listed = _Listed.model_validate(choice.logprobs or {}).content
+        except ValidationError as error:
+            raise self._client.server.refused(
+                f"its log-probabilities cannot be read: {schema_message(error.errors()[0])}"
+            ) from error
+        return listed[0].top_logprobs if listed else ()
+
+    def _by_logprobs(self, question: str) -> tuple[float, float]:
+        """The log-probability of each letter, added over its spellings; a letter that is not listed has the lowest."""
+        listed = self._candidates(question)
+        sums = {"A": 0.0, "B": 0.0}
+        for candidate in listed:
+            letter = candidate.token.strip().upper()
+            if letter in sums and math.isfinite(candidate.logprob):
+                sums[letter] += math.exp(min(candidate.logprob, 0.0))
+        if not any(sums.values()):
+            return math.nan, math.nan
+        least = min(math.exp(min(c.logprob, 0.0)) for c in listed)
+        one, other = (math.log(value or least or 5e-324) for value in sums.values())
+        return one, other
+
+    def _sample(self, question: str) -> tuple[float, float]:
+        counts = [0, 0]
+        for seed in range(SAMPLES):
+            letter = _LETTER.match(self._client.ask(user_turn(question), _LONGEST, seed).choice.written)
+            if letter:
+                counts["AB".index(letter[1].upper())] += 1
+        if not sum(counts):
+            return math.nan, math.nan
+        total = sum(counts) + 1.0
+        return math.log((counts[0] + 0.5) / total), math.log((counts[1] + 0.5) / total)

@@ -1,0 +1,191 @@
+"""A folder of rows that survive a run: Parquet shards, each named after its own SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holisticbias.errors import OutputError
+from holisticbias_eval.arrays import Bools, Ints
+from holisticbias_eval.free_memory import free_memory
+from holisticbias_eval.models.store.key_places import KeyPlaces, Keys
+from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.progress import Notice
+
+_STALE_SECONDS = 3600
+_MANY_SHARDS = 64
+_SMALL_BYTES = 1 << 22
+_ROWS_AT_ONCE = 1 << 18
+
+
+def default_folder(stage: str) -> Path:
+    """The user's folder for the rows of a stage: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``."""
+    return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / stage
+
+
+def fingerprint(content: Mapping[str, object]) -> str:
+    """A digest of everything the values depend on besides their keys, as 32 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The rows of the shards that were ``read``; ``gone`` if another disappeared meanwhile, ``merge`` to merge them."""
+
+    rows: pa.Table
+    read: list[Path]
+    gone: bool
+    merge: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShardStore:
+    """The rows in one folder; any number of processes may read and write it at once.
+
+    ``schema`` holds the columns, ``keys`` names the columns that identify a row, and
+    ``about`` is written into every shard as metadata. Values that depend on other
+    settings belong in another folder; see ``fingerprint``. If two processes write
+    the same key, the rows of both may be kept, and ``held`` reads the first.
+
+    Reading merges small shards if there are many: the merged shard is complete
+    before the others are removed, so a process that is killed meanwhile, or that
+    reads at the same time, misses no row.
+    """
+
+    folder: Path
+    schema: pa.Schema
+    keys: tuple[str, ...]
+    about: Mapping[str, str]
+    notice: Notice
+
+    def read(self) -> pa.Table:
+        """All intact rows. A shard that differs from its checksum is removed, with a notice."""
+        return pa.concat_tables([self.schema.empty_table(), *self.parts()])
+
+    def parts(self) -> Iterator[pa.Table]:
+        """All intact rows, in parts of about 260,000 rows; see ``read``."""
+        self._remove_stale()
+        seen, gone = set[Path](), True
+        while gone:  # another process merged shards meanwhile: their rows are in a new one
+            paths = [path for path in self.folder.glob("*.parquet") if path not in seen]
+            seen.update(paths)
+            gone = False
+            for batch in self._batches(paths):
+                gone = gone or batch.gone
+                if batch.merge:
+                    seen.update(self._merge(batch))
+                yield batch.rows
+
+    def held(self, asked: Keys | pa.Table, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
+        """The places of the asked keys that are held, and their values, part by part; marks them as ``known``.
+
+        The asked keys differ from each other. Of a key that is held several times the first row counts. At most about
+        260,000 other rows are in memory at once.
+        """
+        names = [name for name in self.schema.names if name not in self.keys]
+        keys = KeyPlaces(asked, self.keys)
+        for rows in self.parts():
+            places = keys.find(rows)
+            free_memory()
+            distinct, first = np.unique(places, return_index=True)
+            first = first[distinct >= 0]
+            new = first[~known[places[first]]]
+            known[places[new]] = True
+            yield places[new], rows.select(names).take(pa.array(new))
+
+    def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
+        """Read shards in batches of about 260,000 rows, small ones first if there are many."""
+        sizes = {path: _size(path) for path in sorted(paths)}
+        small = [path for path, size in sizes.items() if size < _SMALL_BYTES]
+        merge = len(small) > _MANY_SHARDS
+        for names, merged in ((small, merge), ([path for path in sizes if sizes[path] >= _SMALL_BYTES], False)):
+            held: list[pa.Table] = []
+            read: list[Path] = []
+            gone, rows = False, 0
+            for path in names:
+                table = self._shard(path)
+                gone = gone or (table is None and not path.exists())
+                if table is not None:
+                    held.append(table)
+                    read.append(path)
+                    rows += table.num_rows
+                if rows >= _ROWS_AT_ONCE:
+                    yield _Batch(pa.concat_tables(held), read, gone, merged and len(read) > 1)
+                    held, read, rows = [], [], 0
+            if held or gone:
+                yield _Batch(pa.concat_tables([self.schema.empty_table(), *held]), read, gone, merged and len(read) > 1)
+
+    def _merge(self, batch: _Batch) -> tuple[Path, ...]:
+        """Write the rows of several shards as one, remove these shards, and return the path of the new one.
+
+        Nothing happens if the folder cannot be written to.
+        """
+        first, _ = distinct_rows(batch.rows, self.keys)
+        try:
+            made = self.write(batch.rows.take(pa.array(first)))
+        except OutputError:
+            return ()
+        for path in batch.read:
+            if path != made:
+                path.unlink(missing_ok=True)
+        return (made,)
+
+    def write(self, rows: pa.Table) -> Path:
+        """Add a shard, and return its path: either all of it appears, under its checksum, or nothing.
+
+        Raises ``OutputError`` if the folder cannot be written to.
+        """
+        buffer = BytesIO()
+        pq.write_table(rows.cast(self.schema).replace_schema_metadata(self.about), buffer, compression="zstd")
+        content = buffer.getvalue()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            unfinished = self.folder / f".{uuid.uuid4().hex}.tmp"
+            with unfinished.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            made = self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet"
+            return unfinished.replace(made)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
+                "--store or the variable HOLISTICBIAS_CACHE"
+            ) from error
+
+    def _shard(self, path: Path) -> pa.Table | None:
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:  # another process found it damaged and removed it
+            return None
+        if hashlib.sha256(content).hexdigest() == path.stem:
+            return pq.ParquetFile(BytesIO(content)).read(use_threads=False).replace_schema_metadata(None)
+        self.notice(f"{path} differs from its checksum: it is removed, and its rows are computed again")
+        path.unlink(missing_ok=True)
+        return None
+
+    def _remove_stale(self) -> None:
+        """Remove the partial files of killed processes."""
+        for path in self.folder.glob(".*.tmp"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > _STALE_SECONDS:
+                    path.unlink()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

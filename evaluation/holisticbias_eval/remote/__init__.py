@@ -1,1 +1,0 @@
-"""Other machines: servers that are asked over HTTP, and Ray clusters."""
