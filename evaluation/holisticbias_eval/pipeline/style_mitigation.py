@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
 from holisticbias_eval.mitigation.style_texts import StyleMethod
-from holisticbias_eval.models.embedded import RESPONDER
-from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.pipeline.mitigation import MitigatedModel, Place, continued_if_interrupted, measure_models
 from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions, load_trainable, search
 from holisticbias_eval.pipeline.mitigation_measuring import STYLE_AIM, Measuring
@@ -80,7 +79,7 @@ def _for_calibration(style: StyleOptions) -> StyleOptions:
     drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
     judging = answering.judging
     if not judging.classifiers:
-        judging = replace(judging, classifiers=tuple(CLASSIFIERS.values()))
+        judging = replace(judging, classifiers=tuple(SHIPPED[RESPONDER].classifiers.values()))
     return replace(
         style,
         release=style.release or CALIBRATION_RELEASE,

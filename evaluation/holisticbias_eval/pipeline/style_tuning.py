@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
@@ -20,9 +19,10 @@ from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
 from holisticbias_eval.pipeline.jobs import find_release
-from holisticbias_eval.pipeline.judging import judge_responses
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.judging import judge_responses
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
 
@@ -119,7 +119,7 @@ def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: D
     asking = options.answering
     asking = replace(asking, conversation=replace(asking.conversation, control=""))
     if asking.judging.classifiers:  # of styles alone
-        styles = tuple(name for name in asking.judging.classifiers if FILES.read(name).offensive is None)
+        styles = tuple(name for name in asking.judging.classifiers if CARDS.read(name).offensive is None)
         asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
     (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
     if job.generator is None:

@@ -139,6 +139,12 @@ def read_mitigation(folder: Path) -> Mitigation:
         raise MitigationError(f"{folder / RECORD} is damaged or of another version") from error
 
 
+def trained_from(model: str) -> str:
+    """The model that a mitigated model in a folder was trained from; any other model itself."""
+    folder = Path(model)
+    return read_mitigation(folder).base_model.name if is_mitigation(folder) else model
+
+
 def may_replace_mitigation(folder: Path, record: Mitigation, *, overwrite: bool) -> bool:
     """Whether a folder has a mitigation that this one may replace: the same one, or any if ``overwrite``.
 
