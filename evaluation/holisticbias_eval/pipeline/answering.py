@@ -37,7 +37,7 @@ from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses, start_judges
 from holisticbias_eval.readers.labels import Judge
-from holisticbias_eval.results.mitigation import trained_from
+from holisticbias_eval.results.recorded import MITIGATION, read_recorded
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
@@ -150,8 +150,7 @@ def prepare_answering(
         identity, about = generator.identity, {**options.drawing.settings, **generator.settings}
         with display.step("Drawing prompts"):
             asked = draw_prompts(release, options.drawing)
-    base = "" if options.given is not None else trained_from(model or RELEASE_PROMPTS.default_model)
-    own = SHIPPED[base].classifiers if base in SHIPPED else {}
+    own = {} if options.given is not None else _own_classifiers(model or RELEASE_PROMPTS.default_model)
     jobs = []
     for names in measures:
         if generator is not None:
@@ -166,6 +165,12 @@ def prepare_answering(
         signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows, terms=terms)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
     return jobs
+
+
+def _own_classifiers(model: str) -> Mapping[str, str]:
+    """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
+    base = read_recorded(Path(model) / MITIGATION).base_model or model
+    return SHIPPED[base].classifiers if base in SHIPPED else {}
 
 
 def open_generator(model: str | None, options: AnsweringOptions, display: Display) -> Generator:
