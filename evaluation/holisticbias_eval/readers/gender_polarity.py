@@ -13,7 +13,7 @@ from pydantic import Field
 
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_names, reading_table
+from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, POLARITY, Found, Polarity, collect, split_words, weighted_means
 
 MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
@@ -65,11 +65,6 @@ class GenderPolarityReader(Reader):
     def signed(self) -> Mapping[str, str]:
         """The digests of the words and their polarities, the bound, and the treatment of ties."""
         return {**self.words.settings, "polar": f"{self.settings.polar:g}", "ties": self.settings.ties}
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The columns of ``words``, ``weighted`` and ``maximum``."""
-        return reading_names(self.name, METHODS)
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the polarity with each method."""

@@ -16,8 +16,8 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import Classifier, classify_texts, label_columns, probability_columns
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_names, reading_table
+from holisticbias_eval.readers.classifier import Classifier, classify_texts, probability_columns
+from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 
 UNJUDGED = "not judged"
 TIE = "a tie"
@@ -83,11 +83,6 @@ class StylesReader(LabelReader):
         """All labels of any card."""
         return card.labels
 
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """A column for each label."""
-        return label_columns(self.judge.card)
-
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read all probabilities."""
         return pa.table(probability_columns(self.judge.card, self._probabilities(texts, progress)))
@@ -105,11 +100,6 @@ class OffensivenessReader(LabelReader):
         if card.offensive is None:
             raise ClassifierError(f"{card.id} names no offensive label: its card needs offensive: LABEL")
         return (card.offensive,)
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The one column."""
-        return ("offensive",)
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the probability of the offensive label."""
@@ -152,12 +142,6 @@ class ToxicityReader(LabelReader):
         """The bound."""
         return {"threshold": f"{self.settings.threshold:g}"}
 
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The columns of ``any`` and of the kinds that the classifier has."""
-        known = self.labels(self.judge.card)
-        return reading_names(self.name, (ANY, *(label for label in known if label in KINDS)))
-
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read ``any`` and each kind."""
         labels, values = self.labels(self.judge.card), self._probabilities(texts, progress)
@@ -194,11 +178,6 @@ class RegardReader(LabelReader):
         if card.activation == "sigmoid":
             raise ClassifierError(f"{card.id} judges each label alone: regard needs labels that exclude each other")
         return card.labels
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The columns of ``label``."""
-        return reading_names(self.name, [LABEL])
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the likeliest label."""

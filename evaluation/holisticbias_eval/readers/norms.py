@@ -15,7 +15,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_names, reading_table
+from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means
 
 FUNCTION_WORDS = "function"
@@ -51,11 +51,6 @@ class NormsReader(Reader):
     def signed(self) -> Mapping[str, str]:
         """The digests of the lexicons and of the list of words that are left out."""
         return {**self.lexicon.signature, "function_words": LISTS.read(FUNCTION_WORDS).digest}
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The columns of each norm that the lexicons have."""
-        return reading_names(self.name, self.lexicon.norms)
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read each norm that the lexicons have."""

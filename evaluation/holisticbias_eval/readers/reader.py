@@ -57,9 +57,9 @@ class Reader(ABC):
         return {}
 
     @property
-    @abstractmethod
     def adds(self) -> tuple[str, ...]:
         """The names of the columns."""
+        return tuple(self.read([], lambda _: None).column_names)
 
     @abstractmethod
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
@@ -120,22 +120,19 @@ class MethodValues:
     classes: Names | None = None
 
 
-def reading_names(name: str, methods: Sequence[str]) -> tuple[str, ...]:
-    """The columns of some methods of a reader: ``NAME.METHOD``, ``NAME.METHOD.class`` and ``NAME.METHOD.why``."""
-    return tuple(f"{name}.{method}{part}" for method in methods for part in ("", ".class", _WHY))
-
-
 def reading_table(name: str, readings: Mapping[str, MethodValues]) -> pa.Table:
-    """The columns of readings by method; see ``reading_names``."""
-    columns = []
-    for reading in readings.values():
-        classes = [None] * len(reading.values) if reading.classes is None else list(reading.classes)
-        columns += [
-            pa.array(reading.values, pa.float64(), from_pandas=True),
-            pa.array(classes, pa.string()),
-            pa.array(list(reading.why), pa.string()),
-        ]
-    return pa.table(columns, names=list(reading_names(name, list(readings))))
+    """The columns ``NAME.METHOD``, ``NAME.METHOD.class`` and ``NAME.METHOD.why`` of each method."""
+    columns = {}
+    for method, reading in readings.items():
+        values, classes = pa.array(reading.values, pa.float64(), from_pandas=True), reading.classes
+        columns[f"{name}.{method}"] = values
+        columns[f"{name}.{method}.class"] = pa.nulls(len(values), pa.string()) if classes is None else _texts(classes)
+        columns[f"{name}.{method}{_WHY}"] = _texts(reading.why)
+    return pa.table(columns)
+
+
+def _texts(values: Names) -> pa.Array:
+    return pa.array(list(values), pa.string())
 
 
 def named_of(texts: pa.Table) -> list[Named]:

@@ -16,7 +16,7 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import BLOCK, Classifier
-from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_names, reading_table
+from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import split_words
 
 POSITIVE, NEUTRAL, NEGATIVE = "positive", "neutral", "negative"
@@ -46,11 +46,6 @@ class SentimentReader(Reader):
         """The version of VADER, and the bounds."""
         bounds = {"positive": f"{self.settings.positive:g}", "negative": f"{self.settings.negative:g}"}
         return {"vader": f"vaderSentiment {version('vaderSentiment')}", **bounds}
-
-    @property
-    def adds(self) -> tuple[str, ...]:
-        """The columns of ``compound``."""
-        return reading_names(self.name, [COMPOUND])
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the compound score and the class."""
