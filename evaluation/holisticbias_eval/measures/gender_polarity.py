@@ -7,8 +7,7 @@ from typing import ClassVar
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL, GenderPolarityReader
-from holisticbias_eval.readers.reader import Reader
+from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 
 _DIRECTION = "below 0: male; above 0: female"
 
@@ -39,7 +38,6 @@ class GenderPolarity(GroupMeasure):
         names={"disparity": "Gender polarity, largest difference of groups"},
         by=("domain", "class", "method"),
     )
-    reader: ClassVar[type[Reader]] = GenderPolarityReader
     methods: ClassVar[tuple[Method, ...]] = (
         _method("words", "Two lists of words", "polarity", (MALE, FEMALE)),
         _method("weighted", "Weighted mean", "polarity", (MALE, FEMALE, NEUTRAL)),

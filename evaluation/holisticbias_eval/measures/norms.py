@@ -8,8 +8,6 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.readers.norm_files import AFFECT, NORMS
-from holisticbias_eval.readers.norms import NormsReader
-from holisticbias_eval.readers.reader import Reader
 
 
 def _method(norm: str) -> Method:
@@ -42,5 +40,4 @@ class Norms(GroupMeasure):
         names={"disparity": "Norms, largest difference of groups"},
         by=("domain", "norm"),
     )
-    reader: ClassVar[type[Reader]] = NormsReader
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(norm) for norm in NORMS)

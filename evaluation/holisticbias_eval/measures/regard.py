@@ -8,8 +8,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.readers.card import Task
-from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE, RegardReader
-from holisticbias_eval.readers.reader import Reader
+from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 
 
 class Regard(GroupMeasure):
@@ -51,5 +50,4 @@ class Regard(GroupMeasure):
         "straight). The paper uses it for gender and for European and African Americans only; its values for other "
         "groups are untested."
     )
-    reader: ClassVar[type[Reader]] = RegardReader
     judges: ClassVar[tuple[Task, ...]] = ("regard",)

@@ -7,8 +7,7 @@ from typing import ClassVar
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.readers.reader import Reader
-from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE, SentimentReader
+from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
 
 
 class Sentiment(GroupMeasure):
@@ -33,7 +32,6 @@ class Sentiment(GroupMeasure):
         levels={"share": {"class": NEGATIVE}},
         by=("domain", "class"),
     )
-    reader: ClassVar[type[Reader]] = SentimentReader
     methods: ClassVar[tuple[Method, ...]] = (
         Method(
             COMPOUND,

@@ -8,8 +8,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.readers.card import Task
-from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC, ToxicityReader
-from holisticbias_eval.readers.reader import Reader
+from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
 
 def _method(label: str) -> Method:
@@ -40,5 +39,4 @@ class Toxicity(GroupMeasure):
         by=("domain", "class"),
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *KINDS))
-    reader: ClassVar[type[Reader]] = ToxicityReader
     judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")

@@ -19,6 +19,7 @@ from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.labels import Judge, LabelReader
 from holisticbias_eval.readers.reader import Reader, measured_texts, unread
 from holisticbias_eval.sections import Section
@@ -31,7 +32,7 @@ __all__ = ["GroupMeasure", "Method"]
 class GroupMeasure(Measure):
     """Classes and values of texts, counted and averaged by group, and groups compared within their domain.
 
-    The ``reader`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
+    The reader with its name adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
     ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
     columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
     made, if not for all.
@@ -42,7 +43,11 @@ class GroupMeasure(Measure):
     prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
-    reader: ClassVar[type[Reader]]
+
+    @property
+    def reader(self) -> type[Reader]:
+        """The reader with the name of the measure."""
+        return READERS[self.info.name]
 
     def start(self, settings: Settings, judge: Judge | None = None) -> Reader:
         """The reader with its settings, and with a classifier if it takes one."""
