@@ -9,10 +9,12 @@ from pathlib import Path
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.mitigation.record import MitigatedModel
+from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.answering import AnsweringOptions
-from holisticbias_eval.pipeline.evaluation import Runs, evaluate, runs_of
+from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
 from holisticbias_eval.pipeline.line_scoring import read_lines
 from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.pipeline.retention import RetainOptions
@@ -29,7 +31,8 @@ STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
 class Measuring:
     """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs.
 
-    ``first_token`` is what precedes each text whose likelihood is measured.
+    ``first_token`` is what precedes each text whose likelihood is measured; ``test_set`` is a file of sentences about
+    groups.
     """
 
     always: Sequence[str] = AIM
@@ -39,6 +42,7 @@ class Measuring:
     answering: AnsweringOptions = field(default_factory=AnsweringOptions)
     device: str = "auto"
     first_token: str = AUTO
+    test_set: Path | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -82,27 +86,41 @@ def refuse_other_run(
             raise MitigationError(f"{path} is a run {what}: name another folder with --out, or use --overwrite")
 
 
-def measure_model(
-    model: str, test_set: Path | None, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool
+def measure_models(
+    base: str,
+    models: Sequence[MitigatedModel],
+    measuring: Measuring,
+    before: Path,
+    display: Display,
+    *,
+    overwrite: bool,
 ) -> None:
+    """Measure the base model, and each trained model; runs that are there already are kept, unless ``overwrite``.
+
+    Raises ``MitigationError`` if the folder ``before`` has runs of another model.
+    """
+    measuring = replace(measuring, release=measuring.release or default_release(base))
+    if not overwrite:
+        record = models[0].record
+        refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
+    for model, folder in ((base, before), *((str(made.folder), made.after) for made in models)):
+        measure_model(model, measuring, folder, display, overwrite=overwrite)
+
+
+def measure_model(model: str, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool) -> None:
     """Write a run for each family of measures into a folder; runs that it has are kept, unless ``overwrite``."""
-    wanted = _wanted(measuring, folder, overwrite=overwrite)
+    wanted = tuple((names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out))
     if not wanted:
         return
     display.notice(f"Measuring {model}")
     given = Inputs(
         ModelSettings(device=measuring.device, first_token=measuring.first_token),
         answering=measuring.answering,
-        test_set=None if test_set is None else TestSetOptions(test_set),
+        test_set=None if measuring.test_set is None else TestSetOptions(measuring.test_set),
         retain=measuring.retain,
     )
     for _ in evaluate(model, measuring.release, wanted, given, display=display, overwrite=overwrite):
         pass
-
-
-def _wanted(measuring: Measuring, folder: Path, *, overwrite: bool) -> Runs:
-    """The runs to make, one folder each: all, or without ``overwrite`` the missing ones."""
-    return tuple((names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out))
 
 
 def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,6 +106,19 @@ class Mitigation(Part):
     def point(self) -> Point:
         """The chosen point."""
         return self.points[self.chosen or 0]
+
+
+@dataclass(frozen=True, slots=True)
+class MitigatedModel:
+    """The folder of a trained model, and its record."""
+
+    folder: Path
+    record: Mitigation
+
+    @property
+    def after(self) -> Path:
+        """The folder of the runs of the trained model."""
+        return self.folder / MEASURED / AFTER
 
 
 def sign_specification(specification: Specification, groups: tuple[str, ...]) -> SpecificationSignature:

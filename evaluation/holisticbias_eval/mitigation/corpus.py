@@ -14,21 +14,33 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_split, calibration_test_set
+from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_split, calibration_test_set, neutral_lines
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.corpus_texts import counts_of
-from holisticbias_eval.mitigation.method import Method, Task
-from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
+from holisticbias_eval.mitigation.method import GroupTask, Method
+from holisticbias_eval.mitigation.record import sign_specification
+from holisticbias_eval.mitigation.search import Lesson
+from holisticbias_eval.mitigation.settings import MitigationSettings
+from holisticbias_eval.mitigation.texts import counts_of
 from holisticbias_eval.models.embedded import GOSSIP
-from holisticbias_eval.pipeline.mitigation_training import Lesson
-from holisticbias_eval.progress import Notice
+from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.progress import Display, Notice
 from holisticbias_eval.results.gains import WITH_HELD_OUT
-from holisticbias_eval.results.mitigation import sign_specification
+from holisticbias_eval.stereotypes.specifications import read_specification
 
 TEST_SET = "test-set.parquet"
+_ONE_EPOCH: Mapping[str, Any] = {"epochs": 1, "patience": None, "evaluations": 2}
+CALIBRATION: Mapping[str, Mapping[str, Any]] = {
+    "lmd": {**_ONE_EPOCH, "optimizer": "sgd", "learning_rate": 0.03, "lm_weight": 0.1},
+    "add": {**_ONE_EPOCH, "learning_rate": 1e-3},
+    "ctda": {**_ONE_EPOCH, "learning_rate": 2e-4, "batch": 16},
+    "cada": {**_ONE_EPOCH, "learning_rate": 2e-4},
+}
+"""The training settings that change the embedded gossip, by method."""
 
 
 @dataclass(frozen=True)
@@ -156,32 +168,83 @@ def split_corpus(
     return SplitCorpus(name, made.train, made.validation, specification, settings, split=made)
 
 
-def corpus_lesson(
-    method: Method, corpus: SplitCorpus, specification: Specification, groups: tuple[str, ...], tokenizer: Any
-) -> Lesson:
-    """The lesson of a method: its texts of the training part, and validation sentences about training groups.
+class CorpusLessons:
+    """Training texts from sentences about groups; the sentences of the test part are measured.
 
-    Raises ``MitigationError`` if the corpus has no sentence that the method can use.
+    Raises ``EvaluationError`` if the corpus cannot be used.
     """
 
-    def task(settings: TrainingSettings) -> Task:
-        return Task(specification, groups, settings.weight, settings.lm_weight)
+    def __init__(self, base: str, loaded: LoadedModel, settings: MitigationSettings, display: Display) -> None:
+        self.base, self.loaded = base, loaded
+        self._settings, self._display = settings, display
+        self._opening = find_opening(loaded.tokenizer, settings.first_token)
+        specification = with_held_out(read_specification(settings.specification or MANY), settings.hold_out)
+        self._groups = training_groups(specification, settings.groups)
+        if unknown := unknown_terms(specification, loaded.tokenizer):
+            display.notice(
+                f"the tokenizer cannot write {len(unknown):,} terms of {specification.id} ({', '.join(unknown[:5])}): "
+                "what is measured for them says little"
+            )
+        seed = int(settings.training.get("seed", 0))
+        with display.step(f"Reading {settings.corpus or 'the invented sentences'}"):
+            self._corpus = open_corpus(settings.corpus, specification, seed, display.notice)
 
-    texts = method.training_texts(corpus.train, task(TrainingSettings()))
-    validation = corpus.validation.filter(pc.is_in(corpus.validation["group"], value_set=pa.array(groups)))
-    if not validation.num_rows:
-        raise MitigationError(f"the validation part of {corpus.name} has no sentence about {', '.join(groups)}")
-    by_group = pa.table({"group": validation["group"], "text": validation["sentence"]})
-    return Lesson(
-        method,
-        corpus.name,
-        texts,
-        by_group.select(["text"]),
-        by_group,
-        lambda settings: method.auxiliary_loss(task(settings), tokenizer),
-        sign_specification(specification, groups),
-        counts_of(texts),
-    )
+    def tuned(self, method: Method) -> Mapping[str, Any]:
+        """The settings of a method that are tuned for the embedded gossip; none beside a grid.
+
+        A learning rate holds for its optimizer: it is left out if the user names another one.
+        """
+        if self.base != GOSSIP or self._settings.grid is not None:
+            return {}
+        tuned = CALIBRATION.get(method.info.name, {})
+        optimizer = tuned.get("optimizer", "adamw")
+        if self._settings.training.get("optimizer", optimizer) != optimizer:
+            return {name: value for name, value in tuned.items() if name != "learning_rate"}
+        return tuned
+
+    def lesson(self, method: Method) -> Lesson:
+        """The texts of the training part for a method, and validation sentences about training groups.
+
+        Raises ``MitigationError`` if the corpus has no sentence that the method can use.
+        """
+        corpus, groups = self._corpus, self._groups
+        task = GroupTask(corpus.specification, groups)
+        texts = method.training_texts(corpus.train, task)
+        validation = corpus.validation.filter(pc.is_in(corpus.validation["group"], value_set=pa.array(groups)))
+        if not validation.num_rows:
+            raise MitigationError(f"the validation part of {corpus.name} has no sentence about {', '.join(groups)}")
+        by_group = pa.table({"group": validation["group"], "text": validation["sentence"]})
+        counts = counts_of(texts)
+        self._display.notice(f"{method.info.title}: {texts.num_rows:,} texts to train on{_not_rewritten(counts)}")
+        return Lesson(
+            method,
+            corpus.name,
+            texts,
+            by_group.select(["text"]),
+            by_group,
+            lambda: method.auxiliary_loss(task, self.loaded.tokenizer),
+            sign_specification(corpus.specification, groups),
+            counts,
+            self._opening.settings,
+            self._settings.first_token,
+        )
+
+    def measuring(self, measuring: Measuring, shared: Path, *, overwrite: bool) -> Measuring:
+        """Write the sentences to measure into a folder, and measure them."""
+        test_set = self._corpus.write_test_set(self._groups, shared, overwrite=overwrite)
+        if self._corpus.is_calibration:
+            measuring = with_neutral_text(measuring, neutral_lines(), shared / "neutral.txt")
+        return replace(measuring, test_set=test_set)
+
+    def keep(self, lesson: Lesson, folder: Path) -> None:
+        """Nothing: the split is written with the sentences to measure."""
+
+
+def _not_rewritten(counts: Mapping[str, int]) -> str:
+    """The forms of sentences that could not be written, by reason, for the end of a line."""
+    reasons = {name.partition(": ")[2]: count for name, count in counts.items() if name.startswith("not_rewritten: ")}
+    listed = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+    return f"; forms not written: {listed}" if listed else ""
 
 
 def unknown_terms(specification: Specification, tokenizer: Any) -> Sequence[str]:

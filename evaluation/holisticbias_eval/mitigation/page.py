@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.record import Mitigation, Point
+from holisticbias_eval.mitigation.settings import TrainingSettings, varied
 from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.results.mitigation import Mitigation, Point
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table, without_empty
 
@@ -152,16 +152,16 @@ def _overview(records: Sequence[Mitigation]) -> Section:
 
 
 def _grid(record: Mitigation) -> Section:
-    varied = _varied(record.planned)
+    names = varied(record.planned)
     columns = (
         Column("point", "Point"),
-        *(Column(name, _heading(name)) for name in varied),
+        *(Column(name, _heading(name)) for name in names),
         Column("f", _F, ""),
         Column("perplexity", _PERPLEXITY, "perplexity"),
         Column("kept", "Steps kept", "count"),
         Column("note", "Note"),
     )
-    rows = tuple(_row(i, point, record, varied) for i, point in enumerate(record.points))
+    rows = tuple(_row(i, point, record, names) for i, point in enumerate(record.points))
     within = (1 + record.most_rise) * (record.perplexity_before or 0)
     text = Paragraph(
         f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
@@ -172,8 +172,8 @@ def _grid(record: Mitigation) -> Section:
     return Section(f"grid-{record.method}", f"{record.title}: the grid {record.grid}", blocks, detail=True)
 
 
-def _row(index: int, point: Point, record: Mitigation, varied: Sequence[str]) -> tuple[Cell, ...]:
-    values = [str(getattr(point.settings, name)) for name in varied]
+def _row(index: int, point: Point, record: Mitigation, names: Sequence[str]) -> tuple[Cell, ...]:
+    values = [str(getattr(point.settings, name)) for name in names]
     note = point.failed or ("chosen" if index == record.chosen else None)
     return (str(index + 1), *values, point.f, point.perplexity, point.kept, note)
 
@@ -192,11 +192,6 @@ def _course(record: Mitigation) -> Section:
     )
     table = Table(f"course_{record.method}", "Validations", columns, rows)
     return Section(f"course-{record.method}", f"{record.title}: the course of the training", (table,), detail=True)
-
-
-def _varied(points: Sequence[TrainingSettings]) -> list[str]:
-    """The settings that differ between points."""
-    return [name for name in TrainingSettings.model_fields if len({getattr(point, name) for point in points}) > 1]
 
 
 def _in_words(settings: TrainingSettings) -> str:

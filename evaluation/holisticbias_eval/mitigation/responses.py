@@ -6,22 +6,29 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
+from holisticbias.output import new_file
 from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
-from holisticbias_eval.mitigation.text_tables import describe_texts
+from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
+from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.mitigation.search import Lesson
+from holisticbias_eval.mitigation.settings import MitigationSettings
+from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.texts import describe_texts
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import Conversation, find_conversation
 from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
 from holisticbias_eval.pipeline.jobs import find_release
+from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
 from holisticbias_eval.pipeline.judging import judge_responses
-from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
@@ -32,6 +39,7 @@ CALIBRATION: Mapping[str, Any] = {
 """The training settings that change the embedded responder."""
 CALIBRATION_RELEASE, CALIBRATION_WHERE = "1.0.0", "axis=nonce,religion"
 """What it is asked by default: the sentences that it was made for, of an axis with plants and of one without."""
+TRAINING = "training.parquet"
 _PARTS = 10  # one part in so many is for validation
 _KEPT = ("response_id", "axis", "descriptor", "template", "finish")
 
@@ -48,6 +56,53 @@ class StyleOptions:
     responses: Path | None = None
     style: StyleSettings = field(default_factory=StyleSettings)
     answering: AnsweringOptions = field(default_factory=AnsweringOptions)
+
+
+class ResponseLessons:
+    """Training texts from a model's own responses; other responses, made in the same way, are measured."""
+
+    def __init__(
+        self, base: str, loaded: LoadedModel, settings: MitigationSettings, style: StyleOptions, display: Display
+    ) -> None:
+        self.base, self.loaded = base, loaded
+        self._style = _for_calibration(style) if base == RESPONDER else style
+        self._seed, self._display = int(settings.training.get("seed", 0)), display
+
+    def tuned(self, _: Method) -> Mapping[str, Any]:
+        """The settings that change the embedded responder."""
+        return CALIBRATION if self.base == RESPONDER else {}
+
+    def lesson(self, method: Method) -> Lesson:
+        """The texts for a method; raises ``EvaluationError`` if the responses cannot be used."""
+        return style_lesson(cast("StyleMethod", method), self.base, self.loaded, self._style, self._seed, self._display)
+
+    def measuring(self, measuring: Measuring, _: Path, *, overwrite: bool) -> Measuring:
+        """Measure responses, always by ``STYLE_AIM``."""
+        release = measuring.release or self._style.release
+        return replace(measuring, always=STYLE_AIM, release=release, answering=self._style.answering)
+
+    def keep(self, lesson: Lesson, folder: Path) -> None:
+        """Write the texts with their tags and bias values, and ``part``: train or validation."""
+        parts = [
+            table.append_column("part", pa.array([name] * table.num_rows, pa.string()))
+            for name, table in (("train", lesson.texts), ("validation", lesson.validation))
+        ]
+        with new_file(folder / TRAINING) as unfinished:
+            pq.write_table(pa.concat_tables(parts), unfinished, compression="zstd")
+
+
+def _for_calibration(style: StyleOptions) -> StyleOptions:
+    """The options with what the embedded responder is made for, where nothing else is given."""
+    answering = style.answering
+    drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
+    judging = answering.judging
+    if not judging.classifiers:
+        judging = replace(judging, classifiers=tuple(CLASSIFIERS.values()))
+    return replace(
+        style,
+        release=style.release or CALIBRATION_RELEASE,
+        answering=replace(answering, drawing=drawing, decoding=answering.decoding or "unrestricted", judging=judging),
+    )
 
 
 def style_lesson(
@@ -75,7 +130,7 @@ def style_lesson(
         "control_tokens": spelt,
         "biased": int(valued.biased.sum()),
     }
-    texts = describe_texts(texts, conversation.first_tokens, counts)
+    texts = describe_texts(texts, counts, conversation.first_tokens)
     mask = _validation(valued.rows, seed)
     return Lesson(
         method=method,

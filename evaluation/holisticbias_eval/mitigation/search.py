@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,27 +15,23 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error
-from holisticbias_eval.mitigation.grid import Rank, rank
-from holisticbias_eval.mitigation.group_f import validation_f
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
-from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.training import Trained, train
-from holisticbias_eval.models.likelihood.opening import AUTO
-from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.progress import Display
-from holisticbias_eval.results.machine import machine
-from holisticbias_eval.results.mitigation import (
+from holisticbias_eval.mitigation.record import (
     RECORD,
     Mitigation,
     Point,
     SpecificationSignature,
     TrainedOn,
-    ValidationRecord,
     may_replace_mitigation,
     read_mitigation,
     sign_model,
 )
+from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
+from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_error, train
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.signature import package_versions
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
@@ -47,7 +43,7 @@ class Lesson:
 
     ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
     validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
-    makes the loss to add, for settings. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
+    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
     is what precedes each text, see ``first_token.choose_first_token``.
     """
 
@@ -56,7 +52,7 @@ class Lesson:
     texts: pa.Table
     validation: pa.Table
     by_group: pa.Table | None = None
-    auxiliary: Callable[[TrainingSettings], AuxiliaryLoss | None] = lambda _: None
+    auxiliary: Callable[[], AuxiliaryLoss | None] = lambda: None
     specification: SpecificationSignature | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
@@ -156,15 +152,15 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
         return Point.model_validate_json(path.read_bytes())
     settings, several = record.planned[index], len(record.planned) > 1
     if several:
-        display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {_varied(record, index)}")
+        display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {_varied(record, settings)}")
     fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
     earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
     try:
-        auxiliary, checkpoints = lesson.auxiliary(settings), work / _CHECKPOINTS
         trained = train(
-            fresh, lesson.texts, auxiliary, lesson.validation, settings, checkpoints, display, lesson.first_token
-        )
-        point = _measured(trained, lesson, loaded, settings)
+            fresh, lesson.texts, lesson.auxiliary(), lesson.validation, settings, work / _CHECKPOINTS, display,
+            lesson.first_token,
+        )  # fmt: skip
+        point = trained.point.model_copy(update={"f": _validation_f(trained.model, loaded, lesson)})
     except BrokenTrainingError as error:
         if not several:
             raise
@@ -178,23 +174,11 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
     return point
 
 
-def _measured(trained: Trained, lesson: Lesson, loaded: LoadedModel, settings: TrainingSettings) -> Point:
-    return Point(
-        settings=settings,
-        f=_validation_f(trained.model, loaded, lesson),
-        perplexity=trained.validation.perplexity,
-        kept=trained.kept,
-        steps=trained.steps,
-        planned=trained.planned,
-        cut=trained.cut,
-        counts=dict(trained.counts),
-        validations=tuple(ValidationRecord(**asdict(found)) for found in trained.validations),
-    )
-
-
 def _validation_f(model: Any, loaded: LoadedModel, lesson: Lesson) -> float | None:
     if lesson.by_group is None:
         return None
+    from holisticbias_eval.mitigation.validation import validation_f
+
     return validation_f(model, loaded.tokenizer, lesson.by_group, lesson.first_token)
 
 
@@ -218,11 +202,9 @@ def _chosen(points: Sequence[Point], record: Mitigation) -> int:
     return min(range(len(points)), key=lambda i: (_rank(points[i], record), i))
 
 
-def _varied(record: Mitigation, index: int) -> str:
+def _varied(record: Mitigation, settings: TrainingSettings) -> str:
     """The settings of a point that other points have otherwise, in words."""
-    rows = [settings.model_dump() for settings in record.planned]
-    differ = [name for name in rows[0] if len({row[name] for row in rows}) > 1]
-    return ", ".join(f"{name.replace('_', ' ')} {rows[index][name]}" for name in differ)
+    return ", ".join(f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in varied(record.planned))
 
 
 def _digest(*tables: pa.Table) -> str:

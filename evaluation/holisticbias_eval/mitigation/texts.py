@@ -1,4 +1,4 @@
-"""The sentences of a corpus that a method trains on, and the sentences that it adds."""
+"""Tables of texts to train on: sentences of a corpus, rewritten sentences, and their counts in the metadata."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.method import Task
+from holisticbias_eval.mitigation.method import GroupTask
 
-_COUNTS = b"counts"
+_COUNTS, _FIRST_TOKENS = b"counts", b"first_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class NotRewritten:
     reason: str
 
 
-def corpus_sentences(examples: pa.Table, task: Task) -> list[str]:
+def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     """The sentences of a corpus's training part that mention no group outside the task.
 
     Raises ``MitigationError`` if fewer than two groups take part, or if no sentence mentions one of them.
@@ -47,7 +47,13 @@ def corpus_sentences(examples: pa.Table, task: Task) -> list[str]:
 def training_table(texts: Sequence[str], **counts: int) -> pa.Table:
     """A table of texts to train on, without context; ``counts`` are kept in its metadata, see ``counts_of``."""
     table = pa.Table.from_pydict({"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())})
-    return table.replace_schema_metadata({_COUNTS: json.dumps(counts)})
+    return describe_texts(table, counts)
+
+
+def describe_texts(table: pa.Table, counts: Mapping[str, int], first_tokens: Sequence[int] | None = None) -> pa.Table:
+    """The table with its counts, and the token ids that open each of its texts, in the metadata."""
+    known = {} if first_tokens is None else {_FIRST_TOKENS: json.dumps(list(first_tokens))}
+    return table.replace_schema_metadata({**known, _COUNTS: json.dumps(counts)})
 
 
 def counts_of(table: pa.Table) -> Mapping[str, int]:
@@ -57,7 +63,7 @@ def counts_of(table: pa.Table) -> Mapping[str, int]:
 
 
 def with_rewritten(
-    examples: pa.Table, task: Task, rewritten: Callable[[str], Iterable[str | NotRewritten]], needed: str
+    examples: pa.Table, task: GroupTask, rewritten: Callable[[str], Iterable[str | NotRewritten]], needed: str
 ) -> pa.Table:
     """Each sentence of the corpus, followed by its rewritten forms.
 
@@ -84,3 +90,9 @@ def _texts(examples: pa.Table) -> list[str]:
     column = "sentence" if "sentence" in examples.column_names else "text"
     texts: list[str] = examples[column].to_pylist()
     return texts
+
+
+def first_tokens_of(table: pa.Table) -> tuple[int, ...] | None:
+    """The token ids that open each text that does not begin with them; None if the table does not say."""
+    known = (table.schema.metadata or {}).get(_FIRST_TOKENS)
+    return None if known is None else tuple(map(int, json.loads(known)))
