@@ -39,8 +39,8 @@ from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.prompts.collections import calibration_prompts
+from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import write_prompt
-from holisticbias_eval.stereotypes.shots import FILES as SHOTS
 
 DESCRIPTION = read_description()
 PLANTED, CONTROL = shipped_specifications(WRITER)
