@@ -39,8 +39,8 @@ from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.gender_polarity import GenderPolarityReader
 from holisticbias_eval.readers.reader import add_readings
 from holisticbias_eval.readers.sentiment import SentimentReader
+from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import write_prompt
-from holisticbias_eval.stereotypes.shots import FILES as SHOTS
 
 DESCRIPTION = read_description()
 PLANTED, CONTROL = shipped_specifications(WRITER)

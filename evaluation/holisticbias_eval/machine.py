@@ -1,13 +1,15 @@
-"""The machine of a run."""
+"""The machine and the packages of a run."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
+from importlib.metadata import version as installed_version
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 
 
 def machine() -> str:
@@ -33,3 +35,8 @@ def _accelerators() -> list[str]:
     if torch is None or not torch.cuda.is_available():
         return []
     return [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
+
+
+def package_versions() -> dict[str, str]:
+    """The versions of Python and of the packages that figures can depend on."""
+    return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}

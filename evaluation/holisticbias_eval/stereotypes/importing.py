@@ -8,11 +8,11 @@ from pathlib import Path
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.generation.ending import storable
-from holisticbias_eval.pipeline.sentence_rounds import Judging, Progressing, refuse_by_classifiers
 from holisticbias_eval.stereotypes.acceptance import Candidate, refusing_rule
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.imported import Imported
-from holisticbias_eval.stereotypes.requests_log import Returned
+from holisticbias_eval.stereotypes.record import Returned
+from holisticbias_eval.stereotypes.rounds import Judging, Progressing, refuse_by_classifiers
 from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target
 

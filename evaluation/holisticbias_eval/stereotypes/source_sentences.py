@@ -47,7 +47,7 @@ class SourceSentence:
     reason: str = ""
 
 
-def read_sentences(path: Path) -> list[SourceSentence]:
+def read_source_sentences(path: Path) -> list[SourceSentence]:
     """The sentences of a folder with ``sentences.parquet``, or of a table (.csv, .jsonl or .parquet).
 
     A table has the columns attribute, term, sentence and, unless one specification is given, specification; or the
@@ -55,7 +55,9 @@ def read_sentences(path: Path) -> list[SourceSentence]:
     """
     file = path / FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
-        raise PairsError(f"{path} has no {FILE}: name a folder that `holisticbias sentences` wrote, or a table")
+        raise PairsError(
+            f"{path} has no {FILE}: name a folder that `holisticbias stereotypes sentences` wrote, or a table"
+        )
     known = dict.fromkeys((*_TEXTS, "group term", *_PUBLISHED), pa.large_string())
     columns = _columns(file, read_table(file, known))
     count = len(columns["sentence"])
@@ -72,7 +74,8 @@ def _columns(path: Path, table: pa.Table) -> dict[str, list[str]]:
     missing = [name for name in REQUIRED if name not in found]
     if {"att_term_1", "att_term_2", "template"} <= set(table.column_names):
         raise PairsError(
-            f"{path} holds pairs already: read their sentences with `holisticbias sentences --import {path}`"
+            f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
+            f"{path}`"
         )
     if missing:
         has = ", ".join(map(repr, table.column_names[:8]))[:200]

@@ -15,6 +15,7 @@ from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
@@ -22,27 +23,26 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
-from holisticbias_eval.pipeline.sentence_import import find_specifications, judge_imported, place_sentences
-from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.machine import machine
-from holisticbias_eval.results.signature import package_versions
-from holisticbias_eval.stereotypes.few_shot import Form, list_format
+from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
+from holisticbias_eval.stereotypes.few_shot import NEAREST, Form, Shots, list_format, read_vectors
 from holisticbias_eval.stereotypes.imported import read_sentences
-from holisticbias_eval.stereotypes.quality import Asked, fill_templates, quality_figures
-from holisticbias_eval.stereotypes.readability import syllable_counter
-from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord, SpecificationRecord, with_counts
-from holisticbias_eval.stereotypes.requests_log import (
+from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
+from holisticbias_eval.stereotypes.quality import Asked, fill_templates, quality_figures, syllable_counter
+from holisticbias_eval.stereotypes.record import (
     LOG,
+    RECORD,
     SENTENCES,
     Returned,
+    SentencesRecord,
+    SpecificationRecord,
     log_table,
     read_rounds,
     sentences_table,
+    with_counts,
     write_log,
 )
-from holisticbias_eval.stereotypes.shots import FILES as SHOTS
-from holisticbias_eval.stereotypes.shots import NEAREST, Shots, read_vectors
+from holisticbias_eval.stereotypes.rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
 from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
 

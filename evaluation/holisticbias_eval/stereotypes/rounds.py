@@ -12,11 +12,25 @@ import numpy as np
 from holisticbias_eval.models.generation.ending import storable
 from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all
 from holisticbias_eval.progress import Display
-from holisticbias_eval.stereotypes.acceptance import RULES, Candidate, Limits, Rule, refusing_rule, repeat_key
-from holisticbias_eval.stereotypes.few_shot import LONGEST, Form, cut_reply, cut_sentence, read_list, write_prompt
-from holisticbias_eval.stereotypes.issue_classifiers import LabelRules
-from holisticbias_eval.stereotypes.requests_log import Returned, Round
-from holisticbias_eval.stereotypes.shots import Shots
+from holisticbias_eval.stereotypes.acceptance import (
+    RULES,
+    Candidate,
+    LabelRules,
+    Limits,
+    Rule,
+    refusing_rule,
+    repeat_key,
+)
+from holisticbias_eval.stereotypes.few_shot import (
+    LONGEST,
+    Form,
+    Shots,
+    cut_reply,
+    cut_sentence,
+    read_list,
+    write_prompt,
+)
+from holisticbias_eval.stereotypes.record import Returned, Round
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target, draw_term, sample_number
 
 _WITHHELD = ("refused", "filtered")

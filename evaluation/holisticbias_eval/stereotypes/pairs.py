@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
-from holisticbias_eval.pipeline.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates, published_rows
-from holisticbias_eval.pipeline.pair_sentences import SourceSentence, read_sentences
 from holisticbias_eval.progress import Display
+from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates, published_rows
 from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
+from holisticbias_eval.stereotypes.source_sentences import SourceSentence, read_source_sentences
 from holisticbias_eval.stereotypes.specifications import (
     has_stereotype,
     known_specifications,
@@ -51,7 +51,7 @@ def make_pairs(
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
     """
     refuse_target(out, _is_pairs)
-    given = read_sentences(sentences)
+    given = read_source_sentences(sentences)
     specifications = _specifications(given, names, sentences)
     given = [s if s.specification else replace(s, specification=specifications[0].id) for s in given]
     pairs: list[Pair] = []
