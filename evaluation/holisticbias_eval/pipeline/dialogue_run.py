@@ -17,7 +17,7 @@ from holisticbias_eval.corpus.multiwoz import (
 )
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
+from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.settings import ModelSettings
