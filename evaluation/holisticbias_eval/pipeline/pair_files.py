@@ -70,7 +70,9 @@ def read_pairs(path: Path) -> pa.Table:
     """
     file = path / PAIRS_FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
-        raise TableError(f"{path} has no {PAIRS_FILE}: make it with holisticbias pairs, or name a file of pairs")
+        raise TableError(
+            f"{path} has no {PAIRS_FILE}: make it with holisticbias stereotypes pairs, or name a file of pairs"
+        )
     table = PAIRS.read(file)
     others = table["other_sentence"]
     blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(others, "")), "")

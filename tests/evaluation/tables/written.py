@@ -19,12 +19,12 @@ from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.pair_files import read_pairs
-from holisticbias_eval.pipeline.pair_sentences import read_sentences as read_sources
 from holisticbias_eval.pipeline.response_files import read_responses, read_texts
 from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.prompts.prompt_files import read_prompts
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
+from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -65,7 +65,7 @@ READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
     "test set": (read_test_set, inputs.GROUPS),
     "pairs to score": (read_pairs, MADE),
     "sentences": (read_sentences, SENTENCES),
-    "sentences of pairs": (read_sources, SENTENCES),
+    "sentences of pairs": (read_source_sentences, SENTENCES),
     "examples": (read_examples, EXAMPLES),
 }
 """Each reader of a table, and rows that it reads. The first column of the rows is needed."""
