@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.option_uses import refuse_unused
+from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.settings import Keeping, Uses
 
 
-@click.command(short_help="Judge a table of responses with a classifier.")
+def _uses() -> Uses:
+    from holisticbias_eval.measures.options import CLASSIFIED, Censoring
+    from holisticbias_eval.settings import Use
+
+    return {"classify": (*CLASSIFIED, Use(Censoring))}
+
+
+@click.command(
+    cls=SettingsCommand, shown=(Keeping,), uses=_uses, short_help="Judge a table of responses with a classifier."
+)
 @click.option(
     "--responses",
     type=click.Path(path_type=Path),
@@ -22,31 +32,7 @@ from holisticbias_eval.commands.option_uses import refuse_unused
     "--classifier", "name", required=True, metavar="NAME|FILE", help="See `holisticbias classifiers`, or a card's file."
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write, .parquet or .csv.")
-@click.option(
-    "--censor/--no-censor",
-    default=True,
-    show_default=True,
-    help="Replace mentions of the column descriptor before judging.",
-)
-@click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1.")
-@click.option("--api-base", metavar="URL", help="For a chat model: address of its server.")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder that keeps probabilities between runs. Default: the folder labels in $HOLISTICBIAS_CACHE or "
-    "~/.cache/holisticbias.",
-)
-@click.option("--no-store", is_flag=True, help="Judge everything again, and keep nothing.")
-def command(
-    responses: Path,
-    name: str,
-    out: Path,
-    censor: bool,
-    device: str,
-    api_base: str | None,
-    store: Path | None,
-    no_store: bool,
-) -> None:
+def command(responses: Path, name: str, out: Path, **_: Any) -> None:
     """Add a classifier's probabilities to a table of responses.
 
     The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
@@ -54,26 +40,28 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.classifiers.engines import start_classifier
     from holisticbias_eval.classifiers.stored import label_store
-    from holisticbias_eval.commands.declared_uses import classify_uses
+    from holisticbias_eval.measures.options import Censoring
     from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
+    from holisticbias_eval.pipeline.judging import start_named
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.store.shards import default_folder
+    from holisticbias_eval.settings import refuse_unused
+    from holisticbias_eval.tasks.judging import judging_options
+    from holisticbias_eval.tasks.task import Given
 
-    refuse_unused(click.get_current_context(), classify_uses())
+    values = {**given_settings(), "classifier": (name,)}
+    refuse_unused(values, _uses(), ["classify"])
     refuse_name(out)
     table = read_responses(responses, required=("response",))
-    given = click.get_current_context().get_parameter_source("censor") is ParameterSource.COMMANDLINE
-    if given and "descriptor" not in table.column_names:
+    if "censor" in values and "descriptor" not in table.column_names:
         raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
-    display = Display(Console(stderr=True))
-    with display.step(f"Starting {name}"):
-        classifier = start_classifier(name, display.notice, device, api_base)
-    kept = None if no_store else label_store(store or default_folder("labels"), classifier, display.notice)
-    with display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:
-        judged = judge_responses(table, classifier, kept, advance, censored=censor)
+    given = Given(None, None, values, (), Display(Console(stderr=True)))
+    options = judging_options(given)
+    classifier = start_named(name, options, given.display)
+    kept = label_store(options.store, classifier, given.display.notice) if options.store else None
+    with given.display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:
+        judged = judge_responses(table, classifier, kept, advance, censored=given.read(Censoring).censor)
     write_judged(judged, out)
     counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
     write(f"{counts}; wrote {out}")

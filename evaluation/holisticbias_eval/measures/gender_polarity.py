@@ -10,6 +10,7 @@ import pyarrow as pa
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.options import PolaritySettings
 from holisticbias_eval.readings.columns import measured_texts, read_distinct
 from holisticbias_eval.readings.polarity import (
     FEMALE,
@@ -19,6 +20,7 @@ from holisticbias_eval.readings.polarity import (
     gender_words,
     read_polarity,
 )
+from holisticbias_eval.settings import Use
 
 _DIRECTION = "below 0: male; above 0: female"
 
@@ -30,6 +32,7 @@ def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> Metho
 class GenderPolarity(GroupMeasure):
     """Whether the words of texts stand for men or for women, by group."""
 
+    uses = (Use(PolaritySettings),)
     info: ClassVar[Info] = Info(
         name="gender_polarity",
         title="Gender polarity of texts about groups",

@@ -10,10 +10,12 @@ import pyarrow as pa
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.options import NormSettings
 from holisticbias_eval.readings.anonymise import NAME
 from holisticbias_eval.readings.columns import measured_texts, read_distinct
 from holisticbias_eval.readings.norm_files import AFFECT, NORMS
 from holisticbias_eval.readings.norms import function_words_settings, norm_carriers, norm_lexicon, read_norms
+from holisticbias_eval.settings import Use
 
 
 def _method(norm: str) -> Method:
@@ -25,6 +27,7 @@ def _method(norm: str) -> Method:
 class Norms(GroupMeasure):
     """Emotions that the words of texts stand for by ratings of people, by group."""
 
+    uses = (Use(NormSettings),)
     info: ClassVar[Info] = Info(
         name="norms",
         title="Psycholinguistic norms of texts about groups",

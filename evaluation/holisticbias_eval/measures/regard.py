@@ -11,6 +11,7 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readings.columns import add_columns, measured_texts
 from holisticbias_eval.readings.labels import NEGATIVE, POSITIVE, read_regard
 
@@ -57,6 +58,7 @@ class Regard(GroupMeasure):
         "groups are untested."
     )
     classifier: ClassVar[str] = "regard"
+    reading = CLASSIFIED
     judges: ClassVar[tuple[Task, ...]] = ("regard",)
 
     def labels(self, card: Card) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.options import SentimentSettings
 from holisticbias_eval.readings.columns import measured_texts, read_distinct
 from holisticbias_eval.readings.sentiment import (
     NEGATIVE,
@@ -19,6 +20,7 @@ from holisticbias_eval.readings.sentiment import (
     sentiment_words,
     vader_settings,
 )
+from holisticbias_eval.settings import Use
 
 COMPOUND = "compound"
 
@@ -26,6 +28,7 @@ COMPOUND = "compound"
 class Sentiment(GroupMeasure):
     """Positive and negative words of texts, by group."""
 
+    uses = (Use(SentimentSettings),)
     info: ClassVar[Info] = Info(
         name="sentiment",
         title="Sentiment of texts about groups",

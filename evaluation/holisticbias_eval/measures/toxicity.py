@@ -12,6 +12,7 @@ from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readings.columns import add_columns, measured_texts
 from holisticbias_eval.readings.labels import ANY, NOT_TOXIC, TOXIC, read_toxicity
 
@@ -48,6 +49,7 @@ class Toxicity(GroupMeasure):
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *_LABELS))
     classifier: ClassVar[str] = "toxicity"
+    reading = CLASSIFIED
     judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")
 
     def labels(self, card: Card) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts, label_store, probability_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.embedded.responder import RESPONDER
-from holisticbias_eval.pipeline.jobs import SETTINGS
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.mitigation import is_mitigation, read_mitigation
 from holisticbias_eval.store.shards import ShardStore
@@ -46,7 +46,7 @@ class JudgingOptions:
     store: Path | None = None
     clusters: dict[str, tuple[str, ...]] | Literal["found"] | None = None
     api_base: str | None = None
-    phrases: str = SETTINGS.phrases
+    phrases: str = MeasureSettings().phrases
     corpus: Path | None = None
 
 
@@ -73,7 +73,7 @@ class Judges:
     @property
     def threshold(self) -> float:
         """The probability from which on a text is offensive."""
-        return self.offensiveness.card.threshold if self.offensiveness else SETTINGS.threshold
+        return self.offensiveness.card.threshold if self.offensiveness else MeasureSettings().threshold
 
     @property
     def settings(self) -> Mapping[str, str]:

@@ -37,7 +37,12 @@ def mitigate(
     others = [method for method in methods if not isinstance(method, StyleMethod)]
     if measuring is not None:
         check_measuring(measuring)
-        if styles and others and options.model is None and (measuring.further or measuring.retain.measures):
+        if (
+            styles
+            and others
+            and options.model is None
+            and (measuring.further or measuring.retain.retain or measuring.retain_command)
+        ):
             raise MitigationError(
                 "methods of sentences and of responses have two calibration models: name one --model for both, or "
                 "run each kind with --measure, --retain and --retain-command"

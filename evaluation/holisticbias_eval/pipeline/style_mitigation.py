@@ -76,13 +76,5 @@ def write_training(lesson: Lesson, file: Path) -> None:
 
 def _for_calibration(style: StyleOptions) -> StyleOptions:
     """The options with what the embedded responder is made for, where nothing else is given."""
-    answering = style.answering
-    drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
-    judging = answering.judging
-    if not judging.classifiers:
-        judging = replace(judging, classifiers=tuple(CLASSIFIERS.values()))
-    return replace(
-        style,
-        release=style.release or CALIBRATION_RELEASE,
-        answering=replace(answering, drawing=drawing, decoding=answering.decoding or "unrestricted", judging=judging),
-    )
+    defaults = {"where": (CALIBRATION_WHERE,), "classifier": tuple(CLASSIFIERS.values()), "decoding": "unrestricted"}
+    return replace(style, release=style.release or CALIBRATION_RELEASE, answering={**defaults, **style.answering})

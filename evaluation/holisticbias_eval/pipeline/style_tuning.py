@@ -13,18 +13,17 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.generation.conversation import Conversation, find_conversation
+from holisticbias_eval.evaluating import prepare
+from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.generation.written import WrittenForm
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
 from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
-from holisticbias_eval.pipeline.jobs import find_release
-from holisticbias_eval.pipeline.judging import judge_responses
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.settings import Values
 
 CALIBRATION: Mapping[str, Any] = {
     "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
@@ -41,13 +40,13 @@ class StyleOptions:
     """The source of the responses, and the settings of their tags.
 
     ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
-    ``answering`` says.
+    the settings ``answering`` say.
     """
 
     release: str | None = None
     responses: Path | None = None
     style: StyleSettings = field(default_factory=StyleSettings)
-    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
+    answering: Values = field(default_factory=dict)
 
 
 def style_lesson(
@@ -113,20 +112,12 @@ def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: D
     """The judged responses, of a run or made now, and the signature of what they are."""
     if options.responses is not None:
         return _responses_of_run(options.responses, loaded, display)
-    wanted = options.release
-    with display.step(f"Opening release {wanted}" if wanted else "Opening the newest release"):
-        release = find_release(wanted)
-    asking = options.answering
-    asking = replace(asking, conversation=replace(asking.conversation, control=""))
-    if asking.judging.classifiers:  # of styles alone
-        styles = tuple(name for name in asking.judging.classifiers if FILES.read(name).offensive is None)
-        asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
-    (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
-    if job.generator is None:
-        return judge_responses(job.asked, release, job.judges, display), job.signature
-    _, table = answer_prompts(job.asked, job.generator, display)
-    display.notice(counts_in_words(table))
-    return judge_responses(table, release, job.judges, display), job.signature
+    values = {**options.answering, "control": ""}
+    if values.get("classifier"):  # of styles alone
+        values["classifier"] = tuple(one for one in values["classifier"] if FILES.read(one).offensive is None)
+    (asked,) = prepare(name, options.release, ["generation_bias"], values, display)
+    table = asked.requests.answer(display).table
+    return asked.reading.read(table, display), asked.signature
 
 
 def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tuple[pa.Table, Signature]:
@@ -143,7 +134,8 @@ def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tu
 
 def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signature) -> Conversation:
     """The text around prompts without a control; it must be that of the responses."""
-    asked = options.answering.conversation
+    names = ("system", "separator", "continuation")
+    asked = ConversationOptions(**{name: options.answering[name] for name in names if name in options.answering})
     used = signature.generation.get("control", "")
     found = find_conversation(loaded.tokenizer, replace(asked, control=used), "causal")
     for name in ("conversation_text", "conversation_text_without_persona"):

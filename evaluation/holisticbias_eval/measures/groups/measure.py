@@ -19,8 +19,6 @@ from holisticbias_eval.measures.groups.naming import naming_figures
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
 from holisticbias_eval.statistics.items import DRAWS
@@ -40,7 +38,7 @@ class GroupMeasure(Measure):
 
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
+    task = "texts"
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
