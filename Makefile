@@ -11,12 +11,12 @@
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
-# make benchmark        time and memory of scoring, compared with other packages (many minutes)
+# make benchmark        time and memory of building, scoring, responses and statistics, as ratios (an hour)
+# make simulations      false positives and coverage of the measures on simulated data (an hour or more)
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
 # make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
-# make hyparquet        bundle the npm package that reads Parquet on the site's pages, after a change of its version
 # make gossip           train the embedded gossip again, after a change of what it says
 # make package          build the sdist and the wheel, install the wheel in a new environment, and use it
 # make lock             lock the packages of the release workflow, after a change of constraints.txt
@@ -27,7 +27,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark reference embedded-model responder writer gossip hyparquet lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -97,8 +97,14 @@ kills: setup
 	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
 
 benchmark: setup
-	$(BIN)/python benchmarks/scoring.py
-	$(BIN)/python benchmarks/masked.py
+	set -e; for name in build scoring masked mannwhitney generation classify collect retrieve; do \
+		$(BIN)/python benchmarks/$$name.py; done
+	$(BIN)/python benchmarks/growth.py --scales 1,4
+
+SIMULATIONS := stance_contrast generation_bias response_wording group_shares group_perplexity stereotype_score comparison
+
+simulations: setup
+	set -e; for name in $(SIMULATIONS); do $(BIN)/python benchmarks/$$name.py; done
 
 # a published version has a lock
 RELEASES := $(sort $(patsubst releases/%.lock.json,%,$(wildcard releases/*.lock.json)))
@@ -157,21 +163,16 @@ lighthouse: setup
 	$(BIN)/holisticbias site --out build/site
 	node build/lighthouse/check.mjs build/site
 
-# evaluation/hyparquet/package-lock.json has the versions
-hyparquet:
-	mkdir -p build/hyparquet
-	cp evaluation/hyparquet/* build/hyparquet
-	npm ci --silent --no-fund --no-audit --prefix build/hyparquet
-	cd build/hyparquet && node bundle.mjs $(CURDIR)/evaluation/holisticbias_eval/site/static/vendor
-
 clean:
 	rm -rf build dist
 
 # Runs lm-evaluation-harness and Inspect on exports, and scores through llama-cpp-python's server (its build
-# takes some minutes), in separate environments; collects prompts from dumps of MediaWiki if it is installed
+# takes some minutes), in separate environments; scores through vLLM's server, and collects prompts from dumps
+# of MediaWiki, where they are installed
 interop: setup build/interop/.installed build/llama/.installed
 	build/interop/bin/python tests/interop/check.py
 	$(BIN)/python tests/interop/server.py build/llama/bin/python
+	$(BIN)/python -m tests.interop.vllm_server
 	$(BIN)/python tests/interop/mediawiki.py
 
 build/llama/.installed: constraints-llama.txt

@@ -29,12 +29,12 @@ from transformers import ContinuousBatchingConfig, GenerationConfig
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.local import LocalGenerator
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.loading.load import load_kind
 
 Clock = Callable[[], float]
 Tokens = Sequence[Sequence[int]]

@@ -32,11 +32,11 @@ from tokenizers.processors import TemplateProcessing
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.likelihood.masked import MaskedScorer
-from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.likelihood.masked import MaskedScorer
+from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.prompts.seat import seat_sentences
 
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}

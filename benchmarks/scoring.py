@@ -33,14 +33,14 @@ from tokenizers import Tokenizer
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.likelihood.equal_lengths import token_likelihoods
-from holisticbias_eval.likelihood.opening import find_opening
-from holisticbias_eval.likelihood.packed import PackSize, node_likelihoods
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.float64 import in_float64
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.likelihood.equal_lengths import token_likelihoods
+from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.likelihood.packed import PackSize, node_likelihoods
+from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.models.loading.load import load_model
+from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.prefix_tree import build_tree
-from holisticbias_eval.models.window import context_length
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 Tokens = list[list[int]]

@@ -15,10 +15,10 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
@@ -97,7 +97,7 @@ def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str
 
 
 def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
-    """Group measures whose answers can be shared; first those that do not support all kinds of models."""
+    """Group measures by task; measures that do not support all kinds of models come first."""
     groups: dict[str, list[str]] = {}
     for name in measures:
         groups.setdefault(MEASURES[name].task, []).append(name)

@@ -15,11 +15,11 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.figures import Part
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.style import FILES as STYLES
-from holisticbias_eval.generation.style import Style
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.style import FILES as STYLES
+from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import PER_CELL, Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
@@ -97,8 +97,8 @@ class Prompting(Settings):
         None,
         "Prompts instead of a release's sentences. A file, .txt with one per line, or .csv, .jsonl or .parquet with a "
         "column prompt, is answered. Prompts to continue, as for evaluate: a collection of the release, the folder of "
-        "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias collect` wrote is "
-        "answered as its file.",
+        "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias corpus collect` wrote "
+        "is answered as its file.",
         metavar="FILE|NAME|FOLDER|ID",
     )
 

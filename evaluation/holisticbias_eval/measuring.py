@@ -23,7 +23,7 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed, ThresholdSettings
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.pipeline.text_files import read_texts
@@ -99,7 +99,7 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
 
 
 def measuring_settings(given: Given) -> Settings:
-    """The settings of a measure: those of its own, with clusters read from their file."""
+    """The settings of a measure, with clusters read from their file."""
     values = {key: given.values[key] for key in Settings.model_fields if key in given.values}
     return Settings.model_validate({**values, "clusters": find_clusters(given)})
 

@@ -12,9 +12,9 @@ from annotated_types import Ge, Gt, Le, Lt
 from click.core import ParameterSource
 from pydantic.fields import FieldInfo
 
-from holisticbias_eval.settings import Settings, Uses, flag_of
+from holisticbias_eval.settings import Settings, Uses, flags_of
 
-_GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}
+_TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _OTHERS = "Options"
 
 
@@ -29,8 +29,9 @@ class SettingsCommand(click.Command):
     def __init__(
         self, *args: Any, shown: Sequence[type[Settings]] = (), uses: Callable[[], Uses] = dict, **more: Any
     ) -> None:
+        more["context_settings"] = {"help_option_names": ["-h", "--help"], **(more.get("context_settings") or {})}
         super().__init__(*args, **more)
-        self._uses = uses
+        self.uses = uses
         self.settings: set[str] = set()
         self._add(shown, hidden=False)
         if uses is not dict:
@@ -53,7 +54,7 @@ class SettingsCommand(click.Command):
 
     def load_all(self) -> None:
         """Add an option for every setting."""
-        kinds = dict.fromkeys(use.settings for found in self._uses().values() for use in found)
+        kinds = dict.fromkeys(use.settings for found in self.uses().values() for use in found)
         self._add([kind for kind in kinds if not set(kind.model_fields) <= self.settings], hidden=True)
 
     def _add(self, kinds: Iterable[type[Settings]], *, hidden: bool) -> None:
@@ -62,7 +63,8 @@ class SettingsCommand(click.Command):
             for name, info in kind.model_fields.items():
                 if name not in self.settings:
                     fields.setdefault(name, []).append((kind, info))
-        self.params += [_option(name, found, hidden=hidden) for name, found in fields.items()]
+        own = {param.name for param in self.params}
+        self.params += [_option(name, found, hidden=hidden) for name, found in fields.items() if name not in own]
         self.settings |= set(fields)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -76,15 +78,27 @@ class SettingsCommand(click.Command):
             with formatter.section(title):
                 formatter.write_dl(records)
 
-    def values(self, ctx: click.Context) -> dict[str, Any]:
-        """The settings that the user gave on the command line or in a recipe, by name."""
-        return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in _GIVEN}
+    def values(self, ctx: click.Context, *sources: ParameterSource) -> dict[str, Any]:
+        """The settings that the user gave, by name: on the command line, or in a recipe."""
+        wanted = sources or (*_TYPED, ParameterSource.DEFAULT_MAP)
+        return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
 
 
-def given_settings() -> dict[str, Any]:
-    """The settings that the user gave to the command that runs."""
-    context = click.get_current_context()
-    return context.command.values(context) if isinstance(context.command, SettingsCommand) else {}
+def given_settings(context: click.Context | None = None) -> dict[str, Any]:
+    """The settings that the user gave to a command, by default to the one that runs.
+
+    A recipe is for its own measures: if others are named on the command line, what only its own use is left out.
+    """
+    ctx = context or click.get_current_context()
+    command = ctx.command
+    if not isinstance(command, SettingsCommand):
+        return {}
+    if ctx.get_parameter_source("measure") not in _TYPED:
+        return command.values(ctx)
+    chosen, uses = str(ctx.params["measure"]).split(","), command.uses()
+    used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}
+    recipe = command.values(ctx, ParameterSource.DEFAULT_MAP)
+    return {name: value for name, value in recipe.items() if name in used} | command.values(ctx, *_TYPED)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -132,26 +146,24 @@ class _SettingOption(click.Option):
 def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
     kind, info = fields[0]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    flags = [str(flag) for flag in _listed(extra.get("flags"))] or [flag_of(kind, name)]
-    flags += [f"--{name.replace('_', '-')}"] if f"--{name.replace('_', '-')}" not in flags else []
     annotation, several = _kind(info.annotation)
+    flags = flags_of(kind, name)
     says = "; ".join(dict.fromkeys(str(one.description) for _, one in fields))
     known = info.default not in (None, (), False, True) and all(one.default == info.default for _, one in fields)
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
     if annotation is bool:
-        off = "" if name.startswith("no_") else f"/--no-{flags[0].removeprefix('--')}"
-        made = _SettingOption([f"{flags[0]}{off}", name], is_flag=True, **{**shared, "default": None})
+        made = _SettingOption(["/".join(flags), name], is_flag=True, **shared)
     else:
         made = _SettingOption(
-            [*flags, name], type=_type(fields), multiple=several, metavar=str(extra.get("metavar") or "") or None,
-            show_default=str(info.default) if known else False, **shared,
-        )  # fmt: skip
+            [*flags, name],
+            type=_type(fields),
+            multiple=several,
+            metavar=str(extra.get("metavar") or "") or None,
+            show_default=str(info.default) if known else False,
+            **shared,
+        )
     made.group = kind.group if hidden else ""
     return made
-
-
-def _listed(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else ()
 
 
 def _kind(annotation: Any) -> tuple[Any, bool]:

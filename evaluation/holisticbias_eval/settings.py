@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -30,7 +30,7 @@ S = TypeVar("S", bound=Settings)
 
 def setting(default: Any, description: str, *, flags: Sequence[str] = (), metavar: str = "", **limits: Any) -> Any:
     """A field of ``Settings``; ``flags`` are its names on the command line if they are not that of the field."""
-    extra = {"flags": list(flags), "metavar": metavar}
+    extra: dict[str, Any] = {"flags": list(flags), "metavar": metavar}
     return Field(default, description=description, json_schema_extra=extra, **limits)
 
 
@@ -47,7 +47,7 @@ class ReleaseName(Settings):
 
 
 class Chosen(Settings):
-    """Which sentences or prompts are asked about."""
+    """The choice of sentences or prompts."""
 
     group = "What is asked"
 
@@ -92,7 +92,7 @@ class Variants(Settings):
 
 
 class Keeping(Settings):
-    """What is kept between runs."""
+    """The store that is kept between runs."""
 
     store: Path | None = setting(
         None,
@@ -164,19 +164,24 @@ def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
             )
 
 
+def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
+    """The names of a setting on the command line, with the one that switches it off."""
+    info = kind.model_fields.get(name)
+    extra = info.json_schema_extra if info is not None and isinstance(info.json_schema_extra, dict) else {}
+    plain = name.replace("_", "-")
+    named = tuple(map(str, extra.get("flags") or ())) or (f"--{plain}",)  # type: ignore[arg-type] # see ``setting``
+    is_switch = info is not None and bool in (info.annotation, *get_args(info.annotation))
+    return (*named, f"--no-{plain}") if is_switch and not name.startswith("no_") else named
+
+
 def flag_of(kind: type[Settings], name: str) -> str:
-    """The name of a setting on the command line."""
-    if name not in kind.model_fields:
-        return f"--{name.replace('_', '-')}"
-    info = kind.model_fields[name]
-    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-    flags = extra.get("flags") or ()
-    plain = f"--{name.replace('_', '-')}"
-    return str(next(iter(flags), plain)) if isinstance(flags, Iterable) else plain
+    """The names of a setting as they stand in messages."""
+    flags = flags_of(kind, name)
+    return "/".join((flags[0], flags[-1])) if flags[-1].startswith("--no-") and len(flags) > 1 else flags[0]
 
 
 def _words(fitting: Sequence[tuple[str, Use]], uses: Uses) -> str:
-    """What a setting is for: measures with the conditions under which they use it."""
+    """The measures that use a setting, each with its conditions, in words."""
     by_condition: dict[str, list[str]] = {}
     for part, use in fitting:
         by_condition.setdefault(" ".join(condition.words for condition in use.conditions), []).append(part)

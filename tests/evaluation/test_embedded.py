@@ -22,10 +22,6 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.scorer import score_spans
-from holisticbias_eval.likelihood.scores import with_scores
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.shares.figures import share_figures
@@ -40,7 +36,11 @@ from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, train
 from holisticbias_eval.models.embedded.tree import NOWHERE, grow_tree
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.scorer import score_spans
+from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
 from holisticbias_eval.statistics.medians import group_medians

@@ -11,7 +11,7 @@ from tests.evaluation.conftest import mini_catalog
 
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
-from holisticbias_eval.models import source
+from holisticbias_eval.models.loading import source
 from holisticbias_eval.results.run import read_run
 
 Spoil = Callable[[Path], None]

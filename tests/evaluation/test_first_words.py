@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.stereotype_score.conftest import invented_pairs
 
-from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.first_words import differ_first, without_first_word
 
 Invoke = Callable[..., tuple[int, str, str]]

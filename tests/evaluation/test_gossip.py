@@ -38,8 +38,8 @@ from holisticbias_eval.models.embedded.gossip.lessons import Lessons, make_gossi
 from holisticbias_eval.models.embedded.gossip.train import SETTINGS, measure_deviation
 from holisticbias_eval.models.embedded.gossip.truth import true_effects, true_f, true_nats, true_text_nats
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
-from holisticbias_eval.models.kinds import load_kind
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.load import load_kind
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 DESCRIPTION = read_description()

@@ -14,8 +14,8 @@ from functools import cache
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.remote.http import ApiOptions, ServerClient
-from holisticbias_eval.remote.key import HIDDEN, KEY_VARIABLE, without_key
+from holisticbias_eval.models.server.http import ApiOptions, ServerClient
+from holisticbias_eval.models.server.key import HIDDEN, KEY_VARIABLE, without_key
 
 KEY = "sk-a/very+secret=key"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

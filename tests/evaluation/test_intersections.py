@@ -16,9 +16,9 @@ from holisticbias import open_release
 from holisticbias.compile.pair_tables import PairCompiler
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.intersections import COLUMNS, summarise
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.results.run import read_run
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.store import key_places
-from holisticbias_eval.store.key_places import KeyPlaces
+from holisticbias_eval.models.store import key_places
+from holisticbias_eval.models.store.key_places import KeyPlaces
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("start", pa.int32()), ("context", pa.large_string())])
 KEYS = tuple(SCHEMA.names)

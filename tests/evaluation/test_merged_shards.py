@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from holisticbias_eval.store import shards
-from holisticbias_eval.store.shards import ShardStore
+from holisticbias_eval.models.store import shards
+from holisticbias_eval.models.store.shards import ShardStore
 from killed import begun, ended, killed_before
 
 SCHEMA = pa.schema([("text", pa.large_string()), ("value", pa.int64())])

@@ -108,7 +108,8 @@ def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny
     [
         (RESULT, b"", "is damaged or of another version"),
         (RESULT, b"{", "is damaged or of another version"),
-        (RESULT, b'{"schema_version": 1}', "is damaged or of another version: signature: the key is missing"),
+        (RESULT, b'{"schema_version": 1}', "schema_version: 1 is read by versions up to v3.0.0: evaluate again"),
+        (RESULT, b'{"schema_version": 2}', "is damaged or of another version: signature: the key is missing"),
         (RESULT, b"\xff\xfe", "is damaged or of another version"),
         (SCORES.file, b"", "cannot be read"),
         (SCORES.file, b"PAR1 but no table PAR1", "cannot be read"),

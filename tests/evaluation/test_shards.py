@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias.errors import OutputError
-from holisticbias_eval.store import shards
-from holisticbias_eval.store.keys import distinct_rows
-from holisticbias_eval.store.shards import ShardStore, fingerprint
+from holisticbias_eval.models.store import shards
+from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from killed import begun, ended, killed_before
 
 RESPONSES = pa.schema(

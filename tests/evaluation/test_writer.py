@@ -14,7 +14,6 @@ import pytest
 from pydantic import ValidationError
 from transformers import AutoTokenizer, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.sentiment import Sentiment
@@ -42,8 +41,9 @@ from holisticbias_eval.models.embedded.writer.lessons import (
 )
 from holisticbias_eval.models.embedded.writer.train import SETTINGS, sentence_nats
 from holisticbias_eval.models.embedded.writer.truth import human_shares, true_log_odds, true_score, true_shares
-from holisticbias_eval.models.kinds import load_kind
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.loading.load import load_kind
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.calibration import calibration_prompts
 from holisticbias_eval.stereotypes.few_shot import write_prompt
 from holisticbias_eval.stereotypes.shots import FILES as SHOTS

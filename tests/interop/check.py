@@ -10,9 +10,9 @@ from inspect_ai.dataset import json_dataset
 
 from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.export import TASK, export_inspect, export_lm_eval
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
 
 TOLERANCE = 1e-4
 WHERE = ("axis=nonce,religion", "gender=female", "first_turn_only=true")

@@ -24,18 +24,19 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.api import ApiGenerator
-from holisticbias_eval.generation.api_client import Endpoint
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.loading import LoadedModel, load_model
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.load import LoadedModel, load_model
+from holisticbias_eval.models.server.chat import Endpoint
+from holisticbias_eval.models.server.generator import ApiGenerator
+from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.server.scorer import ApiScorer
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")
@@ -45,17 +46,20 @@ PROMPTS = ("I'm a", "I love", "I have a friend who is a", "I think that people w
 GREEDY = Decoding(id="greedy", method="greedy", max_new_tokens=LONGEST, source="the likeliest token at each step")
 SAMPLED = Decoding(id="sampled", method="sample", max_new_tokens=LONGEST, source="the model's own distribution")
 
+PATTERN = ConversationOptions(continuation="{prompt}")
+Tries = tuple[tuple[Endpoint, Decoding, ConversationOptions | None], ...]
+COMPLETED: Tries = (("completions", GREEDY, PATTERN), ("completions", SAMPLED, PATTERN))
+
 
 @contextmanager
-def serving(python: str, gguf: Path, *arguments: str) -> Iterator[str]:
-    """Run a server within the block; yield its address."""
+def serving(*command: str) -> Iterator[str]:
+    """Run a server within the block, by a command in which PORT stands for its port; yield its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    script = Path(__file__).with_name("llama_server.py")
-    process = subprocess.Popen([python, str(script), str(embedded_model_path()), str(gguf), str(port), *arguments])
+    process = subprocess.Popen([str(port) if word == "PORT" else word for word in command])
     try:
-        for _ in range(240):
+        for _ in range(1200):
             assert process.poll() is None, "the server has ended"
             with socket.socket() as probe:
                 if not probe.connect_ex(("127.0.0.1", port)):
@@ -86,19 +90,15 @@ def refusal(address: str) -> str:
     return ""
 
 
-def check_responses(address: str) -> None:
+def check_responses(server: str, address: str, model: LoadedModel, tries: Tries) -> None:
     """Fail if a response is too long, or if the likeliest continuation is not that of the model here."""
-    model, pattern = here(), ConversationOptions(continuation="{prompt}")
     requests = Requests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
-    tries: tuple[tuple[Endpoint, Decoding, ConversationOptions | None], ...] = (
-        ("completions", GREEDY, pattern), ("completions", SAMPLED, pattern), ("chat", SAMPLED, None),
-    )  # fmt: skip
     for endpoint, decoding, conversation in tries:
         generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, OPTIONS, endpoint)
         found, same = respond_all(requests, generator, lambda _: None), generator.probe(requests)
         assert max(found.tokens) <= decoding.max_new_tokens
         assert all(finish in {"stop", "length"} for finish in found.finish)
-        print(f"llama-cpp-python, {endpoint}, {decoding.method}: {same.same} of {same.tried} responses the same again")
+        print(f"{server}, {endpoint}, {decoding.method}: {same.same} of {same.tried} responses the same again")
         if decoding is GREEDY:
             assert list(found.text) == [likeliest(model, prompt) for prompt in PROMPTS]
 
@@ -110,24 +110,32 @@ def likeliest(loaded: LoadedModel, prompt: str) -> str:
     return str(loaded.tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).partition("\n")[0].strip()
 
 
-def main() -> None:
-    """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
+def check_scores(server: str, address: str, model: LoadedModel) -> None:
+    """Fail if the scores without first tokens, before which a server may put none, are not those of the model here."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
     spans = whole([*texts, "I love señoras 🙂.", "I", ""])
-    with tempfile.TemporaryDirectory() as name:
-        with serving(sys.argv[1], Path(name, "as-it-is.gguf")) as address:
-            refused = refusal(address)
-            check_responses(address)
-        print(f"llama-cpp-python as it is: {refused}")
-        assert "its log-probabilities are shifted" in refused
-        with serving(sys.argv[1], Path(name, "shifted.gguf"), "--shift") as address:
-            theirs = ApiScorer("embedded", address, print, OPTIONS).score(spans, lambda _: None)
-    ours = CausalScorer(here(), print).score(spans, lambda _: None)
+    theirs = ApiScorer("embedded", address, print, OPTIONS, LEFT_OUT).score(spans, lambda _: None)
+    opening = find_opening(model.tokenizer, LEFT_OUT, None)
+    ours = CausalScorer(model, print, opening=opening).score(spans, lambda _: None)
     assert theirs.tokens.tolist() == ours.tokens.tolist()
     assert theirs.bytes.tolist() == ours.bytes.tolist()
     worst = np.abs(theirs.nll - ours.nll) / np.maximum(1, ours.tokens)
-    print(f"llama-cpp-python corrected: {len(spans):,} texts, largest difference {worst.max():.2e} nats per token")
+    print(f"{server}: {len(spans):,} texts, largest difference {worst.max():.2e} nats per token")
     assert worst.max() < TOLERANCE
+
+
+def main() -> None:
+    """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
+    script = str(Path(__file__).with_name("llama_server.py"))
+    with tempfile.TemporaryDirectory() as name:
+        command = (sys.argv[1], script, str(embedded_model_path()), str(Path(name, "embedded.gguf")), "PORT")
+        with serving(*command) as address:
+            refused = refusal(address)
+            check_responses("llama-cpp-python", address, here(), (*COMPLETED, ("chat", SAMPLED, None)))
+        print(f"llama-cpp-python as it is: {refused}")
+        assert "its log-probabilities are shifted" in refused
+        with serving(*command, "--shift") as address:
+            check_scores("llama-cpp-python corrected", address, here())
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ import torch
 import transformers
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.models.float64 import in_float64
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.results.run import read_run
 
 ROOT = Path(__file__).resolve().parents[2]

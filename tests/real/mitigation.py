@@ -35,13 +35,13 @@ from tests.real.invented_corpus import (
 )
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.mitigation.encoding import Collator, Encoder
 from holisticbias_eval.mitigation.method import Task, TokenBatch
 from holisticbias_eval.mitigation.term_prefixes import read_prefixes
 from holisticbias_eval.mitigation.term_reader import TermReader
 from holisticbias_eval.mitigation.term_scores import term_log_probabilities
-from holisticbias_eval.models.loading import LoadedModel, load_model
+from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.loading.load import LoadedModel, load_model
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.specifications import read_specification
 
@@ -125,7 +125,7 @@ def train(steps: str) -> Iterator[str]:
     yield f"corpus: {corpus.num_rows:,} sentences; neutral texts: {neutral}, {other}"
     options = ("--specification", SPECIFICATION, "--test", 30, "--validation", 10, "--apart")
     if not SPLIT.is_dir():
-        holisticbias("split", CORPUS, *options, "--out", SPLIT)
+        holisticbias("corpus", "split", CORPUS, *options, "--out", SPLIT)
     trained_on = ("--model", MODEL, "--specification", SPECIFICATION, "--corpus", SPLIT, "--retain", NEUTRAL)
     settings = ("--lora-rank", 8, "--steps", steps, "--learning-rate", 5e-4, "--evaluations", 2)
     start = time.perf_counter()

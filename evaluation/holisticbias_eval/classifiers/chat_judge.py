@@ -14,9 +14,9 @@ from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.models.server.http import ApiOptions, RequestError, ServerClient, WithheldError
+from holisticbias_eval.models.server.refusals import named_settings
 from holisticbias_eval.progress import Notice, Progress
-from holisticbias_eval.remote.http import ApiOptions, RequestError, ServerClient, WithheldError
-from holisticbias_eval.remote.refusals import named_settings
 
 _LONGEST = 512  # tokens of an answer, thinking included
 _LIMITS = ("max_tokens", "max_completion_tokens")  # servers know one or both

@@ -11,8 +11,8 @@ from holisticbias_eval.classifiers.lexicon import load_lexicon
 from holisticbias_eval.classifiers.transformers_engine import load_transformers
 from holisticbias_eval.classifiers.vader import VaderClassifier
 from holisticbias_eval.errors import ClassifierError
+from holisticbias_eval.models.server.http import ApiOptions
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.remote.http import ApiOptions
 
 
 def start_classifier(

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress, in_rows
-from holisticbias_eval.store.shards import ShardStore, fingerprint
 
 VERSION = 1  # version of the computation: with another version every text is classified again
 _KEY = "text"

@@ -13,11 +13,9 @@ from holisticbias_eval.classifiers.batches import batches, blocks, padded_ids
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import ClassifierError
-from holisticbias_eval.models.kinds import on_device
-from holisticbias_eval.models.loading import LoadedModel, load_model
-from holisticbias_eval.models.memory import in_batches, one_line_for_errors
-from holisticbias_eval.models.tokenizers import tokenizer_digest
-from holisticbias_eval.models.window import context_length
+from holisticbias_eval.models.loading.load import LoadedModel, load_model, on_device
+from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
 from holisticbias_eval.progress import Notice, Progress
 
 _ENCODED = 8192  # texts encoded in one call

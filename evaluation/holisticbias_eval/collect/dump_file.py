@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from holisticbias_eval.errors import CollectError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 
 _MAGIC = {b"BZh": "bz2", b"\x1f\x8b": "gz", b"7z\xbc\xaf": "7z", b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz"}
 _MAGIC |= {b"\x28\xb5\x2f\xfd": "zst"}

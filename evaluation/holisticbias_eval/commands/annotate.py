@@ -1,4 +1,4 @@
-"""``holisticbias annotate``: make files for annotators, and join their labels to the examples."""
+"""``holisticbias corpus annotate``: make files for annotators, and join their labels to the examples."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def command(
 ) -> None:
     """Make files for annotators out of a table of examples; with --labels, join their labels to the examples.
 
-    EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `holisticbias retrieve` writes it,
-    or a published file in its own form. Joining writes the table with the label on which all annotators agree, and
+    EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `retrieve` writes it, or a
+    published file in its own form. Joining writes the table with the label on which all annotators agree, and
     NAME.agreement.json: agreement, and counts by dimension and group. Sentences on which they disagree keep an empty
-    label, and `holisticbias split` leaves them out.
+    label, and `split` leaves them out.
     """
     examples, further = paths[0], paths[1:]
     if labels:

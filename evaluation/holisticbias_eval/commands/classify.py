@@ -12,7 +12,8 @@ from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.settings import Keeping, Uses
 
 
-def _uses() -> Uses:
+def classify_uses() -> Uses:
+    """The settings of ``classify``."""
     from holisticbias_eval.measures.options import CLASSIFIED, Censoring
     from holisticbias_eval.settings import Use
 
@@ -20,7 +21,10 @@ def _uses() -> Uses:
 
 
 @click.command(
-    cls=SettingsCommand, shown=(Keeping,), uses=_uses, short_help="Judge a table of responses with a classifier."
+    cls=SettingsCommand,
+    shown=(Keeping,),
+    uses=classify_uses,
+    short_help="Judge a table of responses with a classifier.",
 )
 @click.option(
     "--responses",
@@ -29,10 +33,14 @@ def _uses() -> Uses:
     help="Table with a column response, .csv, .jsonl or .parquet; may have descriptor, finish and others.",
 )
 @click.option(
-    "--classifier", "name", required=True, metavar="NAME|FILE", help="See `holisticbias classifiers`, or a card's file."
+    "--classifier",
+    multiple=True,
+    required=True,
+    metavar="NAME|FILE",
+    help="See `holisticbias classifiers`, or a card's file.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write, .parquet or .csv.")
-def command(responses: Path, name: str, out: Path, **_: Any) -> None:
+def command(responses: Path, out: Path, **_: Any) -> None:
     """Add a classifier's probabilities to a table of responses.
 
     The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
@@ -50,14 +58,17 @@ def command(responses: Path, name: str, out: Path, **_: Any) -> None:
     from holisticbias_eval.tasks.judging import judging_options
     from holisticbias_eval.tasks.task import Given
 
-    values = {**given_settings(), "classifier": (name,)}
-    refuse_unused(values, _uses(), ["classify"])
+    values = given_settings()
+    refuse_unused(values, classify_uses(), ["classify"])
     refuse_name(out)
     table = read_responses(responses, required=("response",))
     if "censor" in values and "descriptor" not in table.column_names:
         raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
     given = Given(None, None, values, (), Display(Console(stderr=True)))
     options = judging_options(given)
+    if len(options.classifiers) != 1:
+        raise click.UsageError("name one classifier with --classifier: see `holisticbias classifiers`")
+    (name,) = options.classifiers
     classifier = start_named(name, options, given.display)
     kept = label_store(options.store, classifier, given.display.notice) if options.store else None
     with given.display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:

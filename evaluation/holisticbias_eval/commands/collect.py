@@ -1,4 +1,4 @@
-"""``holisticbias collect``: make prompts about groups from the dump of a wiki."""
+"""``holisticbias corpus collect``: make prompts about groups from the dump of a wiki."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import click
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.models.kinds import Kind
-    from holisticbias_eval.remote.http import ApiOptions
+    from holisticbias_eval.models.model import Kind
+    from holisticbias_eval.models.server.http import ApiOptions
 
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
@@ -37,7 +37,7 @@ class EngineArguments(ApiArguments):
     kind: Kind | Literal["auto"]
     dtype: str
     device: str
-    engine: Literal["local", "api", "ray", "vllm"]
+    engine: Literal["local", "api", "ray"]
     api_base: str | None
     ray_address: str | None
     replicas: int
@@ -45,7 +45,7 @@ class EngineArguments(ApiArguments):
 
 def read_api_options(given: ApiArguments) -> ApiOptions:
     """The options of requests to a server."""
-    from holisticbias_eval.remote.http import ApiOptions
+    from holisticbias_eval.models.server.http import ApiOptions
 
     return ApiOptions(
         concurrency=given["api_concurrency"],
@@ -89,10 +89,11 @@ engine_options = option_group(
     click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
     click.option(
         "--engine",
-        type=click.Choice(["local", "api", "ray", "vllm"]),
+        type=click.Choice(["local", "api", "ray"]),
         default="local",
         show_default=True,
-        help="Where the model runs: in this process, behind an OpenAI-compatible server, on a Ray cluster, or in vLLM.",
+        help="Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, or on a "
+        "Ray cluster.",
     ),
     click.option(
         "--api-base",

@@ -57,7 +57,6 @@ def _uses() -> Uses:
 @click.option("--dry-run", is_flag=True, help="Only print how much there is to score and how long it would take.")
 def command(
     model: str | None,
-    release: str | None,
     measure: str | None,
     out: Path | None,
     overwrite: bool,
@@ -76,7 +75,7 @@ def command(
     from holisticbias_eval.report.terminal import print_report
 
     values = given_settings()
-    values.pop("release", None)
+    release = values.pop("release", None)
     measures = [name.strip() for name in measure.split(",") if name.strip()] if measure else None
     display = Display(Console(stderr=True))
     if dry_run:

@@ -36,7 +36,7 @@ def _uses() -> Uses:
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write. Default: responses/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")
-def command(model: str | None, release: str | None, out: Path | None, overwrite: bool, **_: Any) -> None:
+def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> None:
     """Answer prompts with a model, and write the responses as responses.parquet.
 
     By default the prompts are a release's sentences: every descriptor in every template, each time with a noun and a
@@ -49,7 +49,7 @@ def command(model: str | None, release: str | None, out: Path | None, overwrite:
     from holisticbias_eval.progress import Display
 
     values = given_settings()
-    values.pop("release", None)
+    release = values.pop("release", None)
     display = Display(Console(stderr=True))
     _print(generate(model, release, values, out, display=display, overwrite=overwrite))
 

@@ -116,8 +116,8 @@ _measuring = option_group(
     "--corpus",
     type=click.Path(path_type=Path),
     metavar="FILE|FOLDER",
-    help="Sentences about the groups: a table of examples, which is split, or a folder that holisticbias split wrote. "
-    "Default, for calibration-many: its invented sentences.",
+    help="Sentences about the groups: a table of examples, which is split, or a folder that holisticbias corpus "
+    "split wrote. Default, for calibration-many: its invented sentences.",
 )
 @click.option(
     "--out",

@@ -11,8 +11,8 @@ from holisticbias_eval.commands.engine_options import EngineArguments, read_api_
 from holisticbias_eval.commands.option_groups import F, option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.generation.conversation import ConversationOptions
-    from holisticbias_eval.generation.engines import GenerationEngine
+    from holisticbias_eval.models.generation.conversation import ConversationOptions
+    from holisticbias_eval.models.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
     from holisticbias_eval.prompts.prompts import Selection
 
@@ -166,7 +166,7 @@ def read_selection(given: ResponseArguments) -> Selection:
 
 def read_conversation(given: ResponseArguments, chat: str) -> ConversationOptions:
     """The text around a prompt."""
-    from holisticbias_eval.generation.conversation import ConversationOptions
+    from holisticbias_eval.models.generation.conversation import ConversationOptions
 
     chosen = cast("Literal['auto', 'on', 'off']", chat)
     return ConversationOptions(
@@ -176,8 +176,8 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
 
 def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
     """The engine of the model that answers."""
-    from holisticbias_eval.generation.engines import GenerationEngine
-    from holisticbias_eval.generation.local import GenerationOptions
+    from holisticbias_eval.models.generation.engines import GenerationEngine
+    from holisticbias_eval.models.generation.local import GenerationOptions
 
     return GenerationEngine(
         engine=engine["engine"],
@@ -191,6 +191,6 @@ def read_engine(given: ResponseArguments, engine: EngineArguments) -> Generation
 
 
 def _digest(file: Path) -> str:
-    from holisticbias_eval.models.source import file_sha256
+    from holisticbias_eval.models.loading.source import file_sha256
 
     return file_sha256(file)

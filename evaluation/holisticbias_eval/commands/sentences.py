@@ -159,9 +159,9 @@ def command(
 
 def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
     from holisticbias_eval.commands.response_options import read_engine
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.sentence_rounds import Asking
     from holisticbias_eval.pipeline.sentences import SentenceOptions
-    from holisticbias_eval.store.shards import default_folder
 
     return SentenceOptions(
         asking=Asking(
@@ -184,10 +184,10 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
 
 
 def _read_judging(given: dict[str, Any], display: Display) -> Judging:
+    from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.sentence_rounds import Judging
     from holisticbias_eval.stereotypes.acceptance import Limits, select_rules
     from holisticbias_eval.stereotypes.issue_classifiers import start_label_rules
-    from holisticbias_eval.store.shards import default_folder
 
     if given["least_words"] > given["most_words"]:
         raise click.UsageError("--least-words must not exceed --most-words")

@@ -56,50 +56,24 @@ class _Lists(click.Command):
     show_default=True,
     help="Folder to write; an earlier site in it is replaced.",
 )
-@click.option("--serve", is_flag=True, help="Serve the site on this machine and open it; build it first if needed.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="With --serve; 0: any.")
-@click.option("--open/--no-open", "opened", default=True, help="With --serve: open the browser, or not.")
 @options.source
 def command(
     releases: tuple[str, ...],
     runs: tuple[Path, ...],
     results: Path | None,
     out: Path,
-    serve: bool,
-    port: int,
-    opened: bool,
     source: Path | None,
 ) -> None:
     """Build a static site with pages of terms, releases, models and documentation.
 
-    It is a folder of files that any web server can serve at any address; it has no tracker and loads nothing from
-    elsewhere. Ctrl-C ends --serve.
+    It is a folder of files that any web server can serve at any address, such as python -m http.server; it has no
+    tracker and loads nothing from elsewhere.
     """
     from rich.console import Console
 
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.site.build import build_site, is_current
+    from holisticbias_eval.site.build import build_site
     from holisticbias_eval.site.explored import Sources
 
-    sources = Sources(releases, runs, source, results)
-    if not serve or not is_current(out, sources):
-        build_site(sources, out, Display(Console(stderr=True)))
-    if serve:
-        _serve(out, port, opened)
-    else:
-        write(f"Site: {out / 'index.html'}")
-
-
-def _serve(folder: Path, port: int, opened: bool) -> None:
-    import webbrowser
-
-    from holisticbias_eval.site.serve import serving
-
-    with serving(folder, port) as (address, server):
-        write(f"{address} (Ctrl-C ends it)")
-        try:
-            if opened:
-                webbrowser.open(address)
-            server.serve_forever()
-        except KeyboardInterrupt:
-            write("Ended.")
+    build_site(Sources(releases, runs, source, results), out, Display(Console(stderr=True)))
+    write(f"Site: {out / 'index.html'}")

@@ -1,4 +1,4 @@
-"""``holisticbias split``: divide examples into training, validation and test."""
+"""``holisticbias corpus split``: divide examples into training, validation and test."""
 
 from __future__ import annotations
 

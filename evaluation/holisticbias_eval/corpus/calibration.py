@@ -45,7 +45,7 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
 
 @cache
 def calibration_split(name: str = MANY) -> Split:
-    """The corpus split as ``holisticbias split`` does it, with the sentences labelled 0 in the training part.
+    """The corpus split as ``holisticbias corpus split`` does it, with the sentences labelled 0 in the training part.
 
     Validation and test have sentences with negative attributes, once for every group. The sentences with positive
     attributes belong to the training: what is planted is how often a group meets negative instead of positive

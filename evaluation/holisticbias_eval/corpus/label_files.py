@@ -82,7 +82,7 @@ def _csv_label(path: Path, line: int, cells: Mapping[str, str]) -> GivenLabel:
 
 def _studio_labels(path: Path, text: str) -> Iterator[GivenLabel]:
     """The annotations of a JSON export; skipped and empty ones are labels that are missing, drafts are not read."""
-    for found in read_studio(path, text, EXAMPLE_ID, "holisticbias annotate"):
+    for found in read_studio(path, text, EXAMPLE_ID, "holisticbias corpus annotate"):
         sentence = found.data.get("sentence")
         label = _choice(path, found.task, found.choices.get(CONTROL))
         shown = sentence if isinstance(sentence, str) else None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias_eval.errors import DialoguesError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 
 DATA = "data.json"
 LISTS = {"validation": "valListFile", "test": "testListFile"}

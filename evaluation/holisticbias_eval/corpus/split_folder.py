@@ -19,6 +19,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD = "split.json"
+_AGAIN = "make the split again with holisticbias corpus split"
 PARTS = ("train", "validation", "test")
 
 
@@ -77,10 +78,10 @@ def read_part(folder: Path, part: str) -> pa.Table:
         table = check_parquet(path).read()
     except (OSError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
-        raise CorpusError(f"{path} cannot be read: {reason}; make the split again with holisticbias split") from error
+        raise CorpusError(f"{path} cannot be read: {reason}; {_AGAIN}") from error
     missing = [name for name in SCHEMA.names if name not in table.column_names]
     if missing:
-        raise CorpusError(f"{path} has no column {', '.join(missing)}: make the split again with holisticbias split")
+        raise CorpusError(f"{path} has no column {', '.join(missing)}: {_AGAIN}")
     return table.select(SCHEMA.names).cast(SCHEMA)
 
 

@@ -85,7 +85,7 @@ class Agreement(Part):
 
 
 class Analysis(Part):
-    """The result of ``acute-eval analyse``."""
+    """The result of ``judge analyse``."""
 
     schema_version: Literal[1] = 1
     study: str

@@ -107,7 +107,7 @@ def _page_answers(path: Path, text: str, key: Key) -> Iterator[Answer]:
 
 
 def _studio_answers(path: Path, text: str, key: Key) -> Iterator[Answer]:
-    for found in read_studio(path, text, TASK, "holisticbias acute-eval make"):
+    for found in read_studio(path, text, TASK, "holisticbias judge make"):
         _refuse_study(path, str(found.data.get("study")), key)
         for question in key.questions:
             choice: Choice | None = "refused" if found.skipped else _choice(path, found, question.id)

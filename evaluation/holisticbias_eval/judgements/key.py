@@ -101,7 +101,7 @@ def read_key(path: Path) -> Key:
         key = Key.model_validate_json(path.read_bytes())
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
-        raise JudgementsError(f"{why}; give the folder that holisticbias acute-eval make has written") from error
+        raise JudgementsError(f"{why}; give the folder that holisticbias judge make has written") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

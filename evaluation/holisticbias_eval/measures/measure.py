@@ -13,7 +13,7 @@ from pydantic import Field
 
 from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part
-from holisticbias_eval.models.kinds import Kind
+from holisticbias_eval.models.model import Kind
 from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
 from holisticbias_eval.settings import Use
 

@@ -143,11 +143,20 @@ def _is_chat(values: Values) -> bool:
     return any(FILES.read(name).engine == "chat" for name in names)
 
 
+def _has_weights(values: Values) -> bool:
+    """Whether a classifier that is named, or the measure's own, is a model of transformers."""
+    from holisticbias_eval.classifiers.card import FILES
+
+    names = Judging.model_validate({"classifier": tuple(values.get("classifier", ()))}).names
+    return not names or any(FILES.read(name).engine == "transformers" for name in names)
+
+
+WEIGHTS = Condition("with a --classifier of transformers", _has_weights)
 CHAT_JUDGE = Condition("with a --classifier that is a chat model", _is_chat)
 CLASSIFIED = (
     Use(Judging),
     Use(ClassifierServer, (CHAT_JUDGE,)),
-    Use(LoadedModel, fields=("device",)),
+    Use(LoadedModel, (WEIGHTS,), ("device",)),
     Use(Keeping, fields=("no_store",)),
     Use(Keeping, (KEPT,), ("store",)),
 )

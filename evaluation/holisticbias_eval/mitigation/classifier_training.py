@@ -12,8 +12,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.window import context_length
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Progress
 
 if TYPE_CHECKING:

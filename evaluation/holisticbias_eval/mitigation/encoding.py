@@ -10,10 +10,9 @@ import pyarrow as pa
 import torch
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.likelihood.first_token import AUTO
-from holisticbias_eval.likelihood.opening import find_opening
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.text_tables import first_tokens_of
+from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
 
 IGNORED = -100
 """The label of a token that is read and not learned."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.likelihood.first_token import AUTO
-from holisticbias_eval.models.window import context_length
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.tokenizers import context_length
 
 _BATCH = 16
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
 from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
-from holisticbias_eval.models.loading import LoadedModel
-from holisticbias_eval.models.memory import MEMORY_MESSAGES
-from holisticbias_eval.models.window import context_length
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.memory import MEMORY_MESSAGES
+from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ import torch
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
-from holisticbias_eval.models.window import context_length
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.tokenizers import context_length
 
 _BATCH = 16
 _LARGEST = 700.0  # nats: exp of more overflows

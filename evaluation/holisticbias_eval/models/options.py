@@ -8,18 +8,19 @@ from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one
 
 
 class ModelChoice(Settings):
-    """Where a model runs."""
+    """The engine that runs a model."""
 
     group = "The model"
 
-    engine: Literal["local", "api", "ray", "vllm"] = setting(
+    engine: Literal["local", "api", "ray"] = setting(
         "local",
-        "Where the model runs: in this process, behind an OpenAI-compatible server, on a Ray cluster, or in vLLM.",
+        "Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, or on a Ray "
+        "cluster.",
     )
 
 
 class LoadedModel(Settings):
-    """How the weights are loaded."""
+    """Kind, precision and device of a loaded model."""
 
     group = "The model"
 
@@ -69,7 +70,7 @@ class Cluster(Settings):
 
 
 class Opening(Settings):
-    """What a model reads before a text that is scored."""
+    """The token before a text that is scored."""
 
     group = "The model"
 
@@ -96,7 +97,7 @@ class Role(Settings):
 
 
 class MaskedScoring(Settings):
-    """How masked models score."""
+    """The variant of scores of masked models."""
 
     group = "The model"
 
@@ -106,7 +107,6 @@ class MaskedScoring(Settings):
 
 
 LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "ray", default="local"))
-WEIGHTS = Condition("with --engine local, ray or vllm", is_one_of("engine", "local", "ray", "vllm", default="local"))
 API = Condition("with --engine api", is_one_of("engine", "api"))
 RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
 KEPT = Condition("without --no-store", is_one_of("no_store", False, default=False))
@@ -116,8 +116,7 @@ def engine_uses(*conditions: Condition) -> tuple[Use, ...]:
     """The settings of the engines, each with its condition."""
     return (
         Use(ModelChoice, conditions),
-        Use(LoadedModel, (*conditions, LOADED), ("kind", "device")),
-        Use(LoadedModel, (*conditions, WEIGHTS), ("dtype",)),
+        Use(LoadedModel, (*conditions, LOADED)),
         Use(Server, (*conditions, API)),
         Use(Cluster, (*conditions, RAY)),
         Use(Keeping, conditions, ("no_store",)),
@@ -130,6 +129,6 @@ def scoring_uses(*conditions: Condition) -> tuple[Use, ...]:
     return (
         *engine_uses(),
         Use(Opening, conditions),
-        Use(Role, (*conditions, WEIGHTS)),
+        Use(Role, (*conditions, LOADED)),
         Use(MaskedScoring, (*conditions, LOADED)),
     )

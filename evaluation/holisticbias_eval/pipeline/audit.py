@@ -10,9 +10,9 @@ from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.censor import censor
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.stored import classify_texts, probability_columns
+from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.audit import COLUMNS, NOUNS, audit_texts
-from holisticbias_eval.store.shards import ShardStore
 
 
 def audit_table(

@@ -19,8 +19,8 @@ from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.stored import classify_texts, probability_columns
 from holisticbias_eval.errors import ResponsesError
+from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.store.shards import ShardStore
 
 SETTINGS = b"holisticbias.classification"
 """The key of a Parquet file's metadata that holds the settings, as JSON."""

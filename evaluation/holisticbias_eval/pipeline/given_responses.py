@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import distinct_rows
 
 _TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")
 

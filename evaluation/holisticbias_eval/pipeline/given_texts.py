@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import ResponsesError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.pipeline.text_files import read_texts
 from holisticbias_eval.prompts.group_words import given_words

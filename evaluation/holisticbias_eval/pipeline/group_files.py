@@ -52,7 +52,9 @@ def read_test_set(path: Path) -> pa.Table:
     if not (path / TEST_FILE).is_file() and is_published(path):
         return read_test_sets(path).drop_columns(["perplexity"])
     if path.is_dir() and not file.is_file():
-        raise ScoresError(f"{path} has no {TEST_FILE}: make it with holisticbias split, or name a file of sentences")
+        raise ScoresError(
+            f"{path} has no {TEST_FILE}: make it with holisticbias corpus split, or name a file of sentences"
+        )
     return pa.table(_texts(file, _read(file, NAMES, "sentences")))
 
 

@@ -117,7 +117,7 @@ def training_groups(specification: Specification, chosen: Sequence[str]) -> tupl
 
 
 def open_corpus(path: Path | None, specification: Specification, seed: int, notice: Notice) -> SplitCorpus:
-    """Read a folder that ``holisticbias split`` wrote, or split a table of examples; null is the calibration's corpus.
+    """Read a folder that ``corpus split`` wrote, or split a table of examples; null is the calibration's corpus.
 
     Raises ``CorpusError``, and ``MitigationError`` if a split is of other specifications.
     """
@@ -135,7 +135,7 @@ def _calibration(specification: Specification, settings: SplitSettings) -> Split
     """The invented sentences, with the test sentences of both of their specifications."""
     if specification.id not in (MANY, UNTOUCHED):
         raise MitigationError(
-            f"name sentences about {specification.id} with --corpus: holisticbias retrieve finds some"
+            f"name sentences about {specification.id} with --corpus: holisticbias corpus retrieve finds some"
         )
     made = replace(calibration_split(specification.id), test=calibration_test_set())
     return SplitCorpus(GOSSIP, made.train, made.validation, specification, settings, split=made)

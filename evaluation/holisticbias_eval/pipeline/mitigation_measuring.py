@@ -11,8 +11,8 @@ from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import by_task, choose_measures, evaluations
-from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_signature
 from holisticbias_eval.settings import Values

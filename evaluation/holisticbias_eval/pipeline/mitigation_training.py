@@ -15,14 +15,14 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.likelihood.first_token import AUTO
 from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error
 from holisticbias_eval.mitigation.grid import Rank, rank
 from holisticbias_eval.mitigation.group_f import validation_f
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.mitigation import (

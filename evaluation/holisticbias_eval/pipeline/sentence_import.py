@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.answer_text import storable
+from holisticbias_eval.models.generation.ending import storable
 from holisticbias_eval.pipeline.sentence_rounds import Judging, Progressing, refuse_by_classifiers
 from holisticbias_eval.stereotypes.acceptance import Candidate, refusing_rule
 from holisticbias_eval.stereotypes.few_shot import LONGEST

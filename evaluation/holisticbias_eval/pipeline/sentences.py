@@ -15,12 +15,12 @@ from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.stored import StoredGenerator, response_store
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.stored import StoredGenerator, response_store
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.sentence_import import find_specifications, judge_imported, place_sentences
 from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.progress import Display

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import prepare
-from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.generation.written import WrittenForm
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.written import WrittenForm
+from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import read_run

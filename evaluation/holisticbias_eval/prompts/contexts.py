@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.texts import Repeated
+from holisticbias_eval.models.likelihood.texts import Repeated
 
 
 @dataclass(frozen=True, slots=True)

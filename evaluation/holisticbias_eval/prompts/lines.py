@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.scores import Scores, with_scores
-from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.spans import Spans
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans, joined, whole
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, joined, whole
 from holisticbias_eval.prompts.first_words import ALL_SCORED, NOTHING_LEFT, Unscored, differ_first
 
 SCORES = ("score_stereotype", "score_antistereotype")

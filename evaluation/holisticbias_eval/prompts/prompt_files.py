@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.generation.requests import RESPONSE_FIELDS
+from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
 from holisticbias_eval.table_files import read_table
 
 COLLECTED = "prompts.parquet"
-"""The table in a folder that ``holisticbias collect`` wrote."""
+"""The table in a folder that ``holisticbias corpus collect`` wrote."""
 MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
 
 
@@ -45,7 +45,7 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
 
 
 def prompts_file(path: Path) -> Path:
-    """The table of prompts in a folder that ``holisticbias collect`` wrote, or the file itself."""
+    """The table of prompts in a folder that ``holisticbias corpus collect`` wrote, or the file itself."""
     return path / COLLECTED if (path / COLLECTED).is_file() else path
 
 

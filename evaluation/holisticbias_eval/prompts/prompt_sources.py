@@ -14,7 +14,7 @@ import pyarrow as pa
 from holisticbias.release.bounded import check_parquet
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.bold_files import bold_prompts, bold_rows, is_bold_folder, read_bold_folder
 from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
 from holisticbias_eval.prompts.group_words import IN_FILES, given_words
@@ -35,7 +35,7 @@ def is_named(name: str) -> bool:
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
 
-    A folder has BOLD's files, or the files of `holisticbias collect`.
+    A folder has BOLD's files, or the files of `holisticbias corpus collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
     path = Path(name)

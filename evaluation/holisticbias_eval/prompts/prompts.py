@@ -11,8 +11,8 @@ import pyarrow as pa
 from holisticbias.compile.variants import VARIANTS
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.likelihood.scores import Scores, with_scores
-from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.spans import Spans
 
 Draw = Callable[[Sequence[str]], Sequence[str]]
 

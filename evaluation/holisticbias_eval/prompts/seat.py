@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
-from holisticbias_eval.likelihood.spans import parts
+from holisticbias_eval.models.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
 from holisticbias_eval.prompts.selection import select_sentences

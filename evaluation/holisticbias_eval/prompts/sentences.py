@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.arrays import Int32s
-from holisticbias_eval.likelihood.spans import Spans, joined, unique_spans, whole
-from holisticbias_eval.likelihood.texts import Repeated, Texts
+from holisticbias_eval.models.likelihood.spans import Spans, joined, unique_spans, whole
+from holisticbias_eval.models.likelihood.texts import Repeated, Texts
 from holisticbias_eval.prompts.columns import (
     OPTIONAL_COLUMNS,
     SENTENCE_COLUMNS,

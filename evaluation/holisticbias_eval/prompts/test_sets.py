@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from holisticbias_eval.likelihood.scores import Scores, with_scores
-from holisticbias_eval.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.spans import Spans
 
 
 @dataclass(frozen=True, slots=True)

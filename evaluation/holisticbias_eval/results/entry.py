@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 from pydantic import Field
@@ -14,9 +13,8 @@ from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.models.embedded import shipped_models
-from holisticbias_eval.results.earlier import is_first_form, read_earlier_entry
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, SchemaVersion, Signature
 
 _KEPT = (("axis",), ("specification",), ("dimension", "scale"))
 
@@ -24,7 +22,7 @@ _KEPT = (("axis",), ("specification",), ("dimension", "scale"))
 class Entry(Part):
     """A file of ``evaluation/results/``."""
 
-    schema_version: Literal[2] = 2
+    schema_version: SchemaVersion = 2
     contributor: str = Field(min_length=1, description="who made the run")
     date: str = Field(pattern=r"^\d{4}-\d{2}-\d{2}$")
     note: str | None = None
@@ -38,13 +36,6 @@ class Entry(Part):
         """The name that its file must have."""
         release = self.signature.short_name
         return f"{slug(self.signature.model.name)}-on-{slug(release)}-{slug(self.measure)}.json"
-
-
-def read_entry(content: bytes) -> Entry:
-    """Read an entry, also in the form of an earlier version. Raises ``ValidationError``."""
-    if is_first_form(content):
-        return Entry.model_validate(read_earlier_entry(content))
-    return Entry.model_validate_json(content)
 
 
 def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:

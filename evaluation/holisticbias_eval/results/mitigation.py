@@ -12,7 +12,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.results.signature import ModelSignature
 from holisticbias_eval.stereotypes.specifications import specification_digest
 

@@ -22,7 +22,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.results.entry import Entry, is_path, read_entry, slug
+from holisticbias_eval.results.entry import Entry, is_path, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 
@@ -63,7 +63,7 @@ def add_entries(entries: Sequence[Entry], folder: Path, published: Published) ->
         for message in _check(path, entry, published):
             raise RegistryError(f"the registry does not accept this run: {message}")
         with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
-            old = read_entry(path.read_bytes())
+            old = Entry.model_validate_json(path.read_bytes())
             if not same_model(old.signature.model, entry.signature.model):
                 raise RegistryError(f"{path} is the entry of another model: choose another --name")
     for path, entry in zip(paths, entries, strict=True):
@@ -112,7 +112,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
     problems = []
     for path in sorted(p for p in found.glob("*.json") if p.is_file()):
         try:
-            entries[path] = read_entry(require_file(path, _LARGEST).read_bytes())
+            entries[path] = Entry.model_validate_json(require_file(path, _LARGEST).read_bytes())
         except OSError as error:
             problems.append(Problem(path, f"it cannot be read: {error.strerror}"))
         except ValidationError as error:

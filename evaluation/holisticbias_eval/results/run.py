@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,8 +21,7 @@ from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
-from holisticbias_eval.results.earlier import is_first_form, perplexity_per_token, read_earlier_result
-from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.results.signature import SchemaVersion, Signature
 
 RESULT = "result.json"
 _ROW_GROUP, _AT_ONCE = 1 << 17, 1 << 16
@@ -74,15 +73,16 @@ class Result(Part):
     all scores, if another process scored, and for models that are not masked.
     """
 
-    schema_version: Literal[2] = 2
+    schema_version: SchemaVersion = 2
     signature: Signature
     figures: tuple[Figure, ...]
     masked_inputs: MaskedInputs | None = None
 
 
 class _Signed(BaseModel):
-    """The signature in a result of any form."""
+    """The signature in a result, whose figures are not read."""
 
+    schema_version: SchemaVersion = 2
     signature: Signature
 
 
@@ -179,15 +179,10 @@ Columns = Callable[[Sequence[str]], Sequence[str] | None]
 
 
 def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
-    """Read the run in a folder, also one in the form of an earlier version; ``RunError`` if it is damaged."""
+    """Read the run in a folder; ``RunError`` if it is damaged."""
     answers, content = open_run(folder)
-    tables = Tables(folder, answers)
-    if not is_first_form(content):
-        result = refuse_infinite(folder, read_result(folder, lambda: Result.model_validate_json(content)))
-        return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), tables)
-    scores = perplexity_per_token(_read_answers(folder, answers, None))
-    earlier = read_result(folder, lambda: read_earlier_result(content, scores))
-    return Run(refuse_infinite(folder, read_result(folder, lambda: Result.model_validate(earlier))), scores, tables)
+    result = refuse_infinite(folder, read_result(folder, lambda: Result.model_validate_json(content)))
+    return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), Tables(folder, answers))
 
 
 def open_run(folder: Path) -> tuple[AnswerFile, bytes]:

@@ -7,20 +7,30 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version as installed_version
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.generation.generator import Sameness
-from holisticbias_eval.likelihood.scorer import Probe
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.requests import Sameness
+from holisticbias_eval.models.likelihood.scorer import Probe
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.machine import machine
 
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 
 _LONGEST_NAME = 80
+
+
+def _refuse_earlier(version: Any) -> Any:
+    if version == 1:
+        raise ValueError("1 is read by versions up to v3.0.0: evaluate again, or open it with one of them")
+    return version
+
+
+SchemaVersion = Annotated[Literal[2], BeforeValidator(_refuse_earlier)]
+"""The form of results and registry entries; the first form is refused by its own message."""
 
 
 class ReleaseSignature(Part):
@@ -154,15 +164,6 @@ class Signature(Part):
     def short_name(self) -> str:
         """The part of the release that was measured, for the name of a file."""
         return "-".join(filter(None, (self.release.short_name, in_short(self.selected))))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_earlier_form(cls, content: Any) -> Any:
-        """Read a signature of the earlier form, in which all parameters were of one measure."""
-        measuring = content.get("measuring") if isinstance(content, dict) else None
-        if isinstance(measuring, dict) and any(isinstance(value, str) for value in measuring.values()):
-            return {**content, "measuring": dict.fromkeys(content.get("measures", ()), measuring)}
-        return content
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import compared_columns, is_compared
 from holisticbias_eval.prompts.columns import UNIQUE
-from holisticbias_eval.results.earlier import is_first_form
 from holisticbias_eval.results.run import (
     AFTER_FIGURES,
     BEFORE_FIGURES,
@@ -25,7 +24,6 @@ from holisticbias_eval.results.run import (
     answer_columns,
     open_run,
     read_result,
-    read_run,
     reading,
     refuse_infinite,
     refuse_missing,
@@ -43,8 +41,6 @@ def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
     comparison asks only which are equal, and texts take more memory than all other columns.
     """
     kinds, contents = zip(*(open_run(folder) for folder in (first, second)), strict=True)
-    if any(map(is_first_form, contents)):
-        return read_run(first, compared_columns), read_run(second, compared_columns)
     folders = (first, second)
     results = [_read_compared(folder, content) for folder, content in zip(folders, contents, strict=True)]
     del contents

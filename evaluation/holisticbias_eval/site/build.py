@@ -16,7 +16,6 @@ from holisticbias_eval.results.registry import published_digests, read_registry,
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources
-from holisticbias_eval.site.fingerprint import fingerprint
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
 from holisticbias_eval.site.models_results import read_references
@@ -36,13 +35,12 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
     Raises ``SiteError``, ``SourceError``, ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
     """
     refuse_target(out, is_site)
-    made_from = fingerprint(sources)
     catalog = load_catalog(sources.terms)
     with new_folder(out, is_site) as folder:
         site = Writer(folder)
-        explored = _read(sources, catalog, site, display)
+        explored = _read(sources, catalog, display)
         write_pages(explored, site, display)
-        site.file(MARK).write_text(json.dumps({"made_from": made_from}) + "\n", "utf-8")
+        site.file(MARK).write_text(json.dumps({"releases": [r.version for r in explored.releases]}) + "\n", "utf-8")
 
 
 def write_pages(explored: Explored, site: Writer, display: Display) -> None:
@@ -67,18 +65,7 @@ def is_site(folder: Path) -> bool:
     return (folder / MARK).is_file()
 
 
-def is_current(folder: Path, sources: Sources) -> bool:
-    """Whether a folder holds the site that ``build_site`` would write."""
-    if not is_site(folder):
-        return False
-    try:
-        mark = json.loads((folder / MARK).read_text("utf-8"))
-    except ValueError:
-        return False
-    return isinstance(mark, dict) and mark.get("made_from") == fingerprint(sources)
-
-
-def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) -> Explored:
+def _read(sources: Sources, catalog: Catalog, display: Display) -> Explored:
     runs = tuple(read_run(run) for run in sources.runs)
     entries, problems = read_registry(sources.results, published_digests(catalog))
     if problems:
@@ -88,8 +75,8 @@ def _read(sources: Sources, catalog: Catalog, site: Writer, display: Display) ->
         raise SiteError("no version is published yet: name a release with --release")
     shown: dict[str, ShownRelease] = {}
     for name in names:
-        with display.step(f"Opening release {name}, and writing its sentences"):
-            release = show_release(open_shown(name, catalog), catalog, site)
+        with display.step(f"Opening release {name}"):
+            release = show_release(open_shown(name, catalog), catalog)
         if release.version in shown:
             raise SiteError(f"two releases are version {release.version}: name one of them")
         shown[release.version] = release

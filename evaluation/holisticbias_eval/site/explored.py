@@ -12,7 +12,6 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import ReleaseFile
 from holisticbias_eval.results.entry import Entry
 from holisticbias_eval.results.run import Result, Run
-from holisticbias_eval.site.sentences import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +19,13 @@ class ShownRelease:
     """A release on the site.
 
     ``catalog`` has the terms of all versions, restricted to the part that the release is, and ``held`` the terms of
-    this version; ``sentences`` is the number of sentences, and ``rows`` has the place of those of each descriptor.
+    this version; ``sentences`` is the number of sentences, and ``counts`` has that of each descriptor.
     """
 
     manifest: Manifest
     catalog: Catalog
     sentences: int
-    rows: Mapping[str, Rows]
+    counts: Mapping[str, int]
 
     @property
     def version(self) -> str:

@@ -12,7 +12,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, View
 from holisticbias_eval.report.plain_text import model_title
-from holisticbias_eval.results.earlier import is_first_form
 from holisticbias_eval.results.entry import Entry, kept_figures, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run
@@ -133,9 +132,7 @@ def collect_results(
 def read_references(registry: Path) -> Iterator[Result]:
     """Read the reference evaluations, which are in the folder ``reference`` beside the registry if there are any."""
     for path in sorted((registry.parent / "reference").rglob(RESULT)):
-        content = path.read_bytes()
-        if not is_first_form(content):
-            yield Result.model_validate_json(content)
+        yield Result.model_validate_json(path.read_bytes())
 
 
 def _of_entry(entry: Entry) -> Measured:

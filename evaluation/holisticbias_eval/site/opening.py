@@ -1,4 +1,4 @@
-"""Open the releases of a site, write their sentences, and compare them."""
+"""Open the releases of a site, and compare them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.explored import ShownRelease
-from holisticbias_eval.site.sentences import write_sentences
-from holisticbias_eval.site.writer import Writer
 
 SAMPLES = 30
 """The number of sentences that a page of differences shows."""
@@ -58,11 +56,12 @@ def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
     return replace(catalog, axes=tuple(axes))
 
 
-def show_release(release: Release, catalog: Catalog, site: Writer) -> ShownRelease:
-    """Write the sentences of an opened release; returns its record, which has no tables."""
+def show_release(release: Release, catalog: Catalog) -> ShownRelease:
+    """The record of an opened release, which has no tables."""
     part = _restricted(catalog, release.manifest)
-    rows = write_sentences(release, part.at(release.version), site)
-    return ShownRelease(release.manifest, part, release.sentences.num_rows, rows)
+    found = dict(counted.values() for counted in release.sentences["descriptor_id"].value_counts().to_pylist())
+    counts = {d.id: found.get(d.id, 0) for axis in part.at(release.version).axes for d in axis.descriptors}
+    return ShownRelease(release.manifest, part, release.sentences.num_rows, counts)
 
 
 def compare_releases(releases: Sequence[ShownRelease], display: Display) -> tuple[Difference, ...]:

@@ -73,7 +73,7 @@ def _write_difference(
         comparable=COMPARABLE[difference.comparable],
         kinds=[(kind, len(own), _by_heading(own)) for kind, own in kinds if own],
         labels=labels,
-        terms={key for release in explored.releases for key in release.rows},
+        terms={key for release in explored.releases for key in release.counts},
     )
 
 

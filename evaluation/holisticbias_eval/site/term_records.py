@@ -13,7 +13,6 @@ from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.site.changes import FieldChange, field_changes
 from holisticbias_eval.site.explored import Explored, ShownRelease
-from holisticbias_eval.site.sentences import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class ShownTerm:
     """A term as worded and judged in ``release``, the newest release on the site that has it.
 
     ``entry`` is the term as it is in the files now, with judgements and changes that no release has yet.
-    ``rows`` has the place of its sentences in each release, newest first, and ``events`` its history, newest first.
+    ``counts`` has the number of its sentences in each release, newest first, and ``events`` its history, newest first.
     ``namesakes`` are ids of other entries with the same text.
     """
 
@@ -43,7 +42,7 @@ class ShownTerm:
     axis: DescriptorFile
     descriptor: Descriptor
     forms: tuple[Form, ...]
-    rows: Mapping[str, Rows]
+    counts: Mapping[str, int]
     events: tuple[Event, ...]
     entry: Descriptor
     namesakes: tuple[str, ...]
@@ -64,7 +63,7 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
             axis,
             descriptor,
             forms(held[release.version], descriptor, release.record.article_rule),
-            {r.version: r.rows[descriptor.id] for r in reversed(explored.releases) if descriptor.id in r.rows},
+            {r.version: r.counts[descriptor.id] for r in reversed(explored.releases) if descriptor.id in r.counts},
             tuple(reversed(history[descriptor.id])),
             raw[descriptor.id],
             tuple(i for i in by_text[descriptor.text.casefold()] if i != descriptor.id),

@@ -12,8 +12,8 @@ from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts, label_store
 from holisticbias_eval.errors import ClassifierError
+from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.store.shards import ShardStore
 
 NOT_JUDGED = "not-judged"
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from holisticbias_eval.figures import Figure, Part
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.statistics.proportions import wilson
 from holisticbias_eval.stereotypes.quality import MEASURE
 from holisticbias_eval.stereotypes.requests_log import Returned

@@ -12,20 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.generation.generator import Generator, Sameness
-from holisticbias_eval.generation.local import GenerationOptions
-from holisticbias_eval.generation.requests import Requests as PromptRequests
-from holisticbias_eval.generation.requests import unique_requests
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.generation.style import Style
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.embedded.responder import RESPONDER
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
+from holisticbias_eval.models.generation.local import GenerationOptions
+from holisticbias_eval.models.generation.requests import Generator, Sameness, unique_requests
+from holisticbias_eval.models.generation.requests import Requests as PromptRequests
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import API, LOADED, Cluster, LoadedModel, Server, engine_uses
-from holisticbias_eval.models.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
@@ -57,7 +56,7 @@ class Samples(Settings):
 
 
 class Personas(Settings):
-    """What a model reads before a prompt."""
+    """Texts that a model reads before a prompt."""
 
     group = "What is asked"
 
@@ -69,7 +68,7 @@ class Personas(Settings):
 
 
 class Responding(Settings):
-    """How a model responds."""
+    """The decoding and the text around a prompt."""
 
     group = "Responses"
 
@@ -103,7 +102,7 @@ class Responding(Settings):
 
 
 class Endpoint(Settings):
-    """What a server is asked for."""
+    """The endpoint of a server."""
 
     group = "Responses"
 

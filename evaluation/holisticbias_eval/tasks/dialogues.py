@@ -12,11 +12,11 @@ from holisticbias_eval.corpus.multiwoz import DATA, read_multiwoz
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.kinds import find_kind, load_kind
-from holisticbias_eval.models.loading import LoadedModel as Weights
+from holisticbias_eval.models.loading.load import LoadedModel as Weights
+from holisticbias_eval.models.loading.load import find_kind, load_kind
+from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import LOADED, LoadedModel, ModelChoice
-from holisticbias_eval.models.tokenizers import tokenizer_digest
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Use
@@ -112,7 +112,8 @@ class Dialogues(Task):
 
     def ask(self, source: Source, model: Trainable, given: Given) -> CandidateRequests:
         """The candidates."""
-        return CandidateRequests(model, *source.content, source.about)
+        train, test = source.content
+        return CandidateRequests(model, train, test, source.about)
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
         """The model, and what it learns."""

@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.scorer import Scorer, score_spans
-from holisticbias_eval.likelihood.scores import with_scores
-from holisticbias_eval.likelihood.spans import unique_spans, whole
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
-from holisticbias_eval.likelihood.texts import Texts
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
+from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.spans import unique_spans, whole
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.likelihood.texts import Texts
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context

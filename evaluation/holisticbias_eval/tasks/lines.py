@@ -8,14 +8,14 @@ from pathlib import Path
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
-from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.models.embedded.gossip import GOSSIP
+from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, setting
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
@@ -25,7 +25,7 @@ MULTIWOZ = "multiwoz:"
 
 
 class RetainSettings(Settings):
-    """What a mitigation should retain."""
+    """Texts on which costs of a mitigation are measured."""
 
     group = "Retention"
 
@@ -91,7 +91,8 @@ class Lines(ScoredTask):
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
         return SpanRequests(
             ask_lines(lines, model),
-            with_store(model, source, given),
+            model,
+            find_store(model, source, given),
             lines.num_rows,
             {**source.about, **unscored.settings},
             source.skipped,

@@ -14,24 +14,24 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.chat_choice import ChatChooser
-from holisticbias_eval.likelihood.engines import EngineOptions
-from holisticbias_eval.likelihood.one_mask import OneMaskScorer
-from holisticbias_eval.likelihood.opening import Opening
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.kinds import Kind, find_kind, load_kind
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.opening import Opening
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.store.blocks import values_by_block
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.choices import Choices, ask_choices
 from holisticbias_eval.prompts.first_words import Unscored
 from holisticbias_eval.prompts.pairs import SCORES, AskedPairs, published_texts, scored_sentences, with_pair_scores
-from holisticbias_eval.store.blocks import values_by_block
-from holisticbias_eval.store.shards import ShardStore, fingerprint
+from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source
 
 _VERSION = 1  # version of the computation: with another version everything is scored again
@@ -50,7 +50,7 @@ class PublishedPairs:
 
     @property
     def unscored(self) -> Unscored:
-        """What is not scored."""
+        """The number of pairs with an unscored word."""
         return self.pairs.unscored
 
     def answer(self, scores: Scores) -> pa.Table:
@@ -86,7 +86,7 @@ class PairScorer(ABC):
 
     def requests(self, source: Source, folder: Path | None, notice: Notice) -> PairRequests:
         """The requests of a source, with the store of their scores."""
-        store = _pair_store(folder, self, notice)
+        store = pair_store(folder, self, notice)
         settings = {"pair_score": self.how, **source.about}
         return PairRequests(self, source.content, store, settings, source.skipped)
 
@@ -99,7 +99,7 @@ class PairRequests(Requests):
     pairs: pa.Table
     store: ShardStore | None
     settings: Mapping[str, str] = field(default_factory=dict)
-    skipped: tuple = ()
+    skipped: tuple[Skipped, ...] = ()
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -238,7 +238,7 @@ def decide_ties(pairs: pa.Table) -> pa.Table:
     return pairs.append_column(CHOSEN, pa.array(np.where(known, chosen, np.nan), from_pandas=True))
 
 
-def _pair_store(folder: Path | None, scorer: PairScorer, notice: Notice) -> ShardStore | None:
+def pair_store(folder: Path | None, scorer: PairScorer, notice: Notice) -> ShardStore | None:
     """The store of two scores for each row of texts, in a subfolder named after the model and its settings."""
     if folder is None:
         return None

@@ -1,4 +1,4 @@
-"""What is known of the specifications that pairs are from."""
+"""Titles and versions of the specifications of pairs."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.likelihood.engines import start_engine
-from holisticbias_eval.likelihood.first_token import LEFT_OUT
-from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.embedded.writer import WRITER
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.engines import start_engine
+from holisticbias_eval.models.likelihood.opening import LEFT_OUT
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import engine_uses, scoring_uses
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
@@ -35,7 +35,7 @@ from holisticbias_eval.tasks.pair_modes import (
     one_mask_scorer,
 )
 from holisticbias_eval.tasks.pair_specifications import specifications_version, with_specifications
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, engine_options, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, engine_options, find_store
 from holisticbias_eval.tasks.task import Given, Requests, Source, file_name, sign_file
 
 Mode = Literal["likelihood", "choice", "published"]
@@ -78,7 +78,7 @@ class Pairs(ScoredTask):
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def source(self, given: Given) -> Source:
-        """Read the pairs; the embedded writer is the default model of its own specifications."""
+        """Read the pairs; the embedded writer is the default model of the calibration's pairs."""
         read = given.read(PairSettings)
         if read.pairs is None:
             raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
@@ -107,7 +107,7 @@ class Pairs(ScoredTask):
             default_model=own,
         )
 
-    def model(self, source: Source, given: Given) -> Scorer | PairScorer:
+    def model(self, source: Source, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
         name, options = given.model or source.default_model, engine_options(given)
         mode = given.read(PairSettings).mode
@@ -142,7 +142,8 @@ class Pairs(ScoredTask):
             how = _HOW["without first token"]
         return SpanRequests(
             asked,
-            with_store(model, source, given),
+            model,
+            find_store(model, source, given),
             pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
             {"pair_score": how, **unscored.settings, **source.about},
             (*source.skipped, *unscored.skipped),

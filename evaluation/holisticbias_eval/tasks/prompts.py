@@ -11,14 +11,13 @@ from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.generation.generator import Generator
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
-from holisticbias_eval.measuring import count_corpus
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.given_responses import place_responses
 from holisticbias_eval.pipeline.judging import Judges, judge_responses, judge_store, start_judges
@@ -40,7 +39,7 @@ from holisticbias_eval.tasks.answered import (
     responding_uses,
     start_responding,
 )
-from holisticbias_eval.tasks.judging import judging_options
+from holisticbias_eval.tasks.judging import count_corpus, judging_options
 from holisticbias_eval.tasks.sentences import Sentences
 from holisticbias_eval.tasks.task import Given, Reading, Source, Task, sign_release
 
@@ -62,14 +61,14 @@ class Prompts(Task):
         file = given.read(GivenResponses).responses
         release = given.release(None if file else default_release(given.model))
         if file is not None:
-            table, about = place_responses(read_responses(file), release, file), {}
-        else:
-            drawing = find_drawing(given)
-            if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
-                refuse_few(drawing)
-            with given.display.step("Drawing prompts"):
-                table, about = draw_prompts(release, drawing), drawing.settings
-        return Source(table, sign_release(release), release.version, about, release=release)
+            table = place_responses(read_responses(file), release, file)
+            return Source(table, sign_release(release), release.version, release=release)
+        drawing = find_drawing(given)
+        if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
+            refuse_few(drawing)
+        with given.display.step("Drawing prompts"):
+            table = draw_prompts(release, drawing)
+        return Source(table, sign_release(release), release.version, drawing.settings, release=release)
 
     def model(self, source: Source, given: Given) -> Generator | GivenModel:
         """Start the engine that answers; of given responses only the name is known."""
@@ -139,8 +138,6 @@ class ResponseReading(Reading):
     def _audits(self, table: pa.Table, display: Display) -> Mapping[str, pa.Table]:
         """The audit of each classifier, by the answers that it gives."""
         audits = dict[str, pa.Table]()
-        if self.release is None:
-            return audits
         styles, offensiveness = self.judges.styles, self.judges.offensiveness
         if styles is not None and (audit := self._audit(table, styles, display)) is not None:
             audits["labels"] = audit
@@ -152,6 +149,8 @@ class ResponseReading(Reading):
 
     def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
+        if self.release is None:
+            return None
         with display.step(f"Auditing {classifier.card.id} on sentences in which only the descriptor changes"):
             store = judge_store(classifier, self.judges.options, display)
             descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, shipped_models
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.loading import load_config
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.load import load_config
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
@@ -12,18 +12,19 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.likelihood.local import ScoringOptions
-from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans, unique_spans
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.likelihood.local import ScoringOptions
+from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.options import Cluster, LoadedModel, MaskedScoring, Opening, Role, Server
+from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Skipped, Terms
-from holisticbias_eval.remote.http import ApiOptions
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task
@@ -45,15 +46,21 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class SpanRequests(Requests):
-    """Spans that a scorer scores; ``tried`` are the rows by which texts are weighted when the error is measured."""
+    """Spans that an engine scores; ``tried`` are the rows by which texts are weighted when the error is measured."""
 
     asked: Asked
-    scorer: Scorer
+    engine: Scorer
+    store: ShardStore | None
     count: int
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
     tried: Callable[[Ints], Ints] = lambda rows: rows
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The engine, with its store if there is one."""
+        return self.engine if self.store is None else StoredScorer(self.engine, self.store)
 
     @property
     def kept(self) -> str:  # type: ignore[override]
@@ -86,7 +93,7 @@ class SpanRequests(Requests):
         with display.progress("Counting tokens", missing) as counted:
             works = count_work(self.scorer, blocks, counted)
         with display.step("Timing a few texts"):
-            seconds = estimate_seconds(self.scorer, blocks, works)
+            seconds = estimate_seconds(self.engine, blocks, works)
         work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
         return Plan(len(distinct), missing, work, seconds)
 
@@ -154,9 +161,7 @@ def api_options(given: Given) -> ApiOptions:
     )
 
 
-def with_store(scorer: Scorer, source: Source, given: Given) -> Scorer:
-    """The scorer with the store of its scores, if they are kept."""
+def find_store(scorer: Scorer, source: Source, given: Given) -> ShardStore | None:
+    """The store of a scorer's scores; None if they are not kept."""
     folder = given.store("scores")
-    if folder is None:
-        return scorer
-    return StoredScorer(scorer, score_store(folder, scorer, source.signature.digest, given.display.notice))
+    return score_store(folder, scorer, source.signature.digest, given.display.notice) if folder else None

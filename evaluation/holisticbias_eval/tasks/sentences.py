@@ -11,9 +11,9 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.likelihood.scorer import Scorer
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.prompts.first_words import count_unscored
@@ -24,7 +24,7 @@ from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.signature import Signature, in_short
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
 from holisticbias_eval.tasks.planted import planted_figures
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_release
 
 SELECTED = Condition(
@@ -94,7 +94,8 @@ class Sentences(ScoredTask):
             unscored = count_unscored(contexts, first_token_scored=model.first_token_scored)
             return SpanRequests(
                 asked,
-                with_store(model, source, given),
+                model,
+                find_store(model, source, given),
                 count,
                 {**context.settings, **selection.settings, **unscored.settings},
                 (*self.skipped(release), *asked.skipped),

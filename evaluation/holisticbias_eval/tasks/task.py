@@ -1,4 +1,4 @@
-"""What a run asks: a task finds its source, and makes requests of it that a model answers."""
+"""The base class of tasks: a task finds its source, and makes requests of it that a model answers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.likelihood.plan import Plan
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import ModelChoice
+from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
-from holisticbias_eval.store.shards import default_folder
 
 Ability = Literal["score", "generate", "train", "command"]
 """How a model answers: with likelihoods, with responses, after training, or through a user's command."""
@@ -37,7 +37,7 @@ Ability = Literal["score", "generate", "train", "command"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What is asked about: ``content`` is a release or a table, and ``signature`` stands for it in a run.
+    """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
 
     ``name`` ends the default name of the run's folder, ``about`` are settings to record, and ``default_model`` is the
     model of a source that was made for one, such as the sentences of a calibration.
@@ -54,7 +54,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The table of answers, with what only asking finds out: figures and tables of its own, changes of the signature.
+    """The table of answers, with what only asking finds out: figures, and changes of the signature.
 
     ``masked_inputs`` counts the inputs of masked models that this process ran.
     """
@@ -90,7 +90,7 @@ class Requests(ABC):
 
 @dataclass(frozen=True)
 class Given:
-    """What a user gave for the runs of one task: the model, the release, the settings, and the measures.
+    """A user's arguments for the runs of one task: the model, the release, the settings, and the measures.
 
     ``opened`` are the releases that the tasks of an evaluation have opened.
     """
@@ -108,7 +108,7 @@ class Given:
 
     @cached_property
     def choice(self) -> ModelChoice:
-        """Where the model runs."""
+        """The engine."""
         return self.read(ModelChoice)
 
     def release(self, default: str | None) -> Release:
@@ -126,7 +126,7 @@ class Given:
 
 
 class Reading:
-    """What happens to answers after they came: readers add columns, and figures of the readers stand beside.
+    """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
 
     ``signed`` describes each classifier by its id, ``settings`` are further settings of the run, and ``measuring``
     those of its measures.

@@ -10,17 +10,17 @@ import pyarrow.compute as pc
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.likelihood.scorer import Scorer
-from holisticbias_eval.likelihood.spans import whole
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.embedded.gossip import GOSSIP
 from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.test_sets import AskedTexts
 from holisticbias_eval.settings import Settings, Use, setting
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
 from holisticbias_eval.tasks.sentences import ContextSettings, find_context
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
@@ -81,7 +81,7 @@ class TestSet(ScoredTask):
             **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
-        return SpanRequests(asked, with_store(model, source, given), left, settings, unscored.skipped)
+        return SpanRequests(asked, model, find_store(model, source, given), left, settings, unscored.skipped)
 
 
 def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:

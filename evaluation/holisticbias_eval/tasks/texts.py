@@ -14,16 +14,16 @@ from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.style import FILES as STYLES
-from holisticbias_eval.generation.style import Style
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.embedded.writer import CALIBRATION, WRITER
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.style import FILES as STYLES
+from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
@@ -88,7 +88,7 @@ class TextPrompts(Settings):
 
 
 class MeasuredPart(Settings):
-    """What is measured of a text."""
+    """The part of a text that is measured."""
 
     group = "Texts about groups"
 
@@ -113,7 +113,7 @@ class FaultyPrompts(Settings):
 
 
 class Styling(Settings):
-    """How a chat model continues."""
+    """The style in which a chat model continues."""
 
     group = "Texts about groups"
 

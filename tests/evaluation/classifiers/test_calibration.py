@@ -21,7 +21,7 @@ from holisticbias_eval.models.embedded.judge.lexicons import lexicons
 from holisticbias_eval.models.embedded.judge.model import SETTINGS, make_word_tokenizer
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.responder.repertoire import DESCRIPTOR, PROMPT, RESPONSES, read_repertoire
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 
 REPERTOIRE = read_repertoire()
 LABELS = REPERTOIRE.labels

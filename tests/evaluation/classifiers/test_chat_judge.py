@@ -16,7 +16,7 @@ from holisticbias_eval.classifiers.chat_judge import read_label
 from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.server.http import ApiOptions
 
 Reply = Callable[[dict[str, Any]], tuple[int, Any]]
 PROMPT = "Is this kind, curious or grumpy? Answer with one word.\n{text}"

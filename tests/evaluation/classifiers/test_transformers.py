@@ -16,7 +16,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.float64 import in_float64
+from holisticbias_eval.models.loading.float64 import in_float64
 
 from .conftest import TEXTS
 

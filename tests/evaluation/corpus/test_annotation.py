@@ -349,7 +349,7 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
         ("a.json", b'[{"id": 1, "example_id": "x", "label": "biased", "annotator": 1}]', "export the project as JSON"),
-        ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias annotate"),
+        ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
         ("a.json", json.dumps(export(chosen("rude"))).encode(), "has the choice 'rude'"),
     ],

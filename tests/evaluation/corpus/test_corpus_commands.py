@@ -1,4 +1,4 @@
-"""``holisticbias annotate`` and ``holisticbias split`` from the command line."""
+"""``holisticbias corpus annotate`` and ``holisticbias corpus split`` from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``holisticbias retrieve`` from the command line."""
+"""``holisticbias corpus retrieve`` from the command line."""
 
 from __future__ import annotations
 

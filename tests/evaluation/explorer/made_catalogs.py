@@ -84,7 +84,7 @@ def made_catalog(layout: Layout = 4) -> Catalog:
 
 
 def explored_in(folder: Path, catalog: Catalog | None = None) -> tuple[Explored, Writer]:
-    """Both versions of the catalog as a site shows them, with their sentences in the folder."""
-    site, found = Writer(folder), catalog or made_catalog()
-    releases = tuple(show_release(build_release(found, version), found, site) for version in (OLD, NEW))
-    return Explored(found, releases, compare_releases(releases, QUIET)), site
+    """Both versions of the catalog as a site shows them, and the site in the folder."""
+    found = catalog or made_catalog()
+    releases = tuple(show_release(build_release(found, version), found) for version in (OLD, NEW))
+    return Explored(found, releases, compare_releases(releases, QUIET)), Writer(folder)

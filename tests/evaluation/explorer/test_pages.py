@@ -120,6 +120,7 @@ def test_links_lead_to_pages_and_places_that_exist(made: tuple[Path, Explored], 
         ("terms/age.gone.html", "0.2.0 2026-02-01 retired"),
         ("terms/age.gone.html", "Nobody has judged this term yet."),
         ("terms/ability.with-pain.html", "a person with pain"),
+        ("terms/ability.with-pain.html", "Sentences with this term: 6 in 0.2.0 , 4 in 0.1.0 ."),
         ("terms/ability.old.html", "Source of the entry unknown"),
         ("terms/index.html", "6 terms on 2 axes."),
         ("releases/index.html", "0.2.0 2026-02-01 · 5 terms"),
@@ -143,7 +144,7 @@ def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:
 def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, tmp_path: Path) -> None:
     part = build_release(catalog, "1.0.0", where=("axis=nonce", "gender=neutral"))
     site = Writer(tmp_path)
-    release = show_release(part, catalog, site)
+    release = show_release(part, catalog)
     write_releases(Explored(catalog, (release,)), site)
     page = SitePage((tmp_path / "releases" / "1.0.0.html").read_text("utf-8"))
     codes = ["".join(pieces) for tag, _, pieces in page.elements if tag == "code" and "\n" in "".join(pieces)]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +10,6 @@ import pytest
 
 from holisticbias import build_release, write_release
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.site.build import is_current
-from holisticbias_eval.site.explored import Sources
 
 Invoke = Callable[..., tuple[int, str, str]]
 PART = ("axis=nonce", "gender=neutral")
@@ -48,21 +41,6 @@ def test_it_writes_the_site_and_replaces_it(
     assert invoke("site", *options, "--out", out)[0] == 0
     assert not (out / "releases" / "1.0.0.html").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
-
-
-def test_a_site_is_current_until_something_changes(
-    invoke: Invoke, options: list[str | Path], parts: Path, root: Path, tmp_path: Path
-) -> None:
-    sources = Sources((str(parts / "2.0.0"),), results=parts / "results")
-    assert not is_current(tmp_path / "site", sources)
-    assert invoke("site", *options, "--out", tmp_path / "site")[0] == 0
-    assert is_current(tmp_path / "site", sources)
-    assert not is_current(tmp_path / "site", Sources((str(parts / "1.0.0"),), results=parts / "results"))
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "new.json").write_text("{}", "utf-8")
-    assert not is_current(tmp_path / "site", Sources((str(parts / "2.0.0"),), results=tmp_path / "results"))
-    (tmp_path / "site" / "site.json").write_text("not JSON", "utf-8")
-    assert not is_current(tmp_path / "site", sources)
 
 
 @pytest.mark.parametrize(
@@ -100,20 +78,3 @@ def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str 
     assert code == 2
     assert "holds something else" in errors
     assert (tmp_path / "thesis.txt").read_text("utf-8") == "years of work"
-
-
-def test_serving_ends_with_an_interruption(options: list[str | Path], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "holisticbias", "site", *map(str, options), "--out", str(tmp_path / "site")]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(
-        [*command, "--serve", "--no-open", "--port", "0"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        address = process.stdout.readline().split()[0]
-        with urllib.request.urlopen(f"{address}terms/index.html", timeout=10) as answer:  # noqa: S310 - our server
-            assert b"blicket" in answer.read()
-        process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=30)
-    assert (process.returncode, said) == (0, "Ended.\n")
-    assert "Traceback" not in errors

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.generation.api import ApiGenerator
-from holisticbias_eval.generation.decoding import FILES, Decoding
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.decoding import FILES, Decoding
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.server.generator import ApiGenerator
+from holisticbias_eval.models.server.http import ApiOptions
 
 SAMPLED = FILES.read("sampled")
 QUICK = ApiOptions(concurrency=3, retries=2, longest_wait=0.05)

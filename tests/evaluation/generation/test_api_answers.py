@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.server.http import ApiOptions
 
 from .chat_server import (
     CUT,

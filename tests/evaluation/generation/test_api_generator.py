@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import FILES
-from holisticbias_eval.generation.generator import Sameness
-from holisticbias_eval.generation.seeds import request_seed
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.noise import request_seed
+from holisticbias_eval.models.generation.requests import Sameness
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.server.http import ApiOptions
 
 from .chat_server import (
     Body,

@@ -11,15 +11,15 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.ending import Ending
-from holisticbias_eval.generation.local import LocalGenerator
-from holisticbias_eval.generation.plain import Plain
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.generation.together import Prompts
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.plain import Plain
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.together import Prompts
+from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded
 
 NEW = 12

@@ -10,16 +10,16 @@ import pytest
 import torch
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.ending import Ending
-from holisticbias_eval.generation.local import GenerationOptions, LocalGenerator, load_generator
-from holisticbias_eval.generation.noise import step_seeds
-from holisticbias_eval.generation.plain import Plain
-from holisticbias_eval.generation.requests import Requests, Responses
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.generation.together import Prompts, Together
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.local import GenerationOptions, LocalGenerator, load_generator
+from holisticbias_eval.models.generation.noise import step_seeds
+from holisticbias_eval.models.generation.plain import Plain
+from holisticbias_eval.models.generation.requests import Requests, Responses
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.together import Prompts, Together
+from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")

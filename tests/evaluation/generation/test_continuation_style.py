@@ -11,13 +11,13 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.answer_text import apart
-from holisticbias_eval.generation.conversation import PLAIN, ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import load_generator
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.generation.style import FILES
+from holisticbias_eval.models.generation.conversation import PLAIN, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.ending import apart
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.style import FILES
 
 from .test_conversation import CHATML, MISTRAL
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.control import choose_control
-from holisticbias_eval.generation.conversation import ConversationOptions
-from holisticbias_eval.generation.decoding import FILES
-from holisticbias_eval.generation.local import load_generator
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all, response_store
 from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.frame import choose_control
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all, response_store
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from tokenizers.processors import TemplateProcessing
 from transformers import BlenderbotTokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.generation.requests import Requests
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.requests import Requests
 
 CHATML = (  # SmolLM2's
     "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"

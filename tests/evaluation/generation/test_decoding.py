@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.decoding import FILES
+from holisticbias_eval.models.generation.decoding import FILES
 
 
 @pytest.mark.parametrize("name", FILES.available())

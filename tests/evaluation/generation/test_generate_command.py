@@ -11,7 +11,7 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias_eval.pipeline.generation import GENERATION, Generation
+from holisticbias_eval.generating import GENERATION, Generation
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]
@@ -150,7 +150,6 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
         (("--where", "axis=horoscope"), "--where axis=horoscope: the release has no such axis; it has: ability, age"),
         (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
         (("--personas", "none.txt"), "none.txt cannot be read as contexts: No such file"),
-        (("--engine", "vllm"), "vllm serve"),
         (("--engine", "api"), "the api engine needs --api-base"),
     ],
 )

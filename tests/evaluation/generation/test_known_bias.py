@@ -15,16 +15,16 @@ from holisticbias.compile.variants import sample_sentences
 from holisticbias.release.release import Release
 from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import load_generator
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.models.embedded.judge import OFFENSIVENESS, REACTIVE, STYLES, TRANSFORMERS
 from holisticbias_eval.models.embedded.responder import RESPONDER
 from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
 from holisticbias_eval.models.embedded.responder.truth import TrueBias, judged_mixture, planted_mixture, true_biases
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.classification import judge_responses
 

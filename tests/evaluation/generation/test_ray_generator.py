@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.generation.local import GenerationOptions, load_generator
-from holisticbias_eval.generation.ray_engine import RayGenerator
-from holisticbias_eval.generation.requests import Requests, Responses
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
+from holisticbias_eval.models.generation.local import GenerationOptions, load_generator
+from holisticbias_eval.models.generation.ray_engine import RayGenerator
+from holisticbias_eval.models.generation.requests import Requests, Responses
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
 
 pytestmark = pytest.mark.long
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
@@ -79,7 +79,6 @@ def test_a_model_that_cannot_be_loaded_is_one_line(cluster: Any, tmp_path: Path)
     [
         (GenerationEngine("api"), "needs --api-base, and --model"),
         (GenerationEngine("api", api_base="http://127.0.0.1:9/v1"), "needs --api-base, and --model"),
-        (GenerationEngine("vllm"), "run `vllm serve MODEL`"),
         (GenerationEngine("ray", ray_address="127.0.0.1:9"), "no Ray cluster at 127.0.0.1:9: .*refused"),
     ],
 )

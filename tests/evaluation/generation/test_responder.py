@@ -14,8 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EmbeddedModelError
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import load_generator
+from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.models.embedded.provenance import PROVENANCE
 from holisticbias_eval.models.embedded.responder import NOTE, RESPONDER, responder_path
 from holisticbias_eval.models.embedded.responder.build import (
@@ -30,9 +29,10 @@ from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_le
 from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from holisticbias_eval.models.embedded.responder.said import Said, draw_said, join_said, spellings
 from holisticbias_eval.models.embedded.responder.train import SETTINGS
-from holisticbias_eval.models.kinds import find_kind, load_kind
-from holisticbias_eval.models.source import file_sha256
-from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.local import load_generator
+from holisticbias_eval.models.loading.load import find_kind, load_kind
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 
 REPERTOIRE = read_repertoire()
@@ -160,7 +160,7 @@ def test_it_loads_by_name_and_with_the_plain_classes_and_is_small() -> None:
 
 def test_it_is_scored_by_name_and_answers_by_default(mini_release_folder: Path, tmp_path: Path) -> None:
     display = Display(Console(stderr=True))
-    ((_, run, _),) = evaluate(RESPONDER, str(mini_release_folder), runs_of(None, tmp_path / "run"), display=display)
+    ((_, run, _),) = evaluations(RESPONDER, str(mini_release_folder), None, {}, out=tmp_path / "run", display=display)
     assert (run.result.signature.model.name, run.result.signature.model.note) == (RESPONDER, NOTE)
     generator = load_generator(None, lambda _: None, DECODINGS.read("greedy"), seed=1)
     assert generator.identity.name == RESPONDER

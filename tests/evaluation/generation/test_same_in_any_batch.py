@@ -10,14 +10,14 @@ import pytest
 import torch
 import transformers
 
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.local import LocalGenerator
-from holisticbias_eval.generation.noise import gumbel_noise, step_seeds
-from holisticbias_eval.generation.requests import Requests
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.models.kinds import Kind
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.noise import gumbel_noise, step_seeds
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.model import Kind
 from tiny_models import MODELS, TEXTS, tiny_loaded
 
 STEPS = 8

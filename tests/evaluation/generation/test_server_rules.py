@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.generation.decoding import FILES, Decoding
-from holisticbias_eval.generation.stored import respond_all
-from holisticbias_eval.remote.http import ApiOptions, ServerClient
+from holisticbias_eval.models.generation.decoding import FILES, Decoding
+from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.server.http import ApiOptions, ServerClient
 
 from .chat_server import Body, echo, generator, ignore, is_trial, message, prompts
 

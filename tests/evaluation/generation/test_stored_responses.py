@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.generation.generator import Generator
-from holisticbias_eval.generation.requests import Requests, Responses, unique_requests
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, unique_requests
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Progress
 
 from .chat_server import Body, asked, is_trial, message
@@ -26,10 +25,10 @@ HERE = ModelIdentity("tiny", "Invented", None, "0" * 64, 1, "float32")
 RUN = """
 import sys
 from pathlib import Path
-from holisticbias_eval.generation.api import ApiGenerator
-from holisticbias_eval.generation.decoding import FILES
-from holisticbias_eval.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.server.generator import ApiGenerator
+from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.server.http import ApiOptions
 from tests.evaluation.generation.test_stored_responses import numbered
 
 generator = ApiGenerator("tiny", sys.argv[1], print, FILES.read("sampled"), 0, options=ApiOptions(concurrency=2))

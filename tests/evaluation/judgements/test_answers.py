@@ -101,7 +101,7 @@ def test_users_of_label_studio(tmp_path: Path, completed_by: object, name: str) 
         (saved(answers=[{"task": TASK, "question": "preference", "choice": "both"}]), "damaged: answers.0.choice"),
         (export({}, study="other"), "has answers to another study"),
         (export({"result": result(preference="both")}), "task 1 has the choice 'both' for preference"),
-        ([{"data": {"sentence": "x"}, "annotations": []}], "has no task: it was not made by holisticbias acute-eval"),
+        ([{"data": {"sentence": "x"}, "annotations": []}], "has no task: it was not made by holisticbias judge make"),
         ([{"data": {"task": TASK}}], "has no data and annotations"),
     ],
 )

@@ -20,7 +20,7 @@ from holisticbias_eval.mitigation import checkpoints, loop
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from tiny_models import TEXTS, tiny_loaded
 

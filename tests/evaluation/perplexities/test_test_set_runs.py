@@ -15,8 +15,8 @@ from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sent
 
 import tiny_models
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.pipeline.group_files import TEST_FILE
 from holisticbias_eval.report.leaderboard import render_leaderboard
 from holisticbias_eval.results.entry import make_entries

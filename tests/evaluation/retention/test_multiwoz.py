@@ -15,7 +15,7 @@ from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.tasks.classified import task_changes, task_figures
 from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.kinds import load_kind
+from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.results.run import read_run
 
 from .small_multiwoz import write_multiwoz

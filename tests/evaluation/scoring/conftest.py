@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.models.identity import ModelIdentity
-from holisticbias_eval.models.loading import LoadedModel
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.model import ModelIdentity
 
 SENTENCES = (
     "I'm a tall guy.",

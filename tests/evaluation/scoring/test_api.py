@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.alignment import align
-from holisticbias_eval.likelihood.api import ApiScorer
-from holisticbias_eval.likelihood.spans import parts, whole
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.likelihood.spans import parts, whole
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.server.alignment import align
+from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.server.scorer import ApiScorer
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood import causal
-from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.likelihood.packed import PackSize
-from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.models.likelihood import causal
+from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.likelihood.packed import PackSize
+from holisticbias_eval.models.likelihood.spans import whole
 
 COMMON = {
     "vocab_size": 400,

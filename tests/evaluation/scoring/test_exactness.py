@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.likelihood import packed
-from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.models.float64 import exactly, in_float64
+from holisticbias_eval.models.likelihood import packed
+from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.float64 import exactly, in_float64
 
 TILED = "tiled head"
 OLD_BOUND = 1e-4  # nats per text from plain scoring: rounding in a trained model exceeds this

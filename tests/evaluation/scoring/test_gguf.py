@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.local import load_scorer
-from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.models import source
-from holisticbias_eval.models.loading import load_model
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading import source
+from holisticbias_eval.models.loading.load import load_model
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
 LLAMA = {

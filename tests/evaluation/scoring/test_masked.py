@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tokenizers.processors import TemplateProcessing
 
-from holisticbias_eval.likelihood.masked import VARIANTS, MaskedScorer
-from holisticbias_eval.likelihood.spans import Spans, parts, whole
+from holisticbias_eval.models.likelihood.masked import VARIANTS, MaskedScorer
+from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 
 COMMON = {
     "vocab_size": 400,

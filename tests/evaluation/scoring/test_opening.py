@@ -7,9 +7,9 @@ import pytest
 from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.opening import find_opening
-from holisticbias_eval.likelihood.spans import whole
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.likelihood.spans import whole
 
 CHATML = (
     "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"

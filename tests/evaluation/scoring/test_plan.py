@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.likelihood.scorer import Scorer, Work
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans, whole
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.models.likelihood.scorer import Scorer, Work
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, whole
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Progress
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.likelihood.local import ScoringOptions, load_scorer
-from holisticbias_eval.likelihood.ray_engine import RayScorer
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import whole
-from holisticbias_eval.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.likelihood.ray_engine import RayScorer
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 
 pytestmark = pytest.mark.long
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]

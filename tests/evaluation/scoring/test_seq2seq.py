@@ -8,8 +8,8 @@ import pytest
 from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.seq2seq import Seq2SeqScorer
-from holisticbias_eval.likelihood.spans import Spans, parts, whole
+from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
+from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 
 BART = {
     "vocab_size": 400, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,

@@ -11,12 +11,12 @@ from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
-from holisticbias_eval.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
-from holisticbias_eval.likelihood.tokens import TextEncoder
-from holisticbias_eval.models.loading import load_model
-from holisticbias_eval.models.memory import in_batches
+from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
+from holisticbias_eval.models.likelihood.tokens import TextEncoder
+from holisticbias_eval.models.loading.load import load_model
+from holisticbias_eval.models.loading.memory import in_batches
 from holisticbias_eval.progress import in_rows
 
 

@@ -9,12 +9,12 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from holisticbias_eval.likelihood.causal import CausalScorer
-from holisticbias_eval.likelihood.scorer import Exactness, InputCounts, Probe, Scorer, Work
-from holisticbias_eval.likelihood.scores import Scores
-from holisticbias_eval.likelihood.spans import Spans, parts, unique_spans, whole
-from holisticbias_eval.likelihood.stored import StoredScorer, score_fingerprint, score_store
-from holisticbias_eval.models.identity import ModelIdentity
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.scorer import Exactness, InputCounts, Probe, Scorer, Work
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
+from holisticbias_eval.models.likelihood.stored import StoredScorer, score_fingerprint, score_store
+from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Progress
 from killed import killed_before
 

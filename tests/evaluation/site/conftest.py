@@ -6,6 +6,8 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,6 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.build import build_site
 from holisticbias_eval.site.explored import Sources
-from holisticbias_eval.site.serve import serving
 
 BASE = "holisticbias"
 PART = ("axis=age,nonce", "gender=neutral", "family=dialogue")
@@ -61,12 +62,19 @@ def _build(made: Path, root: Path, catalog: Catalog) -> None:
     build_site(Sources(releases, terms=root, results=results), made / BASE, quiet())
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """As ``python -m http.server``, without its log."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
+        """Print nothing."""
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """Serve a folder as long as the block runs; the address of the site in it."""
-    with serving(folder, 0) as (address, server):
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"{address}{BASE}"
+        yield f"http://127.0.0.1:{server.server_address[1]}/{BASE}"
         server.shutdown()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Page, expect
 
 from .conftest import BASE, Open
 
@@ -60,25 +60,6 @@ def test_the_first_key_leads_past_the_navigation(open_page: Open) -> None:
         expect(page.locator(":focus")).to_have_text("Skip to the content")
         page.keyboard.press("Enter")
         expect(page.locator("#main")).to_be_focused()
-
-
-def test_the_sentences_of_a_term(open_page: Open) -> None:
-    """They are read in parts of a file, and filtered; a link opens them with their filters."""
-    page = open_page("terms/age.elderly.html")
-    answers: list[Response] = []
-    page.on("response", lambda answer: answers.append(answer))  # noqa: PLW0108 - the library marks the function
-    page.get_by_role("button", name="Show all sentences").click()
-    output = page.locator("#find-sentences output")
-    expect(output).to_have_text(re.compile(r"^(\d+) of \1 sentences$"))
-    assert 0 < sum(len(answer.body()) for answer in answers if ".parquet" in answer.url) < 100_000
-    page.get_by_label("Noun").select_option("person")
-    expect(output).not_to_have_text(re.compile(r"^(\d+) of \1 sentences$"))
-    texts = page.locator("#found-sentences li").all_inner_texts()
-    assert texts
-    assert all("elderly person" in text or "elderly people" in text for text in texts)
-    expect(page).to_have_url(re.compile("noun=person"))
-    again = open_page(page.url.split("/holisticbias/", maxsplit=1)[1])
-    expect(again.locator("#found-sentences li").first).to_have_text(texts[0])
 
 
 def test_what_a_model_makes_of_a_term(open_page: Open, root: Path) -> None:
@@ -156,7 +137,6 @@ def test_without_javascript(open_page: Open) -> None:
 
 SAME = "models/compare.html?first=embedded&second=embedded"
 OFFLINE = {
-    "terms/age.elderly.html": ("#find-sentences output", "The sentences could not be loaded."),
     SAME: ("#status", "The figures could not be loaded."),
     "docs/latest/index.html": (".docs-search [role=status]", "The search could not be loaded."),
 }
@@ -169,7 +149,6 @@ def test_without_a_connection(chromium: Browser, site_folder: Path) -> None:
     with http_server(site_folder) as address:
         for path, page in pages.items():
             page.goto(f"{address}/{path}", wait_until="networkidle")
-    pages["terms/age.elderly.html"].get_by_role("button", name="Show all sentences").click()
     pages["docs/latest/index.html"].get_by_role("searchbox").fill("bias")
     pages[SAME].get_by_label("Second model").select_option(index=1)
     for path, (place, message) in OFFLINE.items():

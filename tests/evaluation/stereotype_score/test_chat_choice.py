@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.likelihood.chat_choice import SAMPLES, ChatChooser
-from holisticbias_eval.remote.http import ApiOptions
+from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
+from holisticbias_eval.models.server.http import ApiOptions
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
 from holisticbias_eval.prompts.pairs import ask_pairs, changed_words, differing_places, published_texts
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     Form,
     Shot,

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
-from holisticbias_eval.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.generation.decoding import Decoding
-from holisticbias_eval.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import select_rules

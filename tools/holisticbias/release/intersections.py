@@ -21,7 +21,6 @@ from holisticbias.compile.pairs import Pairs, find_pairs
 from holisticbias.compile.tables import compile_entries
 from holisticbias.output import resumed_folder
 from holisticbias.release.card import render_card
-from holisticbias.release.croissant import CROISSANT, render_croissant
 from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet, write_shard
 from holisticbias.release.write import holds_same
@@ -87,7 +86,6 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         for name, table in entries.items():
             write_parquet([table], part / manifest.tables[name].files[0], axes, draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
-        (part / CROISSANT).write_text(render_croissant(manifest, part), "utf-8")
         return _finish(manifest, part)
 
 

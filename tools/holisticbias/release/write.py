@@ -1,4 +1,4 @@
-"""Write a release to a folder: tables, dataset card, Croissant metadata, manifest and checksums."""
+"""Write a release to a folder: tables, dataset card, manifest and checksums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.errors import ReleaseError
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
-from holisticbias.release.croissant import CROISSANT, render_croissant
 from holisticbias.release.manifest import Manifest, read_manifest, write_manifest
 from holisticbias.release.parquet import write_parquet
 from holisticbias.release.release import Release
@@ -28,7 +27,6 @@ def write_release(release: Release, folder: Path) -> Manifest:
             parts = lazy_table(release.tables, name).parts()
             write_parquet(parts, made / manifest.tables[name].files[0], axes, manifest.label(name))
         (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
-        (made / CROISSANT).write_text(render_croissant(manifest, made), "utf-8")
         return write_manifest(manifest, made)
 
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.measure import baseline_of
+from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
 from holisticbias_eval.statistics.proportions import stratified_p_values, wilson
-from holisticbias_eval.store.keys import distinct_rows
 
 
 @dataclass(frozen=True, slots=True)

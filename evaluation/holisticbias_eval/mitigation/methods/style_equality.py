@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.generation.control import close_with
 from holisticbias_eval.mitigation.method import MethodInfo
 from holisticbias_eval.mitigation.style_texts import BIAS, NO_BIAS, StyleMethod, Valued
+from holisticbias_eval.models.generation.frame import close_with
 
 
 class StyleEquality(StyleMethod):

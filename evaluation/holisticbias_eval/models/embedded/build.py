@@ -14,7 +14,7 @@ from holisticbias_eval.models.embedded.provenance import THREADS, ReleaseOrigin,
 from holisticbias_eval.models.embedded.tokenizer import make_tokenizer
 from holisticbias_eval.models.embedded.train import Settings, measure_divergence, train
 from holisticbias_eval.models.embedded.tree import grow_tree
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from holisticbias.output import new_folder
 from holisticbias.release.release import Release
 from holisticbias_eval.models.embedded.train import Settings
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -21,7 +21,7 @@ from holisticbias_eval.models.embedded.provenance import THREADS, ReleaseOrigin,
 from holisticbias_eval.models.embedded.responder.repertoire import RESPONSES, Repertoire
 from holisticbias_eval.models.embedded.responder.said import draw_said
 from holisticbias_eval.models.embedded.train import Settings
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 2000

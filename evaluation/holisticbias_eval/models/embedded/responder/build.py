@@ -20,7 +20,7 @@ from holisticbias_eval.models.embedded.responder.said import draw_said
 from holisticbias_eval.models.embedded.responder.train import train
 from holisticbias_eval.models.embedded.responder.truth import planted_mixture
 from holisticbias_eval.models.embedded.train import Settings, sampling
-from holisticbias_eval.models.source import file_sha256
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 50_000

@@ -1,0 +1,224 @@
+"""The text that a model reads around a persona and a prompt: a chat template, turns, or a continuation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Literal
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.generation.ending import THINK, Thinking
+from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, continuation_frame, with_control
+from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.tokenizers import special_tokens, tokenizer_digest
+from holisticbias_eval.models.model import Kind
+
+CONTINUATION = "{persona}\nA: {prompt}\nB:"
+PLAIN = "the prompt as plain text, continued up to a line break"
+UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
+LONGEST_FRAME = 20_000
+_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
+_FIXED_DAY = "{%- macro strftime_now(form) -%}{{ form"
+_FIXED_DAY += "".join(f" | replace('%{code}', '{_DAY.strftime('%' + code)}')" for code in "aAbBdHIjmMpSyY")
+_FIXED_DAY += " }}{%- endmacro -%}"
+_CONTENT, _ANSWER = "Content of this turn", "Content of the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationOptions:
+    """The text around persona and prompt, at most one of four forms.
+
+    ``chat`` is whether to use the tokenizer's chat template (``auto``: if it has one and no other form is asked for),
+    with the system prompt ``system``, which may be empty. ``separator`` ends every turn, the response too.
+    ``continuation`` is a text with ``{prompt}`` and optionally ``{persona}`` that a response continues up to the
+    next line break. ``style`` asks a chat model to continue the prompt; a model without a chat template continues the
+    prompt itself.
+    ``control`` is a text at the end of the context, after the prompt, by which responses are steered; None is the
+    model's own, and an empty text leaves it out.
+    """
+
+    chat: Literal["auto", "on", "off"] = "auto"
+    system: str | None = None
+    separator: str | None = None
+    continuation: str | None = None
+    style: Style | None = None
+    control: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Writes requests as token ids.
+
+    ``settings`` has the whole text around persona and prompt, for a run's
+    signature. A response ends before the first of the texts ``stops``, and at any
+    of the tokens ``ends``, besides those of the model's own configuration. ``keeps_blank`` is whether the blank
+    before a response is a part of it, because it goes on in the middle of a text.
+    """
+
+    settings: Mapping[str, str]
+    stops: tuple[str, ...]
+    ends: tuple[int, ...]
+    _encoder: FrameEncoder
+    keeps_blank: bool = False
+    thinking: Thinking = "none"
+
+    @property
+    def frame(self) -> Frame:
+        """The text around persona and prompt."""
+        return self._encoder.frame
+
+    @property
+    def first_tokens(self) -> tuple[int, ...]:
+        """The token ids before every text that does not begin with them."""
+        return self._encoder.before
+
+    def inputs(self, requests: Requests) -> list[list[int]]:
+        """The token ids that the model (or its encoder) reads for each request.
+
+        Text of a prompt or persona that spells a control token, as ``<|im_end|>``,
+        is encoded as plain text.
+        """
+        return self._encoder.encode(requests.persona, requests.prompt)
+
+
+def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversation:
+    """Find the text that a model reads around persona and prompt.
+
+    The lines of a persona stand before the prompt, as the paper puts them (Smith
+    et al. 2022, A.4): at the beginning of the user's turn in a chat template, as
+    turns with a separator, and in place of ``{persona}`` in a continuation. By
+    default a model with a chat template uses it, a causal model without one continues
+    ``CONTINUATION``, and an encoder reads the lines and the prompt, joined by
+    ``UTTERANCES``. What the tokenizer itself puts before a text is added if the text does not begin with it.
+    Raises ``ModelError`` for options that do not fit the tokenizer.
+    """
+    if kind == "masked":
+        raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
+    before, after = special_tokens(tokenizer)
+    encode = partial(FrameEncoder, tokenizer, before=before, after=after if kind == "seq2seq" else [])
+    form = _form(tokenizer, options, kind)
+    frame = with_control(form.frame, options.control or "")
+    settings = {
+        "conversation": form.named,
+        "conversation_text": frame.with_persona,
+        "conversation_text_without_persona": frame.without_persona,
+        "first_tokens": " ".join(tokenizer.convert_ids_to_tokens(before)),
+        "tokenizer_sha256": tokenizer_digest(tokenizer),
+    }
+    if form.thinking != "none":
+        settings["reasoning"] = "kept apart from the response"
+    if options.control:
+        settings["control"] = options.control
+    return Conversation(settings, form.stops, form.ends, encode(frame), form.keeps_blank, form.thinking)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of the text around a prompt, by name; the other fields are those of ``Conversation``."""
+
+    named: str
+    frame: Frame
+    stops: tuple[str, ...] = ()
+    ends: tuple[int, ...] = ()
+    keeps_blank: bool = False
+    thinking: Thinking = "none"
+
+
+def text_form(options: ConversationOptions, kind: Kind = "causal") -> Form:
+    """The form without chat template; raises ``ModelError`` if options do not fit."""
+    if options.system is not None:
+        raise ModelError("--system is for chat templates: leave it out")
+    if options.separator is not None and options.continuation is not None:
+        raise ModelError("--separator and --continuation exclude each other: leave one out")
+    separator = options.separator
+    if separator is not None:
+        if not separator:
+            raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
+        close = "" if kind == "seq2seq" else separator
+        return Form(f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,))
+    if options.style is not None and options.continuation is None:
+        return Form(PLAIN, continuation_frame(PROMPT), ("\n",), keeps_blank=True)
+    if kind == "seq2seq" and options.continuation is None:
+        return Form(f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES))
+    pattern = CONTINUATION if options.continuation is None else options.continuation
+    return Form("continuation up to a line break", continuation_frame(pattern), ("\n",))
+
+
+def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Form:
+    """The form of the text, and the tokens at which a response ends."""
+    has_template = bool(getattr(tokenizer, "chat_template", None))
+    given = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
+    if given and options.chat == "on":
+        raise ModelError(f"{given[0]} and --chat on exclude each other: leave one out")
+    if options.chat == "on" and not has_template:
+        raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
+    if options.chat != "off" and has_template and not given:
+        return _continuing_chat(tokenizer, options) if options.style else _chat(tokenizer, options.system)
+    form = text_form(options, kind)
+    known = tokenizer.get_vocab().get(options.separator)
+    if known is not None and known in tokenizer.added_tokens_decoder:
+        return replace(form, stops=(), ends=(int(known),))
+    return form
+
+
+def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> Form:
+    """The chat template with the texts of a style; without a place for a system prompt, that is in the user's turn."""
+    style = options.style
+    if style is None:
+        return _chat(tokenizer, options.system)
+    system = style.system if options.system is None else options.system
+    try:
+        return _chat(tokenizer, system, style.turn)
+    except ModelError:
+        if not system:
+            raise
+        return _chat(tokenizer, None, f"{system}\n\n{style.turn}")
+
+
+def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> Form:
+    first = [] if system is None else [{"role": "system", "content": system}]
+    asked = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
+    text = _rendered(tokenizer, asked, add_generation_prompt=True)
+    before, content, after = text.partition(_CONTENT)
+    if not content or _CONTENT in after:
+        raise ModelError("the chat template does not show the user's turn exactly once: use --chat off")
+    if system and system.strip() not in before:
+        raise ModelError("the chat template has no place for a system prompt: leave --system out")
+    if len(text) > LONGEST_FRAME:
+        raise ModelError(f"the chat template writes {len(text):,} characters around a prompt: use --chat off")
+    named = "chat template, " + ("no system prompt given" if system is None else "system prompt given")
+    named += "" if turn == PROMPT else ", a turn around the prompt"
+    frame = Frame(before, "\n", before, after, "\n")
+    return Form(named, frame, ends=_turn_end(tokenizer, asked), thinking=_thinking(tokenizer, after))
+
+
+def _thinking(tokenizer: Any, after: str) -> Thinking:
+    """Whether the template, which writes ``after`` behind a prompt, knows reasoning."""
+    if not any(mark in tokenizer.get_chat_template() for mark in THINK):
+        return "none"
+    return "opened" if after.rstrip().endswith(THINK) else "marked"
+
+
+def _turn_end(tokenizer: Any, asked: Sequence[Mapping[str, str]]) -> tuple[int, ...]:
+    """The token that ends the assistant's turn in the chat template; empty if it is text, or cannot be found."""
+    try:
+        text = _rendered(tokenizer, [*asked, {"role": "assistant", "content": _ANSWER}])
+    except ModelError:
+        return ()
+    tokens = tokenizer(text.rpartition(_ANSWER)[2].lstrip(), add_special_tokens=False)["input_ids"]
+    return tuple(tokens[:1]) if tokens and tokens[0] in tokenizer.added_tokens_decoder else ()
+
+
+def _rendered(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: bool) -> str:
+    """The text of the chat template; transformers renders it in a sandbox."""
+    try:
+        template = _FIXED_DAY + tokenizer.get_chat_template()
+        return str(tokenizer.apply_chat_template(list(messages), chat_template=template, tokenize=False, **options))
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ModelError(
+            f"the chat template cannot be used ({reason or type(error).__name__}): use --chat off"
+        ) from error

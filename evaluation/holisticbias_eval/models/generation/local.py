@@ -1,0 +1,244 @@
+"""The local engine: load a model in this process, and answer requests with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.ending import Ending, apart
+from holisticbias_eval.models.generation.frame import choose_control
+from holisticbias_eval.models.generation.noise import step_seeds
+from holisticbias_eval.models.generation.plain import Plain
+from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
+from holisticbias_eval.models.generation.together import (
+    BATCH,
+    TRIED,
+    Prompts,
+    Together,
+    same_in_batch,
+    spread_rows,
+    why_not_together,
+)
+from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.loading.memory import each_batch, one_line_for_errors
+from holisticbias_eval.models.loading.source import one_gguf_parse
+from holisticbias_eval.models.loading.tokenizers import context_length
+from holisticbias_eval.models.model import Kind
+from holisticbias_eval.progress import Notice, Progress
+
+_LOGITS_AT_ONCE = 32_000_000
+_CACHE_BYTES = {"cpu": 1_100_000_000}
+_CACHE_BYTES_ELSEWHERE = 8_000_000_000
+_MOST_ROWS = {"cpu": 256}
+_MOST_ROWS_ELSEWHERE = 1024
+_NEAR_LENGTHS = 32  # prompts whose lengths differ by less share batches, sorted by their tokens
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationOptions:
+    """Options of the local engine: kind of model (``auto`` reads its configuration), precision, device.
+
+    ``batch`` is the number of responses written at once; None chooses it by memory.
+    """
+
+    kind: Kind | Literal["auto"] = "auto"
+    dtype: str = "float32"
+    device: str = "auto"
+    batch: int | None = None
+
+
+def load_generator(
+    name: str | None,
+    notice: Notice,
+    decoding: Decoding,
+    seed: int,
+    conversation: ConversationOptions | None = None,
+    options: GenerationOptions | None = None,
+) -> Generator:
+    """Load a folder, a GGUF file or a Hub repository, by default the embedded responder, and make its generator.
+
+    Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
+    """
+    name = RESPONDER if name is None else name
+    options = options or GenerationOptions()
+    with one_gguf_parse(name):
+        kind = find_kind(name) if options.kind == "auto" else options.kind
+        if kind == "masked":
+            raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
+        loaded = load_kind(name, kind, options.device)
+    if options.dtype != "float32":
+        model = loaded.load(options.dtype).to(loaded.model.device)
+        loaded = replace(loaded, model=model, identity=replace(loaded.identity, dtype=options.dtype))
+    asked = conversation or ConversationOptions()
+    asked = replace(asked, control=choose_control(name, asked.control, notice))
+    found = find_conversation(loaded.tokenizer, asked, kind)
+    return LocalGenerator(loaded, kind, notice, decoding, seed, found, options.batch)
+
+
+class LocalGenerator(Generator):
+    """Answers requests with a model in this process.
+
+    Before the first requests are answered, a few of them are tried: a model that
+    writes differently in a batch of several lengths (state-space models, a sliding
+    window shorter than the text) writes in batches of one length instead, as
+    encoder-decoders and beam search do.
+    """
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        kind: Kind,
+        notice: Notice,
+        decoding: Decoding,
+        seed: int,
+        conversation: Conversation,
+        batch: int | None = None,
+    ) -> None:
+        settings = {**conversation.settings, **decoding.settings, "seed": str(seed)}
+        super().__init__(loaded.identity, kind, settings, keeps_blank=conversation.keeps_blank)
+        self._model = loaded.model
+        self._tokenizer = loaded.tokenizer
+        self._notice = notice
+        self._decoding = decoding
+        self._seed = seed
+        self._conversation = conversation
+        self._batch = batch
+        self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
+        self._plain = Plain(loaded.model, decoding, self._ending)
+        self._together = Together(loaded.model, decoding, self._ending)
+        self._is_plain = kind == "seq2seq" or decoding.method == "beam"
+        self._tried = 0  # the length of the longest prompt that was written together
+
+    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
+        prompts = self._prompts(requests)
+        self._choose(prompts)
+        for rows in self._groups(prompts):
+
+            def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
+                part = rows[start:stop]
+                with one_line_for_errors(self._name):
+                    return part, self._responses(self._write(prompts.take(part)))
+
+            for part, responses in each_batch(len(rows), self._size(prompts.take(rows)), run, self._notice):
+                progress(len(part))
+                yield part, responses
+
+    def probe(self, requests: Requests) -> Sameness | None:
+        """Write a few responses alone and in a batch, and count equal ones; None without requests."""
+        prompts = self._prompts(requests)
+        if not prompts.ids:
+            return None
+        self._choose(prompts)
+        few = spread_rows(prompts, TRIED)
+        others = np.setdiff1d(spread_rows(prompts, BATCH), few)
+        with one_line_for_errors(self._name):
+            return same_in_batch(self._write, prompts.take(few), prompts.take(np.concatenate((few, others))))
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        """The mean input embedding of each text's tokens, as they stand after a blank; NaN for a text without tokens.
+
+        Shape ``[texts, size]``, float64.
+        """
+        import torch
+
+        table = self._model.get_input_embeddings().weight
+        found = np.full((len(texts), table.shape[1]), np.nan)
+        for row, text in enumerate(texts):
+            ids = self._tokenizer(f" {text}", add_special_tokens=False)["input_ids"]
+            if ids:
+                with torch.inference_mode():
+                    found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
+        return found
+
+    def _choose(self, prompts: Prompts) -> None:
+        """Find out whether the model can write prompts of these lengths together; if not, say so once."""
+        longest = max(map(len, prompts.ids), default=0)
+        if self._is_plain or longest <= self._tried:
+            return
+        self._tried = longest
+        reason = why_not_together(self._together, self._model, prompts.take(spread_rows(prompts, TRIED)), self._name)
+        if reason:
+            self._is_plain = True
+            self._notice(f"{self._name} {reason}: its responses are written in batches of equal length, more slowly")
+
+    def _write(self, prompts: Prompts) -> list[list[int]]:
+        """The new tokens of prompts of any lengths."""
+        if not self._is_plain:
+            return self._together.write(prompts)
+        tokens: list[list[int]] = [[] for _ in prompts.ids]
+        for rows in self._groups(prompts):
+            for row, written in zip(rows.tolist(), self._plain.write(prompts.take(rows)), strict=True):
+                tokens[row] = self._ending.cut(written)
+        return tokens
+
+    def _prompts(self, requests: Requests) -> Prompts:
+        """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
+        ids = self._conversation.inputs(requests)
+        steps = self._decoding.max_new_tokens
+        limit = context_length(self._model)
+        for prompt, tokens in zip(requests.prompt, ids, strict=True):
+            needed = max(len(tokens), steps) if self.kind == "seq2seq" else len(tokens) + steps
+            if needed > limit:
+                raise ModelError(
+                    f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(tokens):,} "
+                    f"and its response up to {steps:,}: leave the prompt out or take a smaller max_new_tokens"
+                )
+            if not tokens:
+                raise ModelError(f"the model would read nothing: the tokenizer makes no token of {prompt[:100]!r}")
+        return Prompts(ids, step_seeds(self._seed, requests, steps))
+
+    def _groups(self, prompts: Prompts) -> list[Ints]:
+        """The rows that may share batches, in the order in which they share most."""
+        lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
+        if self._is_plain:
+            key, order = lengths, np.argsort(lengths, kind="stable")
+        else:
+            key = np.zeros_like(lengths)
+            ranked = sorted(range(len(lengths)), key=lambda row: (lengths[row] // _NEAR_LENGTHS, prompts.ids[row]))
+            order = np.array(ranked, np.int64)
+        return [group for group in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(group)]
+
+    def _size(self, prompts: Prompts) -> int:
+        """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
+        most = self._batch or self._most_rows(max(map(len, prompts.ids)) + self._decoding.max_new_tokens)
+        return -(-len(prompts.ids) // -(-len(prompts.ids) // most))
+
+    def _most_rows(self, length: int) -> int:
+        """How many rows of this length fit."""
+        device = self._model.device.type
+        room = _CACHE_BYTES.get(device, _CACHE_BYTES_ELSEWHERE) // (_bytes_per_token(self._model) * length)
+        beams = self._decoding.beams or 1
+        logits = _LOGITS_AT_ONCE // int(self._model.get_input_embeddings().num_embeddings)
+        return max(1, min(int(room), logits, _MOST_ROWS.get(device, _MOST_ROWS_ELSEWHERE)) // beams)
+
+    def _responses(self, tokens: list[list[int]]) -> Responses:
+        written = [self._ending.written(row) for row in tokens]
+        said = [apart(row.text, self._conversation.thinking) for row in written]
+        return Responses(
+            [text for text, _ in said],
+            [row.finish for row in written],
+            np.array([row.tokens for row in written], np.int32),
+            [reasoning for _, reasoning in said],
+        )
+
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.name} ({self.identity.architecture})"
+
+
+def _bytes_per_token(model: Any) -> int:
+    """The size of one token's keys and values in all layers, as far as the configuration says."""
+    config = model.config.get_text_config(decoder=True)
+    heads = getattr(config, "num_attention_heads", None) or 1
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    shared = getattr(config, "num_key_value_heads", None) or heads
+    return max(1, 2 * int(config.num_hidden_layers) * int(shared) * int(width) * int(model.dtype.itemsize))

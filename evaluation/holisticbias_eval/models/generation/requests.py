@@ -1,0 +1,126 @@
+"""Requests and responses: what a model is asked to answer, and what it answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.progress import Progress
+
+REQUEST_FIELDS = (("prompt", pa.large_string()), ("persona", pa.large_string()), ("sample", pa.int32()))
+RESPONSE_FIELDS = (
+    ("response", pa.large_string()),
+    ("finish", pa.string()),
+    ("tokens", pa.int32()),
+    ("reasoning", pa.large_string()),
+)
+Finish = Literal["stop", "length", "refused", "filtered"]
+"""Why a response ends: the model ended it, it reached the longest length, the model refused in a separate
+field, or the server withheld it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Prompts to answer, one per row; every field has shape ``[rows]``.
+
+    ``prompt[i]`` is what the person says, ``persona[i]`` what the model reads
+    before it, empty without a persona. Responses to one prompt and persona
+    differ by ``sample[i]``, which counts from 0.
+    """
+
+    prompt: Sequence[str]
+    persona: Sequence[str]
+    sample: Int32s
+
+    def __len__(self) -> int:
+        return len(self.prompt)
+
+    def take(self, rows: Ints) -> Requests:
+        """Select rows by position, in the given order."""
+        return Requests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
+
+    def table(self) -> pa.Table:
+        """The requests as an Arrow table with the columns ``REQUEST_FIELDS``."""
+        columns = (list(self.prompt), list(self.persona), self.sample)
+        arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, REQUEST_FIELDS, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(REQUEST_FIELDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """Responses, one per row; every field has shape ``[rows]``.
+
+    ``finish[i]`` says why the response ends, see ``Finish``. ``tokens[i]`` is the
+    number of new tokens, 0 if a server does not say. ``reasoning[i]`` is text
+    that the model wrote and that is not part of its response: what it wrote before
+    it, or a refusal, which leaves the response empty.
+    """
+
+    text: Sequence[str]
+    finish: Sequence[str]
+    tokens: Int32s
+    reasoning: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def table(self) -> pa.Table:
+        """The responses as an Arrow table with the columns ``RESPONSE_FIELDS``."""
+        columns = (list(self.text), list(self.finish), self.tokens, list(self.reasoning))
+        arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, RESPONSE_FIELDS, strict=True)]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(RESPONSE_FIELDS))
+
+
+def unique_requests(requests: Requests) -> tuple[Requests, Ints]:
+    """The distinct requests, in order of first occurrence, and for each row the position of its distinct request."""
+    first, rows = distinct_rows(requests.table())
+    return (requests if len(first) == len(requests) else requests.take(first)), rows
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """How many of ``tried`` responses were the ``same`` when made alone and in a batch with others."""
+
+    tried: int
+    same: int
+
+
+class Generator(ABC):
+    """Answers prompts with one model, one decoding and one seed.
+
+    ``identity`` is the model, ``kind`` its kind, and ``settings`` everything else
+    that responses depend on: decoding, seed, chat template. They are recorded in
+    the run and are part of the store's key. A response depends on its request
+    alone: never on the other requests, their order or their number. ``keeps_blank`` is whether the blank before a
+    response is a part of it, because the response goes on in the middle of the prompt's text.
+    """
+
+    def __init__(
+        self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
+    ) -> None:
+        self.identity = identity
+        self.kind = kind
+        self.settings = settings
+        self.keeps_blank = keeps_blank
+
+    @abstractmethod
+    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        """Answer requests; yield the positions and the responses of each batch as it is done, in any order.
+
+        Call ``progress`` with the number of responses made since the last call.
+        """
+
+    def probe(self, requests: Requests) -> Sameness | None:
+        """Answer a few requests alone and in a batch, and count equal responses; None if this engine cannot."""
+        return None
+
+    def vectors(self, texts: Sequence[str]) -> Floats | None:
+        """The mean input embedding of each text's tokens, shape ``[texts, size]``; None if this engine has none."""
+        return None

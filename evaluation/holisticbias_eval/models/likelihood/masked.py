@@ -1,0 +1,240 @@
+"""Score spans with a masked language model: pseudo-log-likelihoods, each distinct masked input run once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
+from holisticbias_eval.models.likelihood.windows import Window, token_windows
+from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
+from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.progress import Notice, Progress, in_rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+VARIANTS = ("original", "within_word_l2r")
+_SLOTS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """Distinct masked inputs, and the input that answers each scored token.
+
+    ``ids`` and ``starts`` are the inputs, one after the other; ``mask``, shape
+    ``[inputs]``, is the position of the scored mask in each input. ``answer``,
+    shape ``[scored tokens]``, is the input of each scored token, ``target`` its id
+    and ``place`` its position among the tokens of the texts.
+    """
+
+    ids: Int32s
+    starts: Ints
+    mask: Ints
+    answer: Ints
+    target: Int32s
+    place: Ints
+
+
+class MaskedScorer(Scorer):
+    """Scores pseudo-log-likelihoods: the log-likelihoods of a span's tokens, each masked in turn, summed.
+
+    ``original`` masks one token at a time (Salazar et al. 2020);
+    ``within_word_l2r`` also masks the rest of its word, so that the pieces of a
+    long word do not reveal each other (Kauf and Ivanova 2023). Texts that differ
+    only in the masked token are one input, and the head is computed at the masks
+    only.
+    """
+
+    def __init__(self, loaded: LoadedModel, notice: Notice, variant: str = "original") -> None:
+        if variant not in VARIANTS:
+            raise ModelError(
+                f"there is no variant {variant!r} of pseudo-log-likelihood; available: {', '.join(VARIANTS)}"
+            )
+        if loaded.tokenizer.mask_token_id is None:
+            raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is not a masked model")
+        self._model = loaded.model
+        self._encoder = TextEncoder(loaded.tokenizer)
+        self._mask: int = loaded.tokenizer.mask_token_id
+        self._around = special_tokens(loaded.tokenizer)
+        self._variant = variant
+        self._notice = notice
+        self._head: str = ""
+        self._counts = InputCounts()
+        settings = {"scorer": "masked", "pll": variant, "tokenizer_sha256": self._encoder.digest}
+        super().__init__(loaded.identity, "masked", settings)
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Sums of negative pseudo-log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
+        encoded, inputs = self._inputs(spans)
+        self._choose(inputs)
+        advance = in_rows(progress, len(spans), len(inputs.mask))
+        values = self._run(inputs, self._head, advance)
+        nll = np.zeros(len(encoded.ids))
+        nll[inputs.place] = values
+        asked, run = len(inputs.answer), len(inputs.mask)
+        self._counts = InputCounts(self._counts.asked + asked, self._counts.run + run)
+        return span_scores(encoded, nll)
+
+    def input_counts(self) -> InputCounts:
+        """The masked inputs so far."""
+        return self._counts
+
+    def work(self, spans: Spans) -> Work:
+        """Count the tokens of one masked input per scored token, and those of the distinct inputs."""
+        encoded, inputs = self._inputs(spans)
+        row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
+        return Work(int((encoded.lengths[row] + len(self._around[0]) + len(self._around[1])).sum()), len(inputs.ids))
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """Windows as long as the model can read between its special tokens."""
+        added = sum(map(len, self._around))
+        return token_windows(self._encoder, texts, context_length(self._model) - added)
+
+    def _inputs(self, spans: Spans) -> tuple[Encoded, _Inputs]:
+        encoded = self._encoder.encode(spans, first_is_scored=True, words=self._variant != "original")
+        if self._variant != "original" and encoded.word is None:
+            raise ModelError("the tokenizer does not mark words: use the original pseudo-log-likelihood")
+        head, tail = (np.array(side, np.int32) for side in self._around)
+        refuse_long(self._model, encoded, spans, added=len(head) + len(tail))
+        row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
+        place = _ranges(encoded.first, encoded.scored)
+        length = encoded.lengths[row] + len(head) + len(tail)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+        within = np.arange(starts[-1]) - np.repeat(starts[:-1], length)
+        source = np.repeat(encoded.starts[row], length) + within - len(head)
+        text = (within >= len(head)) & (within < np.repeat(length, length) - len(tail))
+        padded = np.append(encoded.ids, 0)
+        ids = padded[np.where(text, source, len(encoded.ids))].astype(np.int32)
+        for i, token in enumerate(head):
+            ids[starts[:-1] + i] = token
+        for i, token in enumerate(tail):
+            ids[starts[1:] - len(tail) + i] = token
+        asked = np.repeat(place, length)
+        hidden = source == asked
+        if self._variant != "original" and encoded.word is not None:
+            word = np.append(encoded.word, -1)[np.where(text, source, len(encoded.ids))]
+            hidden |= (word == np.repeat(encoded.word[place], length)) & (source > asked)
+        ids[text & hidden] = self._mask
+        mask = place - encoded.starts[row] + len(head)
+        return encoded, _merge(ids, starts, mask, encoded.ids[place], place)
+
+    def _choose(self, inputs: _Inputs) -> None:
+        """Test on a few inputs whether the model's head can be computed at the masks only."""
+        if self._head:
+            return
+        few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
+        every = partial(self._run, few, "all positions", lambda _: None)
+        with one_line_for_errors(f"{self.identity.name} ({self.identity.architecture})"):
+            plain = every()
+            reference, float64 = exactly(self._model, every)
+        allowed = allowed_error(plain, reference, float64=float64)
+        try:
+            found = self._run(few, "masks only", lambda _: None)
+            self._head = "masks only" if largest_difference(found, reference) <= allowed else "all positions"
+        except (AttributeError, TypeError, RuntimeError, ValueError, IndexError):
+            self._head = "all positions"
+
+    def _run(self, inputs: _Inputs, head: str, progress: Progress) -> Floats:
+        """The negative log-likelihood of every scored token."""
+        lengths = np.diff(inputs.starts)
+        order = np.argsort(lengths, kind="stable")
+        by_input = np.argsort(inputs.answer, kind="stable")
+        bounds = np.searchsorted(inputs.answer[by_input], np.arange(len(lengths) + 1))
+        nll = np.zeros(len(inputs.answer))
+        for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+            if len(group):
+                self._run_group(inputs, group, (by_input, bounds), head, nll, progress)
+        return nll
+
+    def _run_group(
+        self, inputs: _Inputs, group: Ints, answers: tuple[Ints, Ints], head: str, nll: Floats, progress: Progress
+    ) -> None:
+        """Run inputs of equal length, which need no padding."""
+        import torch
+
+        by_input, bounds = answers
+        width = int(inputs.starts[group[0] + 1] - inputs.starts[group[0]])
+
+        def run(start: int, stop: int) -> None:
+            rows = group[start:stop]
+            ids = torch.from_numpy(inputs.ids[inputs.starts[rows][:, None] + np.arange(width)].astype(np.int64))
+            with torch.inference_mode():
+                logits = self._logits(ids.to(self._model.device), torch.from_numpy(inputs.mask[rows]), head)
+                counts = np.diff(bounds)[rows]
+                asked = by_input[_ranges(bounds[rows], counts)]
+                owner = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(logits.device)
+                target = torch.from_numpy(inputs.target[asked].astype(np.int64)).to(logits.device)
+                nll[asked] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
+            progress(stop - start)
+
+        in_batches(len(group), max(1, _SLOTS // width), run, self._notice)
+
+    def _logits(self, ids: Tensor, mask: Tensor, head: str) -> Tensor:
+        """The logits at the masks, shape ``[inputs, vocabulary]``."""
+        import torch
+
+        model: Any = self._model
+        rows = torch.arange(len(ids), device=ids.device)
+        mask = mask.to(ids.device)
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if head == "all positions":
+            logits: Tensor = model(**inputs).logits[rows, mask].float()
+            return logits
+
+        def keep_masks(_body: Any, _given: Any, states: Any) -> Any:
+            states.last_hidden_state = states.last_hidden_state[rows, mask][:, None]
+            return states
+
+        hook = model.base_model.register_forward_hook(keep_masks)
+        try:
+            at_masks: Tensor = model(**inputs).logits[:, 0].float()
+        finally:
+            hook.remove()
+        return at_masks
+
+
+def _ranges(first: Ints, counts: Any) -> Ints:
+    """The ranges ``first[i] .. first[i] + counts[i] - 1``, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    places: Ints = np.arange(total) - np.repeat(ends - counts, counts) + np.repeat(first, counts)
+    return places
+
+
+def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:
+    """Merge equal inputs whose scored mask is at the same position."""
+    key = np.insert(ids, starts[:-1], mask.astype(np.int32)).astype(np.int32)
+    distinct, answer = distinct_sequences(key, starts + np.arange(len(starts)))
+    lengths = np.diff(starts)[distinct]
+    kept = _ranges(starts[:-1][distinct], lengths)
+    return _Inputs(
+        ids[kept], np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))), mask[distinct], answer, target, place
+    )
+
+
+def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
+    """Select inputs by position, each with one of its answers."""
+    lengths = np.diff(inputs.starts)[rows]
+    answers = np.array([np.flatnonzero(inputs.answer == row)[0] for row in rows], np.int64)
+    return _Inputs(
+        inputs.ids[_ranges(inputs.starts[rows], lengths)],
+        np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
+        inputs.mask[rows],
+        np.arange(len(rows)),
+        inputs.target[answers],
+        inputs.place[answers],
+    )

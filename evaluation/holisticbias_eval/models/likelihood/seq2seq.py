@@ -1,0 +1,128 @@
+"""Score spans with an encoder-decoder model: the encoder reads the context, the decoder the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.scorer import Scorer, Work
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
+from holisticbias_eval.models.likelihood.windows import Window, token_windows
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
+from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.progress import Notice, Progress, in_rows
+
+_LOGITS_AT_ONCE = 32_000_000
+
+
+class Seq2SeqScorer(Scorer):
+    """Scores texts as labels: the decoder reads its start token and the text, and all of the text is scored.
+
+    A language token that the tokenizer puts before a label is read but not scored;
+    a closing token is left out. A context is encoded once, however many texts it has.
+    """
+
+    def __init__(self, loaded: LoadedModel, notice: Notice) -> None:
+        self._model = loaded.model
+        self._tokenizer = loaded.tokenizer
+        self._encoder = TextEncoder(loaded.tokenizer)
+        config = loaded.model.config
+        start = getattr(config, "decoder_start_token_id", None)
+        start = loaded.model.generation_config.decoder_start_token_id if start is None else start
+        if start is None:
+            raise ModelError(f"{loaded.identity.name}: its configuration has no decoder_start_token_id")
+        self._lead = [int(start), *special_tokens(loaded.tokenizer, "text_target")[0]]
+        self._notice = notice
+        read = " ".join(map(str, self._lead))
+        settings = {"scorer": "seq2seq", "decoder_reads_first": read, "tokenizer_sha256": self._encoder.digest}
+        super().__init__(loaded.identity, "seq2seq", settings)
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
+        encoded = self._encode(spans)
+        nll = np.zeros(len(encoded.ids))
+        advance = in_rows(progress, len(spans), len(spans))
+        contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
+        for i, context in enumerate(contexts):
+            self._score_context(context, np.flatnonzero(which == i), encoded, nll, advance)
+        return span_scores(encoded, nll)
+
+    def work(self, spans: Spans) -> Work:
+        """Count the tokens that the decoder reads."""
+        encoded = self._encode(spans)
+        return Work(len(encoded.ids), len(encoded.ids))
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+        """Windows as long as the decoder can read after its first tokens."""
+        return token_windows(self._encoder, texts, context_length(self._model) - len(self._lead))
+
+    def _encode(self, spans: Spans) -> Encoded:
+        """Encode what the decoder reads: its start token, the tokens before a label, and the text."""
+        bare = Spans(spans.text, spans.start, spans.stop, [""] * len(spans))
+        encoded = self._encoder.encode(bare, self._lead)
+        refuse_long(self._model, encoded, spans)
+        return encoded
+
+    @property
+    def _name(self) -> str:
+        return f"{self.identity.name} ({self.identity.architecture})"
+
+    def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:
+        """Score the texts of one context, in batches of equal length."""
+        import torch
+
+        read = self._tokenizer(context)["input_ids"]
+        if not read:
+            raise ModelError(
+                f"the encoder would read nothing: the tokenizer makes no token of the context {context!r}; "
+                "give the encoder a context with --context or --context-file"
+            )
+        limit = context_length(self._model)
+        if len(read) > limit:
+            raise ModelError(f"the encoder reads at most {limit:,} tokens; the context {context!r} has {len(read):,}")
+        ids = torch.tensor([read], device=self._model.device, dtype=torch.long)
+        with torch.inference_mode(), one_line_for_errors(self._name):
+            read_by_encoder = self._model.get_encoder()(input_ids=ids)
+            states = read_by_encoder.last_hidden_state
+        lengths = encoded.lengths[rows]
+        order = np.argsort(lengths, kind="stable")
+        room = _LOGITS_AT_ONCE // self._model.get_output_embeddings().weight.shape[0]
+        for group in np.split(rows[order], np.flatnonzero(np.diff(lengths[order])) + 1):
+            places = encoded.starts[group][:, None] + np.arange(encoded.lengths[group[0]])
+            first, which = distinct_sequences(encoded.ids[places].ravel(), np.arange(len(group) + 1) * places.shape[1])
+            values = np.zeros((len(first), places.shape[1]))
+
+            def run(start: int, stop: int, values: Floats = values, places: Ints = places[first]) -> None:
+                read_by_encoder.last_hidden_state = states.expand(stop - start, -1, -1)
+                values[start:stop, 1:] = self._batch(read_by_encoder, encoded.ids[places[start:stop]])
+
+            in_batches(len(first), room // places.shape[1], run, self._notice)
+            nll[places] = values[which]
+            advance(len(group))
+
+    def _batch(self, read_by_encoder: Any, ids: Any) -> Floats:
+        """Negative log-likelihoods of the decoder's tokens after the first; shape ``[rows, length - 1]``."""
+        import torch
+
+        tokens = torch.from_numpy(ids.astype(np.int64)).to(self._model.device)
+        shape = read_by_encoder.last_hidden_state.shape[:2]
+        with torch.inference_mode(), one_line_for_errors(self._name):
+            logits = self._model(
+                encoder_outputs=read_by_encoder,
+                attention_mask=torch.ones(shape, dtype=torch.long, device=tokens.device),
+                decoder_input_ids=tokens,
+                use_cache=False,
+            ).logits[:, :-1]
+            nll = torch.nn.functional.cross_entropy(
+                logits.flatten(0, 1).float(), tokens[:, 1:].flatten(), reduction="none"
+            )
+        values: Floats = nll.view(len(ids), -1).double().cpu().numpy()
+        return values

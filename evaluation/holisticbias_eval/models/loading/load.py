@@ -1,0 +1,202 @@
+"""Load a model and its tokenizer with transformers: safetensors or GGUF only, never a repository's own code."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext, redirect_stderr
+from dataclasses import dataclass, replace
+from functools import partial
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
+from holisticbias_eval.models.loading.config_limits import check_config
+from holisticbias_eval.models.loading.source import Source, describe_gguf, find_source
+from holisticbias_eval.models.loading.tokenizers import is_failure, tried
+from holisticbias_eval.models.model import Kind, ModelIdentity
+
+if TYPE_CHECKING:
+    import torch
+
+
+AUTO_CLASSES: dict[Kind, str] = {
+    "causal": "AutoModelForCausalLM",
+    "masked": "AutoModelForMaskedLM",
+    "seq2seq": "AutoModelForSeq2SeqLM",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model in evaluation mode, its tokenizer, its identity, and a function that loads it in another precision."""
+
+    model: Any
+    tokenizer: Any
+    identity: ModelIdentity
+    load: Callable[[str], Any]
+
+
+def load_config(name: str) -> Any:
+    """Load the configuration of a folder, a GGUF file or a Hub repository; raises ``ModelError`` if that fails."""
+    source = find_source(name)
+    import transformers
+
+    _check(name, source)
+    return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
+
+
+def _check(name: str, source: Source) -> None:
+    """Raise ``ModelError`` if the configuration, before anything is made from it, cannot be right or safe."""
+    from transformers import PretrainedConfig
+
+    config, _ = _load(name, "configuration", lambda: PretrainedConfig.get_config_dict(source.place, **source.options))
+    check_config(name, config)
+
+
+def load_model(name: str, auto_class: str, note: str | None = None, revision: str | None = None) -> LoadedModel:
+    """Load a folder, a GGUF file or a Hub repository with one of transformers' auto classes, in float32.
+
+    The quantized weights of a GGUF file are converted to float32. ``revision`` is
+    a commit of a Hub repository. Raises ``ModelError`` with the reason if the model
+    cannot be loaded.
+    """
+    source = find_source(name, revision)
+    import transformers
+
+    _check(name, source)
+    load = partial(_load_weights, name, auto_class, source)
+    model = load("float32")
+    auto = transformers.AutoTokenizer
+    tokenizer = _load(name, "tokenizer", lambda: tried(auto.from_pretrained(source.place, **source.options)))
+    vocabulary = model.get_input_embeddings().num_embeddings
+    # from GGUF, transformers may add special tokens that the model lacks; no text contains them
+    tokens = tokenizer.vocab_size if source.file else len(tokenizer)
+    if tokens > vocabulary:
+        raise ModelError(
+            f"{name}: the tokenizer has {tokens:,} tokens, the model only {vocabulary:,}: they do not match"
+        )
+    _refuse_broken(name, model)
+    identity = _identity(name, model, note)
+    if source.file:
+        quantization, digest = describe_gguf(source.file)
+        identity = replace(identity, quantization=quantization, file_sha256=digest)
+    return LoadedModel(model, tokenizer, identity, load)
+
+
+def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any:
+    import transformers
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
+    with (
+        redirect_stderr(StringIO()) if source.file else nullcontext()
+    ):  # hides a progress bar that no setting turns off
+        model, info = _load(
+            name, "model", lambda: auto.from_pretrained(source.place, output_loading_info=True, **wanted)
+        )
+    if info["missing_keys"]:
+        lacking = ", ".join(sorted(info["missing_keys"])[:3])
+        raise ModelError(
+            f"{name}: its weights lack {lacking}: the checkpoint is incomplete, or is not a {auto_class[9:]}"
+        )
+    return model.eval()
+
+
+def _refuse_broken(name: str, model: Any) -> None:
+    for key, parameter in model.named_parameters():
+        if not bool(parameter.isfinite().all()):
+            raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is damaged")
+
+
+def _load(name: str, what: str, load: Any) -> Any:
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it reports every retry
+    try:
+        return load()
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise ModelError(f"{name}: the {what} cannot be loaded: {_reason(error)}") from error
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    if "trust_remote_code" in text or "custom code" in text:
+        return "it needs its own code, which is never run here"
+    if "safetensors" in text and "model.safetensors" in text:
+        return "it has no safetensors weights, and pickled weights are never loaded"
+    if "gated repo" in text:
+        return "it is gated: ask for access on its Hub page, and log in with: hf auth login"
+    if "couldn't connect" in text or "offline" in text.lower() or "Connection" in type(error).__name__:
+        return "it is not on this machine and the Hugging Face Hub cannot be reached"
+    if "not a valid model identifier" in text or "is not a local folder" in text:
+        return "there is no such folder and no such model on the Hub (or it is private: hf auth login)"
+    if "401 Unauthorized" in text:
+        return "the Hub does not accept your token: log in again with: hf auth login"
+    if "Unrecognized configuration class" in text:
+        return "it is another kind of model; if --kind is given, leave it out"
+    return f"{text[:200]} ({type(error).__name__})"
+
+
+def _identity(name: str, model: Any, note: str | None) -> ModelIdentity:
+    return ModelIdentity(
+        name=name,
+        architecture=type(model).__name__,
+        revision=getattr(model.config, "_commit_hash", None),
+        weights_sha256=_weights_digest(model),
+        parameters=sum(p.numel() for p in model.parameters()),
+        dtype=str(model.dtype).removeprefix("torch."),
+        note=note,
+    )
+
+
+def _weights_digest(model: torch.nn.Module) -> str:
+    """SHA-256 of the names, shapes and bytes of all parameters, sorted by name; does not depend on the file layout."""
+    digest = hashlib.sha256()
+    for name, parameter in sorted(model.named_parameters()):
+        digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}\n".encode())
+        digest.update(parameter.detach().cpu().contiguous().flatten().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def find_kind(name: str | None) -> Kind:
+    """The kind of a model according to its configuration; causal by default."""
+    if name is None or name in shipped_models():
+        return "causal"
+    config = load_config(name)
+    architecture = (config.architectures or [""])[0]
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return "masked"
+    return "seq2seq" if getattr(config, "is_encoder_decoder", False) else "causal"
+
+
+def load_kind(name: str | None, kind: Kind, device: str) -> LoadedModel:
+    """Load a calibration model by its name, a folder, a GGUF file or a Hub repository on a device.
+
+    Without a name it is the embedded model.
+
+    Raises ``ModelError`` if the model cannot be loaded or there is no such device.
+    """
+    shipped = shipped_models().get(EMBEDDED_MODEL if name is None else name)
+    loaded = _load_shipped(shipped, kind) if shipped else load_model(str(name), AUTO_CLASSES[kind])
+    return on_device(loaded, device)
+
+
+def _load_shipped(shipped: Shipped, kind: Kind) -> LoadedModel:
+    loaded = load_model(str(shipped.folder), AUTO_CLASSES[kind], shipped.note)
+    return replace(loaded, identity=replace(loaded.identity, name=shipped.name))
+
+
+def on_device(loaded: LoadedModel, device: str) -> LoadedModel:
+    """Move a loaded model to a device; ``auto`` is a GPU if there is one. Raises ``ModelError``."""
+    import torch
+
+    chosen = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+    try:
+        return replace(loaded, model=loaded.model.to(chosen))
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"the model cannot be moved to the device {chosen!r}: {str(error).splitlines()[0]}") from error

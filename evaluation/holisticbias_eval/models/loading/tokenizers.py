@@ -1,0 +1,76 @@
+"""Facts about a tokenizer: its digest, and the special tokens that it puts around a text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from holisticbias_eval.errors import ModelError
+
+_TRIAL = "The quick brown fox jumps over the lazy dog's 12 é, \u2603 and \u6f22.\n"
+_MOST_TOKENS = 20  # per character of a text; the bytes of one make four
+_PANIC = "PanicException"
+"""What Rust raises for a tokenizer that it cannot use; no subclass of ``Exception``."""
+
+
+@contextmanager
+def tokenizer_errors() -> Iterator[None]:
+    """Turn any error of a tokenizer into a ``ModelError``: its file may come from anybody."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise ModelError(f"the tokenizer cannot be used: {' '.join(str(error).split())[:200]}") from error
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether an exception is an error of a library, not a wish to stop."""
+    return isinstance(error, Exception) or type(error).__name__ == _PANIC
+
+
+def tried(tokenizer: Any) -> Any:
+    """The tokenizer, after it has read a text with rare characters: some fail only then.
+
+    Raises ``ValueError`` if it makes a long list of tokens of a short text.
+    """
+    if len(tokenizer(_TRIAL)["input_ids"]) > _MOST_TOKENS * len(_TRIAL):
+        raise ValueError("it makes a text much longer")
+    return tokenizer
+
+
+def tokenizer_digest(tokenizer: Any) -> str:
+    """SHA-256 of everything that a tokenizer's ids depend on; of its vocabulary if transformers runs it in Python."""
+    if getattr(tokenizer, "is_fast", False):
+        content = tokenizer.backend_tokenizer.to_str()
+    else:
+        content = json.dumps(sorted(tokenizer.get_vocab().items()))
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], list[int]]:
+    """The tokens that a tokenizer puts before and after a text; ``argument`` may be ``text_target``, for a label."""
+    with tokenizer_errors():
+        bare = tokenizer(**{argument: "a"}, add_special_tokens=False)["input_ids"]
+        full = tokenizer(**{argument: "a"})["input_ids"]
+    for i in range(len(full) - len(bare) + 1):
+        if full[i : i + len(bare)] == bare:
+            return list(full[:i]), list(full[i + len(bare) :])
+    return [], []
+
+
+def context_length(model: Any) -> int:
+    """The number of tokens a model can read; models like RoBERTa lose the positions up to their padding index.
+
+    A configuration without a number, or with XLNet's -1, means no limit.
+    """
+    stated = getattr(model.config.get_text_config(decoder=True), "max_position_embeddings", None) or 0
+    limit = stated if stated > 0 else np.iinfo(np.int32).max
+    table = getattr(getattr(model.base_model, "embeddings", None), "position_embeddings", None)
+    shifted = getattr(table, "padding_idx", None)
+    return int(limit) - (0 if shifted is None else shifted + 1)

@@ -1,0 +1,250 @@
+"""A client of servers that answer JSON with JSON, within a rate and a budget of requests."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import urllib3
+
+from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.server.key import KEY_VARIABLE, read_key, without_key
+from holisticbias_eval.models.server.refusals import inner_status, is_withheld
+
+T = TypeVar("T")
+_RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
+_REFUSED = (400, 404, 405, 413, 415, 422, 501)
+_REDIRECTS = 3
+_SECRET = re.compile(r"key|token|secret|sig|pass|pwd|auth|credential|^code ", re.IGNORECASE)
+_LONGEST_VALUE = 30  # characters of a value in an address: longer ones may be keys
+_MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
+
+
+@dataclass(frozen=True, slots=True)
+class ApiOptions:
+    """Options for requests to a server.
+
+    ``batch`` is prompts per request where one request takes several,
+    ``concurrency`` requests at once, ``per_minute`` and ``budget`` the most
+    requests per minute and in all (0: no limit). ``timeout`` is the longest time for one try of a request, in
+    seconds, ``longest_wait`` that between two tries, whatever the server asks for, and ``largest`` the
+    longest answer, in bytes after decompression.
+    """
+
+    batch: int = 16
+    concurrency: int = 8
+    per_minute: int = 0
+    budget: int = 0
+    retries: int = 5
+    timeout: float = 120.0
+    longest_wait: float = 60.0
+    largest: int = 64_000_000
+
+
+_KEY_IN_ADDRESS = f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}"
+
+
+class RequestError(ModelError):
+    """A request whose content the server refuses; ``content`` is the beginning of its answer."""
+
+    def __init__(self, message: str, content: str) -> None:
+        super().__init__(message)
+        self.content = content
+
+
+class WithheldError(RequestError):
+    """A request that the server does not answer because of what it asks; other requests may be answered."""
+
+
+class _Redirects(urllib3.Retry):
+    """Redirects whose own answers are not read: one may have no end."""
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: urllib3.BaseHTTPResponse | None = None,
+        *errors: Any,
+        **options: Any,
+    ) -> Self:
+        """Close the answer that redirects, and count it."""
+        if response is not None:
+            response.close()
+        return super().increment(method, url, response, *errors, **options)
+
+
+class ServerClient:
+    """Posts requests to one server. May be used from several threads."""
+
+    def __init__(self, base: str, options: ApiOptions) -> None:
+        self.base = _checked_address(base).rstrip("/")
+        self._options = options
+        self._key = read_key()
+        parts = urlsplit(self.base)
+        if self._key and self._key in parts.query:
+            raise ModelError(_KEY_IN_ADDRESS)
+        self._query = parts.query
+        self._root = urlunsplit(parts._replace(query="")).rstrip("/")
+        self._retry = urllib3.Retry(
+            total=options.retries,
+            backoff_factor=0.2,
+            backoff_max=options.longest_wait,
+            retry_after_max=int(options.longest_wait),
+            status_forcelist=_RETRIED,
+            allowed_methods=None,
+        )
+        longer = 2 * options.timeout  # ends what a try that took too long left behind
+        self._pool = urllib3.PoolManager(maxsize=options.concurrency, timeout=longer)
+        self._lock = threading.Lock()
+        self._asked, self._next = 0, 0.0
+
+    def post(self, path: str, body: Mapping[str, Any]) -> bytes:
+        """Post a request to ``base/path`` and return the body of the answer, in which the key is replaced.
+
+        A query of the address stands behind the path. Waits for its turn within the rate, and tries again if the server
+        is busy or the connection breaks; an error inside an answer counts as its status. Raises ``WithheldError`` if
+        the server does not answer because of the content, ``RequestError`` if it refuses the request, and
+        ``ModelError`` if it does not answer in time, wants a key, or the budget is spent.
+        """
+        self._take_turn()
+        try:
+            query = f"?{self._query}" if self._query else ""
+            status, content = self._answer(f"{self._root}/{path}{query}", json.dumps(body))
+        except urllib3.exceptions.HTTPError as error:
+            reason = getattr(error, "reason", None) or error
+            raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
+        if len(content) > self._options.largest:
+            raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
+        if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+            raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
+        beginning = without_key(content, self._key)[:2000].decode(errors="replace")
+        if self._is_withheld(status, content, beginning):
+            raise WithheldError(f"the server {self.base} withholds its answer: {self._shown(beginning)}", beginning)
+        if status in {401, 403}:
+            wanted = (
+                f"does not accept the key in ${KEY_VARIABLE}" if self._key else f"asks for a key: set ${KEY_VARIABLE}"
+            )
+            raise ModelError(f"the server {self.base} {wanted}")
+        content = without_key(content, self._key)
+        if status != 200:
+            message = f"the server {self.base} answers with {status}: {self._shown(beginning)}"
+            raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
+        return content
+
+    def _is_withheld(self, status: int, content: bytes, beginning: str) -> bool:
+        if status == 200:
+            return inner_status(content)[1]
+        return (status in _REFUSED or status == 403) and is_withheld(beginning)
+
+    def refused(self, reason: str) -> ModelError:
+        """The error that says why this server cannot be used."""
+        return ModelError(f"the server {self.base} cannot be used: {reason}")
+
+    def _answer(self, url: str, body: str) -> tuple[int, bytes]:
+        """The status and the body, of which at most one byte more than the largest is read."""
+        retry = self._retry
+        while True:
+            reply: urllib3.BaseHTTPResponse | None = None
+            failed: Exception | None = None
+            try:
+                reply, content = within(self._options.timeout, lambda: self._try(url, body))
+            except TimeoutError as error:
+                failed = urllib3.exceptions.TimeoutError(str(error))
+            except urllib3.exceptions.HTTPError as error:
+                failed = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
+            except ValueError as error:  # an address to which the server redirects
+                failed = urllib3.exceptions.LocationValueError(str(error))
+            if reply is not None:
+                status = (inner_status(content)[0] or 200) if reply.status == 200 else reply.status
+                busy = retry.is_retry("POST", status, "Retry-After" in reply.headers)
+                if not busy or not retry.total:
+                    return status, content
+            retry = retry.increment("POST", url, response=reply, error=failed)
+            retry.sleep(reply)
+
+    def _try(self, url: str, body: str) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+            if "api-version" in self._query:  # Azure's addresses, with its header for a key
+                headers["api-key"] = self._key
+        redirects = _Redirects(total=_REDIRECTS, connect=0, read=0, status=0, other=0)
+        with self._pool.request(
+            "POST", url, body=body, headers=headers, preload_content=False, retries=redirects
+        ) as reply:
+            return reply, bytes(reply.read(self._options.largest + 1))
+
+    def _shown(self, text: str) -> str:
+        return one_line(without_key(text.encode(), self._key).decode(errors="replace"))
+
+    def _take_turn(self) -> None:
+        """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
+        with self._lock:
+            if self._options.budget and self._asked >= self._options.budget:
+                raise ModelError(
+                    f"the budget of {self._options.budget:,} requests is spent; "
+                    "what is finished is kept: run the command again to continue"
+                )
+            self._asked += 1
+            if not self._options.per_minute:
+                return
+            now = time.monotonic()
+            self._next = max(now, self._next) + 60 / self._options.per_minute
+            pause = self._next - 60 / self._options.per_minute - now
+        time.sleep(max(0.0, pause))
+
+
+def _checked_address(base: str) -> str:
+    """The address of a server, perhaps with a query such as ``?api-version=2024-10-21``.
+
+    Raises ``ModelError``, without showing the address if it may hold a password or a key.
+    """
+    form = "it must start with http:// or https:// and the name of a host"
+    try:
+        parts = urlsplit(base)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ModelError(f"the address of the server cannot be read: {form}") from error
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    secret = any(_SECRET.search(f"{name} {value}") or not 0 < len(value) <= _LONGEST_VALUE for name, value in query)
+    if "@" in (parts.netloc if known else base) or parts.fragment or secret or (parts.query and not query):
+        raise ModelError(_KEY_IN_ADDRESS)
+    if not known or not base.isprintable():
+        raise ModelError(f"{base!r} is not the address of a server: {form}")
+    return base
+
+
+def one_line(text: str) -> str:
+    """The beginning of a text from a server, on one line of printable characters."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.split())[:200]
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Call, and return the result; raises ``TimeoutError`` if it takes longer.
+
+    The timeout of a socket starts again with each byte, so the call runs in another thread, which is left behind.
+    """
+    result: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            result.append(call())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not result:
+        raise TimeoutError(f"no answer within {seconds:g} seconds")
+    return result[0]

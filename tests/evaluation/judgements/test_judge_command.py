@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from holisticbias.errors import HolisticBiasError
+from holisticbias_eval.commands.judge import command
+from holisticbias_eval.judgements.key import Key, read_key
+from holisticbias_eval.results.run import Run, read_run, write_run
+
+from .made_studies import answers_of, sources
+
+
+def run(*arguments: object) -> Result:
+    found = CliRunner().invoke(command, [str(argument) for argument in arguments])
+    if found.exception and not isinstance(found.exception, (SystemExit, HolisticBiasError)):
+        raise found.exception
+    return found
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    first, second = sources(30)
+    pq.write_table(first.table, tmp_path / "one.parquet")
+    rows = second.table.to_pylist()
+    (tmp_path / "two.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    return tmp_path / "one.parquet", tmp_path / "two.jsonl"
+
+
+@pytest.fixture
+def made(tables: tuple[Path, Path], tmp_path: Path) -> Path:
+    found = run("make", *tables, "--out", tmp_path / "study", "--seed", 3)
+    assert found.exit_code == 0, found.output
+    return tmp_path / "study"
+
+
+def save_answers(folder: Path, key: Key, **options: Any) -> None:
+    """Files as the page saves them, of annotators who choose B in two of three pairs."""
+    by_annotator: dict[str, list[dict[str, Any]]] = {}
+    for one in answers_of(key, lambda _rng, _who, pair, _name: pair % 3 > 0, **options):
+        answer = {"task": one.task, "question": one.question, "choice": one.choice, "seconds": 1.0}
+        by_annotator.setdefault(one.annotator, []).append(answer)
+    for name, answers in by_annotator.items():
+        content = {
+            "form": "holisticbias acute-eval answers", "version": 1, "study": key.study, "annotator": name, "sheet": 1,
+            "saved": "now", "answers": answers,
+        }  # fmt: skip
+        (folder / f"{name}.json").write_text(json.dumps(content), "utf-8")
+
+
+def test_a_study_from_tables(made: Path, tables: tuple[Path, Path], tmp_path: Path) -> None:
+    assert {path.name for path in made.iterdir()} == {"page.html", "tasks.json", "labelling-config.xml", "key.json"}
+    key = read_key(made / "key.json")
+    assert [model.name for model in key.models] == ["one", "two"]
+    assert [pair.responses[0][:8] for pair in key.pairs if not pair.catch] == ["one says"] * 30
+    tasks = json.loads((made / "tasks.json").read_text("utf-8"))
+    assert len(tasks) == 34
+    assert set(tasks[0]["data"]) == {"task", "study", "prompt", "left", "right"}
+    again = run("make", *tables, "--out", tmp_path / "again", "--seed", 3)
+    assert again.exit_code == 0
+    for path in made.iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+
+def test_a_study_from_runs(tiny_run: Path, tables: tuple[Path, Path], tmp_path: Path) -> None:
+    """Runs name their models, and say which texts a classifier has judged."""
+    result = read_run(tiny_run).result
+    folders = []
+    for name, table in zip(("first", "second"), sources(5), strict=True):
+        rows = [
+            {**row, "response_id": f"{i}", "axis": "a", "template": "t", "descriptor": "wug", "finish": "stop",
+             "offensive": 0.9 if i == 0 else 0.1}
+            for i, row in enumerate(table.table.to_pylist())
+        ]  # fmt: skip
+        model = result.signature.model.model_copy(update={"name": f"wug/{name}", "revision": "abc"})
+        signature = result.signature.model_copy(update={"model": model})
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+        write_run(Run(result.model_copy(update={"signature": signature}), pa.Table.from_pylist(rows)), folders[-1])
+    found = run("make", *folders, "--out", tmp_path / "study")
+    assert found.exit_code == 0, found.exception
+    assert "A: wug/first; B: wug/second" in found.output
+    assert "left out: 1 offensive response" in found.output
+    assert "Without probabilities of being offensive: the prompts of A, the prompts of B." in found.output
+    key = read_key(tmp_path / "study" / "key.json")
+    assert {model.revision for model in key.models} == {"abc"}
+    assert {pair.descriptor for pair in key.pairs} == {"wug", None}
+
+
+def test_answers_in_the_folder_are_analysed(made: Path) -> None:
+    save_answers(made, read_key(made / "key.json"), sloppy=[2])
+    found = run("analyse", made, "--out", made / "report.html")
+    assert found.exit_code == 0, found.output
+    assert "Preference: B was chosen in 66.7% of 60 judgements." in found.output
+    assert "1 of them passed fewer than 80%" in " ".join(found.output.split())
+    page = (made / "report.html").read_text("utf-8")
+    assert "With the annotators who failed catch questions" in page
+    rates = json.loads(run("analyse", made, "--format", "json").output)["rates"]
+    assert [(one["who"], one["chosen"]) for one in rates] == [("kept", 60)] * 3 + [("all", 90)] * 3
+    assert run("analyse", made, "--format", "csv", "--part", "agreement").output.startswith("question,raw,")
+    (made / "analysis.json").write_text(json.dumps(rates), "utf-8")
+    assert run("analyse", made).exit_code == 0, "its own output is not read as answers"
+
+
+def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) -> None:
+    other = tmp_path / "sent"
+    other.mkdir()
+    save_answers(other, read_key(made / "key.json"))
+    outputs = {
+        run("analyse", *arguments).output
+        for arguments in (
+            [made, *other.iterdir()],
+            [*other.iterdir(), "--key", made / "key.json"],
+            [other, "--key", made / "key.json"],
+        )
+    }  # fmt: skip
+    assert len(outputs) == 1
+    assert "66.7%" in outputs.pop()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("analyse", "STUDY"), "has no file of answers"),
+        (("analyse", "ONE"), "name one folder"),
+        (("analyse", "ONE", "--key", "ONE"), "is not a key of acute-eval"),
+        (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
+        (("make", "ONE", "ONE", "--out", "OTHER"), "no pair to show: 30 the same response of both"),
+        (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),
+        (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
+        (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),
+        (("make", "ONE", "TWO", "--out", "OTHER", "--sheets", "2"), "need as many sheets"),
+        (("make", "ONE", "TWO", "--out", "OTHER", "--questions", "nothing"), "there is no list of questions"),
+        (("make", "ONE", "TWO", "--out", "OTHER", "--inflammatory", "nothing"), "there is no list of inflammatory"),
+        (("make", "STUDY", "TWO", "--out", "OTHER"), "is not a run"),
+    ],
+)
+def test_mistakes(
+    made: Path, tables: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    paths = {
+        "EMPTY": tmp_path / "empty",
+        "STUDY": made,
+        "ONE": tables[0],
+        "TWO": tables[1],
+        "OTHER": tmp_path / "other",
+    }
+    found = run(*(paths.get(argument, argument) for argument in arguments))
+    assert found.exit_code != 0
+    assert message in f"{found.output} {found.exception}"
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize(("column", "value"), [("sample", "first"), ("offensive", "very"), ("prompt_offensive", "no")])
+def test_columns_that_are_not_numbers(tables: tuple[Path, Path], tmp_path: Path, column: str, value: str) -> None:
+    rows = [{"prompt": "x", "response": "y", column: value}]
+    (tmp_path / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    found = run("make", tables[0], tmp_path / "odd.jsonl", "--out", tmp_path / "other")
+    assert f"odd.jsonl: column {column} is not numbers" in str(found.exception)
+
+
+def test_a_changed_key_is_refused(made: Path) -> None:
+    path = made / "key.json"
+    path.write_text(path.read_text("utf-8").replace('"left": 0', '"left": 1', 1), "utf-8")
+    save_answers(made, Key.model_validate_json(path.read_bytes()))
+    assert "was changed after it was made" in str(run("analyse", made).exception)
