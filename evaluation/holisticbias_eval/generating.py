@@ -44,9 +44,9 @@ from holisticbias_eval.tasks.answered import (
     Personas,
     ResponseRequests,
     answer_prompts,
+    asking_uses,
     count_responses,
     find_drawing,
-    responding_uses,
     start_responding,
 )
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
@@ -105,7 +105,7 @@ class Prompting(Settings):
 
 SAID = Condition("about a release's sentences", is_one_of("prompts", None, SENTENCES))
 USES: tuple[Use, ...] = (
-    Use(ReleaseName), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)), *responding_uses(),
+    Use(ReleaseName), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)), *asking_uses(),
 )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ class _Asked:
 
 def _own_release(given: Given, prompts: str | None) -> str | None:
     """The release that the embedded responder is asked about by default."""
-    if prompts not in (None, SENTENCES) or given.choice.engine == "api":
+    if prompts not in (None, SENTENCES) or given.engine == "api":
         return None
     return default_release(given.model)
 

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.source.document import read_document
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -52,6 +52,4 @@ class NamedFiles(Generic[T]):
         try:
             return self.record.model_validate(document.data)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise self.error(f"{path}: {where + ': ' if where else ''}{schema_message(first)}") from error
+            raise self.error(f"{path}: {first_fault(error)}") from error

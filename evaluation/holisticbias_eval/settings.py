@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
@@ -137,10 +137,13 @@ Uses = Mapping[str, Sequence[Use]]
 """What each measure or method uses, by its name."""
 
 
-def read_settings(kind: type[S], values: Values) -> S:
-    """The settings of a kind from the values of all; raises ``EvaluationError`` for a value that is not allowed."""
+def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) -> S:
+    """The settings of a kind from the values of all, ``without`` some that have their default.
+
+    Raises ``EvaluationError`` for a value that is not allowed.
+    """
     try:
-        return kind.model_validate({name: values[name] for name in kind.model_fields if name in values})
+        return kind.model_validate({n: values[n] for n in kind.model_fields if n in values and n not in without})
     except ValidationError as error:
         first = error.errors()[0]
         where = flag_of(kind, str(first["loc"][0])) if first["loc"] else kind.group

@@ -36,7 +36,7 @@ from holisticbias_eval.settings import Uses, refuse_unused
 HOW = {
     *("recipe", "measure", "out", "overwrite", "dry_run", "store", "no_store", "kind", "device", "batch", "replicas"),
     *("engine", "ray_address", "api_base", "api_concurrency", "api_rate", "api_budget", "api_timeout", "api_wait"),
-    *("api_largest", "api_endpoint", "classifier_api_base"),
+    *("api_largest", "api_endpoint", "api_batch", "api_retries", "classifier_api_base"),
 }
 """Options of where and how it runs, which are refused or not, and change no signature."""
 INPUTS = {"model", "pairs", "test_set", "retain", "retain_command", "responses", "prompts", "corpus", "norms"}

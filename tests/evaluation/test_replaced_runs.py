@@ -230,14 +230,14 @@ def test_release_and_model_are_loaded_once_for_several_runs(
         monkeypatch.setattr(module, name, load)
 
     counting(task, "open_release")
-    counting(scored, "start_engine")
+    counting(scored, "start_scorer")
     lines = tmp_path / "lines.txt"
     lines.write_text("A quiet day.\n")
     measures, values = ["likelihood_bias", "retention"], {"retain": (str(lines),)}
     release = str(mini_release_folder)
     made = evaluations(str(tiny_gpt2), release, measures, values, out=tmp_path / "out", display=DISPLAY)
     assert len(list(made)) == 2
-    assert loaded == ["open_release", "start_engine"]
+    assert loaded == ["open_release", "start_scorer"]
 
 
 def test_a_dry_run_says_what_it_does_and_counts_each_text_once(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.annotation_files import Form
@@ -76,11 +77,7 @@ def command(
 
 
 def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
-    try:
-        import krippendorff  # noqa: F401
-        import statsmodels  # noqa: F401
-    except ImportError as error:
-        raise click.UsageError(f"this needs the package {error.name}: pip install 'holisticbias[corpus]'") from error
+    refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     from holisticbias_eval.commands.annotation_tables import report_lines
     from holisticbias_eval.corpus.annotating import RECORD_SUFFIX, join_labels
 

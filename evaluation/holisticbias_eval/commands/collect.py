@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
     from holisticbias_eval.collect.collecting import Collected
@@ -74,10 +75,7 @@ def command(
 
     if site is not None and not site.startswith(("http://", "https://")):
         raise click.UsageError("--site must begin with http:// or https://")
-    try:
-        import mwparserfromhell  # noqa: F401
-    except ImportError as error:
-        raise click.UsageError(f"this needs the package {error.name}: pip install 'holisticbias[collect]'") from error
+    refuse_missing_packages("collect", "mwparserfromhell", "sentencex")
     options = CollectOptions(licence, site, names, links == "all", seconds)
     _print(collect(dump, name, out, options, Display(Console(stderr=True))))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import click
 
 from holisticbias.terminal import write, write_data
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
     from holisticbias_eval.judgements.analysis import Analysis
@@ -80,16 +81,15 @@ def make(
     folder gets page.html, which is all that an annotator needs, tasks.json and labelling-config.xml for Label Studio,
     and key.json, which says whose response stands on which side: keep it from annotators.
     """
-    from holisticbias_eval.judgements.inflammatory import FILES as LISTS
-    from holisticbias_eval.judgements.matching import Filters
-    from holisticbias_eval.judgements.questions import FILES
+    from holisticbias_eval.judgements.key import QUESTIONS
+    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters
     from holisticbias_eval.judgements.report import unjudged
     from holisticbias_eval.judgements.sources import read_source
-    from holisticbias_eval.judgements.study import PAGE, Design, make_study
+    from holisticbias_eval.judgements.study import PAGE, StudyDesign, make_study
 
-    filters = Filters(None if inflammatory == _NONE else LISTS.read(inflammatory), threshold)
-    design = Design(pairs, per_pair, sheets or per_pair, catch, ties, seed)
-    key = make_study((read_source(first), read_source(second)), FILES.read(questions), filters, design, out)
+    filters = Filters(None if inflammatory == _NONE else INFLAMMATORY.read(inflammatory), threshold)
+    design = StudyDesign(pairs, per_pair, sheets or per_pair, catch, ties, seed)
+    key = make_study((read_source(first), read_source(second)), QUESTIONS.read(questions), filters, design, out)
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
@@ -134,12 +134,19 @@ def analyse(
     page has saved, or a JSON export of Label Studio.
     """
     from holisticbias.output import write_file
+    from holisticbias_eval.judgements.analysis import AnalysisSettings
+    from holisticbias_eval.judgements.analysis import analyse as analysis_of
+    from holisticbias_eval.judgements.answers import read_answers
+    from holisticbias_eval.judgements.report import study_report
     from holisticbias_eval.report.terminal import print_report
 
     if part is not None and style != "csv" and (out is None or out.suffix.lower() != ".csv"):
         raise click.UsageError("--part names a table to write as csv: add --format csv, or --out with a .csv file")
-    key, analysis = _analyse(paths, key_file, least, draws, seed)
-    report = _report(analysis, key)
+    refuse_missing_packages("corpus", "krippendorff", "statsmodels")
+    key, files = _study(paths, key_file)
+    settings = AnalysisSettings(least=least, draws=draws, seed=seed)
+    analysis = analysis_of(read_answers(files, key), key, settings)
+    report = study_report(analysis, key)
     if out:
         write_file(out, _written(analysis, report, _FORMS.get(out.suffix.lower(), "json"), part))
     if style != "table":
@@ -150,18 +157,10 @@ def analyse(
         write(f"Analysis: {out}")
 
 
-def _analyse(
-    paths: tuple[Path, ...], key_file: Path | None, least: float, draws: int, seed: int
-) -> tuple[Key, Analysis]:
-    try:
-        import krippendorff  # noqa: F401
-        import statsmodels  # noqa: F401
-    except ImportError as error:
-        raise click.UsageError(f"this needs the package {error.name}: pip install 'holisticbias[corpus]'") from error
+def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Path]]:
+    """The key of a study, and the files of answers to it."""
     from holisticbias_eval.errors import JudgementsError
-    from holisticbias_eval.judgements.analysis import Settings
-    from holisticbias_eval.judgements.analysis import analyse as analysis_of
-    from holisticbias_eval.judgements.answers import answer_files, read_answers
+    from holisticbias_eval.judgements.answers import answer_files
     from holisticbias_eval.judgements.key import KEY, read_key
 
     folders = [path for path in paths if path.is_dir()]
@@ -171,16 +170,9 @@ def _analyse(
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
     files = [file for file in dict.fromkeys(path.resolve() for path in files) if file.name != KEY]
     if not files:
-        raise JudgementsError(
-            f"{folders[0] if folders else 'the list'} has no file of answers: put them there as .json"
-        )
-    return key, analysis_of(read_answers(files, key), key, Settings(least=least, draws=draws, seed=seed))
-
-
-def _report(analysis: Analysis, key: Key) -> Report:
-    from holisticbias_eval.judgements.report import study_report
-
-    return study_report(analysis, key)
+        where = folders[0] if folders else "the list"
+        raise JudgementsError(f"{where} has no file of answers: put them there as .json")
+    return key, files
 
 
 def _written(analysis: Analysis, report: Report, form: Style, part: str | None) -> bytes:

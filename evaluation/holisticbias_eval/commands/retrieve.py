@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.retrieval_files import Retrieved
@@ -78,7 +79,8 @@ def command(
 
     The right to use and share the texts, and the wishes of their authors, are yours to respect: see docs/corpora.md.
     """
-    _refuse_missing_packages(sources)
+    needed = ["datasets"] if any(source.startswith("hub:") for source in sources) else []
+    refuse_missing_packages("corpus", "emoji", "zstandard", *needed)
     from rich.console import Console
 
     from holisticbias_eval.corpus.retrieval_files import retrieve_examples
@@ -100,17 +102,6 @@ def command(
         without=without,
     )
     _print(made, settings)
-
-
-def _refuse_missing_packages(sources: tuple[str, ...]) -> None:
-    from importlib.util import find_spec
-
-    from holisticbias_eval.corpus.hub_datasets import HUB
-
-    needed = ["emoji", "zstandard", *(["datasets"] if any(one.startswith(HUB) for one in sources) else [])]
-    for name in needed:
-        if find_spec(name) is None:
-            raise click.UsageError(f"this needs the package {name}: pip install 'holisticbias[corpus]'")
 
 
 def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None]:

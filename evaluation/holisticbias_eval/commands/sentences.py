@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options, read_model
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import api_endpoint, response_store
 
@@ -137,12 +137,12 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.models.embedded.writer import WRITER
+    from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.pipeline.sentences import import_sentences, make_sentences
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.stereotypes.specifications import is_calibration
+    from holisticbias_eval.stereotypes.specifications import calibration_model
 
-    if generator is None and imported is None and is_calibration(specifications):
+    if generator is None and imported is None and calibration_model(specifications) == WRITER:
         generator = WRITER
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")
@@ -158,7 +158,6 @@ def command(
 
 
 def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
-    from holisticbias_eval.commands.response_options import read_engine
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.sentence_rounds import Asking
     from holisticbias_eval.pipeline.sentences import SentenceOptions
@@ -177,7 +176,7 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
         nearest=given["nearest"],
         vectors=given["vectors"],
         decoding=given["decoding"],
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         store=None if given["no_store"] else given["store"] or default_folder("responses"),
         version=given["version"],
     )

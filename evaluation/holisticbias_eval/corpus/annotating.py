@@ -26,13 +26,7 @@ from holisticbias_eval.corpus.examples import (
 )
 from holisticbias_eval.corpus.label_files import GivenLabel, read_label_files
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.statistics.rater_agreement import (
-    Agreement,
-    cohens_kappa,
-    fleiss_kappa,
-    krippendorffs_alpha,
-    raw_agreement,
-)
+from holisticbias_eval.statistics.rater_agreement import agreement_figures, cohens_kappa
 
 RECORD_SUFFIX = ".agreement.json"
 _NAMED = 20  # ids in the record
@@ -148,12 +142,7 @@ def _agreement(table: pa.Table, labels: Floats, names: Sequence[str]) -> tuple[A
 
 
 def _figures(dimension: str | None, labels: Floats, names: Sequence[str]) -> Iterable[AgreementFigure]:
-    whole: dict[str, Agreement] = {
-        "raw": raw_agreement(labels),
-        "krippendorff_alpha": krippendorffs_alpha(labels),
-        "fleiss_kappa": fleiss_kappa(labels),
-    }
-    for name, (value, n) in whole.items():
+    for name, (value, n) in agreement_figures(labels).items():
         yield AgreementFigure(dimension, name, value, n)
     for i, j in combinations(range(len(names)), 2):
         value, n = cohens_kappa(labels[:, i], labels[:, j])

@@ -15,7 +15,7 @@ from typing import Literal
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.spreadsheet import safe_cell, safe_id
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.label_studio import ANNOTATOR
+from holisticbias_eval.corpus.label_studio import ANNOTATOR, studio_tasks
 from holisticbias_eval.corpus.published_files import PAPER
 from holisticbias_eval.errors import CorpusError
 
@@ -100,16 +100,16 @@ def _csv(rows: Sequence[Row]) -> str:
 def _tasks(rows: Sequence[Row], annotator: str | None) -> str:
     """Tasks in Label Studio's basic JSON form."""
     named = {} if annotator is None else {ANNOTATOR: annotator}
-    data = (
+    return studio_tasks(
         {
             EXAMPLE_ID: row["id"],
             "target": row["target"] or "",
             "attribute": row["attribute"] or "",
             "sentence": row["text"],
+            **named,
         }
         for row in rows
     )
-    return json.dumps([{"data": one | named} for one in data], indent=1, ensure_ascii=False) + "\n"
 
 
 def _resource(name: str) -> str:

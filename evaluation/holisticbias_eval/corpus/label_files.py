@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holisticbias.spreadsheet import cell_text, id_forms
 from holisticbias_eval.corpus.annotation_files import CHOICES, CONTROL, EXAMPLE_ID
-from holisticbias_eval.corpus.label_studio import read_studio
+from holisticbias_eval.corpus.label_studio import read_studio, read_text
 from holisticbias_eval.errors import CorpusError
 
 _LABELS: Mapping[str, int | None] = {
@@ -43,12 +43,7 @@ def _read(path: Path) -> Iterator[GivenLabel]:
     kind = path.suffix.lower()
     if kind not in (".csv", ".json"):
         raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CorpusError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from error
+    text = read_text(path, "save it as CSV UTF-8" if kind == ".csv" else "export the project as JSON again")
     return _csv_labels(path, text) if kind == ".csv" else _studio_labels(path, text)
 
 
@@ -82,20 +77,8 @@ def _csv_label(path: Path, line: int, cells: Mapping[str, str]) -> GivenLabel:
 
 def _studio_labels(path: Path, text: str) -> Iterator[GivenLabel]:
     """The annotations of a JSON export; skipped and empty ones are labels that are missing, drafts are not read."""
-    for found in read_studio(path, text, EXAMPLE_ID, "holisticbias corpus annotate"):
-        sentence = found.data.get("sentence")
-        label = _choice(path, found.task, found.choices.get(CONTROL))
+    for annotation in read_studio(path, text, EXAMPLE_ID, "holisticbias corpus annotate"):
+        sentence = annotation.data.get("sentence")
         shown = sentence if isinstance(sentence, str) else None
-        yield GivenLabel(found.annotator, (found.data[EXAMPLE_ID],), label, shown)
-
-
-def _choice(path: Path, task: int, choices: Sequence[str] | None) -> int | None:
-    """The label that is chosen, null if none is."""
-    if choices is None:
-        return None
-    chosen = [choice.casefold() for choice in choices]
-    if len(chosen) != 1 or chosen[0] not in _LABELS:
-        raise CorpusError(
-            f"{path}: task {task} has the choice {', '.join(chosen)[:_SHOWN]!r}: use {' or '.join(CHOICES)}"
-        )
-    return _LABELS[chosen[0]]
+        label = annotation.choice(CONTROL, _LABELS, CHOICES)
+        yield GivenLabel(annotation.annotator, (annotation.data[EXAMPLE_ID],), label, shown)

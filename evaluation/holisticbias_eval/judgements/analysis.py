@@ -8,21 +8,19 @@ from typing import Literal
 
 import numpy as np
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Interval, Part
-from holisticbias_eval.judgements.answers import Answer
-from holisticbias_eval.judgements.key import Key, Model
-from holisticbias_eval.judgements.tallies import Judgement, Judgements, join
+from holisticbias_eval.judgements.answers import AnnotatorAnswer, Judgement, Judgements, join
+from holisticbias_eval.judgements.key import JudgedModel, Key
 from holisticbias_eval.statistics.choices import clustered_interval, exact_share, flip_p_value
 from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.rater_agreement import fleiss_kappa, krippendorffs_alpha, raw_agreement
+from holisticbias_eval.statistics.rater_agreement import agreement_figures
 
 Who = Literal["kept", "all"]
-AGREEMENT = {"raw": raw_agreement, "krippendorff_alpha": krippendorffs_alpha, "fleiss_kappa": fleiss_kappa}
 
 
-class Settings(Part):
+class AnalysisSettings(Part):
     """Settings of an analysis; ``least`` is the share of catch answers below which an annotator is left out."""
 
     least: float = 0.8
@@ -74,12 +72,12 @@ class Rate(Part):
     left_p_value: float | None
 
 
-class Agreement(Part):
+class ChoiceAgreement(Part):
     """A figure of agreement about whose response is chosen, null if undefined, and the number of pairs behind it."""
 
     question: str
     who: Who
-    name: Literal["raw", "krippendorff_alpha", "fleiss_kappa"]
+    name: str
     value: float | None
     n: int
 
@@ -89,10 +87,10 @@ class Analysis(Part):
 
     schema_version: Literal[1] = 1
     study: str
-    models: tuple[Model, Model]
-    settings: Settings
+    models: tuple[JudgedModel, JudgedModel]
+    settings: AnalysisSettings
     rates: tuple[Rate, ...]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[ChoiceAgreement, ...]
     annotators: tuple[Annotator, ...]
     unknown: int
     empty: int
@@ -104,30 +102,32 @@ class Analysis(Part):
         return tuple(rate for rate in self.rates if rate.who == who)
 
 
-def analyse(answers: Iterable[Answer], key: Key, settings: Settings) -> Analysis:
+def analyse(answers: Iterable[AnnotatorAnswer], key: Key, settings: AnalysisSettings) -> Analysis:
     """Analyse answers; raises ``JudgementsError`` if none belongs to the study."""
-    found = join(answers, key)
-    if not found.pairs:
+    joined = join(answers, key)
+    if not joined.pairs:
         raise JudgementsError("no answer is about a pair of this study: give the files that the page has saved")
-    annotators = _annotators(found, settings.least)
-    kept = {one.name for one in annotators if one.kept}
+    annotators = _annotators(joined, settings.least)
+    kept = {annotator.name for annotator in annotators if annotator.kept}
     by_who: dict[Who, list[Judgement]] = {
-        "kept": [one for one in found.pairs if one.annotator in kept], "all": list(found.pairs)
+        "kept": [judgement for judgement in joined.pairs if judgement.annotator in kept], "all": list(joined.pairs)
     }  # fmt: skip
     questions = [question.id for question in key.questions]
     return Analysis(
         study=key.study,
         models=key.models,
         settings=settings,
-        rates=tuple(rate for who, own in by_who.items() for rate in _rates(questions, own, who, settings)),
+        rates=tuple(
+            rate for who, judgements in by_who.items() for rate in _rates(questions, judgements, who, settings)
+        ),
         agreement=tuple(
-            one for who, own in by_who.items() for name in questions for one in _agreement(name, _of(own, name), who)
+            ChoiceAgreement(question=question, who=who, name=name, value=value, n=n)
+            for who, judgements in by_who.items()
+            for question in questions
+            for name, (value, n) in agreement_figures(_labels(_of(judgements, question))).items()
         ),
         annotators=annotators,
-        unknown=found.unknown,
-        empty=found.empty,
-        repeated=found.repeated,
-        conflicting=found.conflicting,
+        **joined.counts,
     )
 
 
@@ -157,7 +157,9 @@ def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
     )
 
 
-def _rates(questions: Sequence[str], judgements: Sequence[Judgement], who: Who, settings: Settings) -> list[Rate]:
+def _rates(
+    questions: Sequence[str], judgements: Sequence[Judgement], who: Who, settings: AnalysisSettings
+) -> list[Rate]:
     """The rate of each question; p-values corrected over questions with judgements."""
     rates = [_rate(name, _of(judgements, name), who, settings) for name in questions]
     exact, clustered = (
@@ -174,8 +176,8 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: Settings) -> Rate:
-    chosen = [one for one in judgements if one.outcome in ("first", "second")]
+def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: AnalysisSettings) -> Rate:
+    chosen = [judgement for judgement in judgements if judgement.is_choice]
     wins, counts = _by_prompt(chosen)
     exact = exact_share(int(wins.sum()), len(chosen))
     left = exact_share(sum(one.choice == "left" for one in chosen), len(chosen))
@@ -209,14 +211,12 @@ def _by_prompt(chosen: Iterable[Judgement]) -> tuple[Ints, Ints]:
     return table[:, 0], table[:, 1]
 
 
-def _agreement(question: str, judgements: Sequence[Judgement], who: Who) -> Iterable[Agreement]:
-    """Agreement about pairs, from judgements in which a speaker was chosen."""
-    chosen = [one for one in judgements if one.outcome in ("first", "second")]
-    names = {name: i for i, name in enumerate(sorted({one.annotator for one in chosen}))}
-    pairs = {name: i for i, name in enumerate(dict.fromkeys(one.pair.id for one in chosen))}
+def _labels(judgements: Iterable[Judgement]) -> Floats:
+    """Whether B was chosen, as 1 or 0, of pairs by annotators; NaN where an annotator chose no speaker."""
+    chosen = [judgement for judgement in judgements if judgement.is_choice]
+    names = {name: i for i, name in enumerate(sorted({judgement.annotator for judgement in chosen}))}
+    pairs = {name: i for i, name in enumerate(dict.fromkeys(judgement.pair.id for judgement in chosen))}
     labels = np.full((len(pairs), len(names)), np.nan)
-    for one in chosen:
-        labels[pairs[one.pair.id], names[one.annotator]] = one.outcome == "second"
-    for name, figure in AGREEMENT.items():
-        value, n = figure(labels)
-        yield Agreement.model_validate({"question": question, "who": who, "name": name, "value": value, "n": n})
+    for judgement in chosen:
+        labels[pairs[judgement.pair.id], names[judgement.annotator]] = judgement.outcome == "second"
+    return labels

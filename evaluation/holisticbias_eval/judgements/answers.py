@@ -1,34 +1,34 @@
-"""Read answers of annotators: files that the page saves, and Label Studio's JSON exports."""
+"""Read answers of annotators, and join them to the key: who chose which model, for which pair and question."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from holisticbias.source.schema_messages import schema_message
-from holisticbias_eval.corpus.label_studio import StudioAnnotation, read_studio
+from holisticbias.source.schema_messages import first_fault
+from holisticbias_eval.corpus.label_studio import read_json, read_studio, read_text
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.judgements.key import CHOICES, KEY, Choice, Key
+from holisticbias_eval.judgements.key import CHOICES, KEY, Choice, Key, SheetTask, ShownPair
 from holisticbias_eval.judgements.page import ANSWERS
 from holisticbias_eval.judgements.study import TASK, TASKS
 
-ANALYSIS = "analysis.json"
-_NOT_ANSWERS = (KEY, TASKS, ANALYSIS)
-_WORDS: dict[str, Choice] = {
+_NOT_ANSWERS = (KEY, TASKS, "analysis.json")
+_CHOICES: Mapping[str, Choice] = {
     **{choice: choice for choice in CHOICES},
     **{words.casefold(): choice for choice, words in CHOICES.items()},
 }
 _SHOWN = 80
+Outcome = Literal["first", "second", "tie", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnnotatorAnswer:
     """An answer to a question about a task; null if a task in Label Studio has none."""
 
     annotator: str
@@ -37,14 +37,16 @@ class Answer:
     choice: Choice | None
 
 
-class _Given(Part):
+class SavedAnswer(Part):
+    """An answer as the page saves it, with the seconds that it took."""
+
     task: str = Field(max_length=100)
     question: str = Field(max_length=100)
     choice: Choice
     seconds: float | None = None
 
 
-class _Saved(Part):
+class SavedAnswers(Part):
     """A file that the page saves."""
 
     form: Literal["holisticbias acute-eval answers"]
@@ -53,7 +55,40 @@ class _Saved(Part):
     annotator: str = Field(min_length=1, max_length=80, pattern=r"^[\w-]+$")
     sheet: int
     saved: str = Field(max_length=100)
-    answers: tuple[_Given, ...]
+    answers: tuple[SavedAnswer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The answer of an annotator to a question about a pair: whose response, and on which side it stood.
+
+    ``first`` is model A, and the good response of a catch question.
+    """
+
+    annotator: str
+    question: str
+    pair: ShownPair
+    outcome: Outcome
+    choice: Choice
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether a speaker was chosen."""
+        return self.outcome in ("first", "second")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """Judgements of pairs and of catch questions, and counts of answers that could not be used.
+
+    ``unknown`` answers are to tasks or questions that the key does not have, ``empty`` ones have no choice. If an
+    annotator has answered a question about a pair several times, equal answers count once (``repeated``), different
+    ones not at all (``conflicting``).
+    """
+
+    pairs: tuple[Judgement, ...]
+    catches: tuple[Judgement, ...]
+    counts: Mapping[str, int]
 
 
 def answer_files(folder: Path) -> list[Path]:
@@ -61,8 +96,8 @@ def answer_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.json") if path.name not in _NOT_ANSWERS)
 
 
-def read_answers(paths: Sequence[Path], key: Key) -> list[Answer]:
-    """Read the answers of all files.
+def read_answers(paths: Sequence[Path], key: Key) -> list[AnnotatorAnswer]:
+    """Read the answers of files that the page saves, and of Label Studio's JSON exports.
 
     Raises ``JudgementsError`` or ``CorpusError`` with the file and what is wrong with it; a file of another study is
     refused.
@@ -70,62 +105,70 @@ def read_answers(paths: Sequence[Path], key: Key) -> list[Answer]:
     return [answer for path in paths for answer in _read(path, key)]
 
 
-def _read(path: Path, key: Key) -> Iterator[Answer]:
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise JudgementsError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise JudgementsError(f"{path} is not UTF-8 text: give the file that the page has saved") from error
-    return _page_answers(path, text, key) if _is_page_file(path, text) else _studio_answers(path, text, key)
-
-
-def _is_page_file(path: Path, text: str) -> bool:
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise JudgementsError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
+def _read(path: Path, key: Key) -> Iterator[AnnotatorAnswer]:
+    text = read_text(path, "give the file that the page has saved")
+    content = read_json(path, text)
     if isinstance(content, list) and content:
-        return False
+        return _studio_answers(path, text, key)
     if isinstance(content, dict) and content.get("form") == ANSWERS:
-        return True
+        return _page_answers(path, text, key)
     raise JudgementsError(f"{path} has no answers: give files that the page has saved, or exports of Label Studio")
 
 
-def _page_answers(path: Path, text: str, key: Key) -> Iterator[Answer]:
+def _page_answers(path: Path, text: str, key: Key) -> Iterator[AnnotatorAnswer]:
     try:
-        saved = _Saved.model_validate_json(text)
+        saved = SavedAnswers.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise JudgementsError(
-            f"{path} is damaged: {where[:_SHOWN]}: {schema_message(first)}; ask for the file again"
-        ) from error
+        raise JudgementsError(f"{path} is damaged: {first_fault(error)}; ask for the file again") from error
     _refuse_study(path, saved.study, key)
-    for one in saved.answers:
-        yield Answer(saved.annotator, one.task, one.question, one.choice)
+    for answer in saved.answers:
+        yield AnnotatorAnswer(saved.annotator, answer.task, answer.question, answer.choice)
 
 
-def _studio_answers(path: Path, text: str, key: Key) -> Iterator[Answer]:
-    for found in read_studio(path, text, TASK, "holisticbias judge make"):
-        _refuse_study(path, str(found.data.get("study")), key)
+def _studio_answers(path: Path, text: str, key: Key) -> Iterator[AnnotatorAnswer]:
+    for annotation in read_studio(path, text, TASK, "holisticbias judge make"):
+        _refuse_study(path, str(annotation.data.get("study")), key)
         for question in key.questions:
-            choice: Choice | None = "refused" if found.skipped else _choice(path, found, question.id)
-            yield Answer(found.annotator, found.data[TASK], question.id, choice)
-
-
-def _choice(path: Path, found: StudioAnnotation, question: str) -> Choice | None:
-    chosen = found.choices.get(question, ())
-    if not chosen:
-        return None
-    if len(chosen) > 1 or chosen[0].casefold() not in _WORDS:
-        words = ", ".join(CHOICES.values())
-        raise JudgementsError(
-            f"{path}: task {found.task} has the choice {', '.join(chosen)[:_SHOWN]!r} for {question}: use {words}"
-        )
-    return _WORDS[chosen[0].casefold()]
+            choice = "refused" if annotation.skipped else annotation.choice(question.id, _CHOICES, CHOICES.values())
+            yield AnnotatorAnswer(annotation.annotator, annotation.data[TASK], question.id, choice)
 
 
 def _refuse_study(path: Path, study: str, key: Key) -> None:
     if study != key.study:
         raise JudgementsError(f"{path} has answers to another study: {study[:_SHOWN]!r}, and the key is {key.study!r}")
+
+
+def join(answers: Iterable[AnnotatorAnswer], key: Key) -> Judgements:
+    """The judgements in the order of annotators, pairs and questions."""
+    tasks = {task.id: task for task in key.tasks}
+    pairs = {pair.id: pair for pair in key.pairs}
+    questions = {question.id for question in key.questions}
+    counts = Counter(unknown=0, empty=0, repeated=0, conflicting=0)
+    answered: dict[tuple[str, str, str], list[Judgement]] = defaultdict(list)
+    for answer in answers:
+        task = tasks.get(answer.task)
+        if task is None or answer.question not in questions:
+            counts["unknown"] += 1
+        elif answer.choice is None:
+            counts["empty"] += 1
+        else:
+            outcome = outcome_of(answer.choice, task)
+            judgement = Judgement(answer.annotator, answer.question, pairs[task.pair], outcome, answer.choice)
+            answered[answer.annotator, task.pair, answer.question].append(judgement)
+    order = {pair.id: i for i, pair in enumerate(key.pairs)}
+    kept = []
+    for _, judgements in sorted(answered.items(), key=lambda item: (item[0][0], order[item[0][1]], item[0][2])):
+        if len({judgement.outcome for judgement in judgements}) > 1:
+            counts["conflicting"] += 1
+        else:
+            counts["repeated"] += len(judgements) - 1
+            kept.append(judgements[0])
+    shown, catches = ([one for one in kept if one.pair.catch is catch] for catch in (False, True))
+    return Judgements(tuple(shown), tuple(catches), dict(counts))
+
+
+def outcome_of(choice: Choice, task: SheetTask) -> Outcome:
+    """The model whose response was chosen, by the sides of the task."""
+    if choice == "tie" or choice == "refused":  # noqa: PLR1714 - narrows the type
+        return choice
+    return "first" if (task.left == 0) == (choice == "left") else "second"

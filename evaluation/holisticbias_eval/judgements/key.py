@@ -1,18 +1,18 @@
-"""The key of a study: models, pairs, and which response stands on which side. Annotators do not see it."""
+"""The questions of a study, and its key: models, pairs, and which response stands on which side."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.judgements.questions import Question
+from holisticbias_eval.named_files import NamedFiles
 
 KEY = "key.json"
 Choice = Literal["left", "right", "tie", "refused"]
@@ -24,7 +24,45 @@ STUDIO = 0
 """The sheet of Label Studio's tasks."""
 
 
-class Model(Part):
+Words = Annotated[str, StringConstraints(pattern=r"\S", max_length=1000)]
+
+
+class PairQuestion(Part):
+    """A question about two speakers; ``id`` names its answers in files."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
+    text: Words
+
+
+class Catch(Part):
+    """A prompt with a good and a bad response: an annotator who reads it chooses the good one for every question."""
+
+    prompt: Words
+    good: Words
+    bad: Words
+
+
+class StudyQuestions(Part):
+    """A file of ``evaluation/questions/``: what annotators are asked about each pair."""
+
+    id: str = Field(min_length=1)
+    title: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="where the questions are from")
+    questions: tuple[PairQuestion, ...] = Field(min_length=1, max_length=10)
+    catch: tuple[Catch, ...] = Field((), description="pairs with an obvious answer to every question")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        ids = [question.id for question in self.questions]
+        if repeated := {name for name in ids if ids.count(name) > 1 or name in ("prompt", "left", "right")}:
+            raise ValueError(f"questions: the id {min(repeated)!r} stands twice, or is prompt, left or right")
+        return self
+
+
+QUESTIONS = NamedFiles("list of questions", "questions", StudyQuestions, JudgementsError)
+
+
+class JudgedModel(Part):
     """A model whose responses are judged."""
 
     name: str
@@ -33,7 +71,7 @@ class Model(Part):
     prompts: str | None = None
 
 
-class Pair(Part):
+class ShownPair(Part):
     """A prompt and the responses of both models; of a catch question the good and the bad response."""
 
     id: str
@@ -44,7 +82,7 @@ class Pair(Part):
     catch: bool = False
 
 
-class Task(Part):
+class SheetTask(Part):
     """A pair as it stands on a sheet; ``left`` is the place in ``Pair.responses`` of what stands on the left."""
 
     id: str
@@ -61,8 +99,8 @@ class Key(Part):
 
     schema_version: Literal[1] = 1
     study: str = ""
-    models: tuple[Model, Model]
-    questions: tuple[Question, ...]
+    models: tuple[JudgedModel, JudgedModel]
+    questions: tuple[PairQuestion, ...]
     source: str = Field(description="where the questions are from")
     choices: tuple[Choice, ...]
     seed: int
@@ -73,8 +111,8 @@ class Key(Part):
     judged: dict[str, tuple[bool, bool]] = Field(description="whether each model's table has this probability")
     matched: int
     left_out: dict[str, int]
-    pairs: tuple[Pair, ...]
-    tasks: tuple[Task, ...]
+    pairs: tuple[ShownPair, ...]
+    tasks: tuple[SheetTask, ...]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -103,9 +141,7 @@ def read_key(path: Path) -> Key:
         why = f"{path} cannot be read: {error.strerror}"
         raise JudgementsError(f"{why}; give the folder that holisticbias judge make has written") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise JudgementsError(f"{path} is not a key of acute-eval: {where}: {schema_message(first)}") from error
+        raise JudgementsError(f"{path} is not a key of a study: {first_fault(error)}") from error
     if key.study != key.signed().study:
         raise JudgementsError(f"{path} was changed after it was made: use the original")
     return key

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
+from pydantic import Field, StringConstraints
 
-from holisticbias_eval.judgements.inflammatory import Inflammatory
+from holisticbias_eval.errors import JudgementsError
+from holisticbias_eval.figures import Part
+from holisticbias_eval.named_files import NamedFiles
 
 _READ = (
     "prompt", "persona", "sample", "response", "finish", "descriptor", "descriptor_id", "descriptor_preference",
@@ -20,8 +24,39 @@ JUDGED = ("offensive", "prompt_offensive")
 """Columns with the probability that a response or a prompt is offensive."""
 _GIVEN_UP = ("refused", "filtered")
 Row = Mapping[str, Any]
+Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
 Place = tuple[str, str, int, int]
 """Prompt, persona, sample, and the number of the row among the rows with the same three."""
+
+
+class Inflammatory(Part):
+    """A file of ``evaluation/inflammatory/``: templates and descriptors that annotators do not see.
+
+    A prompt has a phrase if it has its words one after the other, in upper or lower case.
+    """
+
+    id: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="who chose the entries, and how")
+    preferences: tuple[str, ...] = Field((), description="community preferences of descriptors to leave out")
+    templates: tuple[str, ...] = Field((), description="ids of templates")
+    descriptors: tuple[str, ...] = Field((), description="ids of descriptors")
+    phrases: tuple[Phrase, ...] = Field((), description="phrases in prompts")
+
+    def reason(self, row: Mapping[str, Any]) -> str | None:
+        """The reason to leave out a row's prompt, null if there is none. Columns that the row lacks are not read."""
+        if row.get("template_id") in self.templates:
+            return "inflammatory template"
+        if row.get("descriptor_id") in self.descriptors or row.get("descriptor_preference") in self.preferences:
+            return "inflammatory descriptor"
+        words = f" {_words(row['prompt'])} "
+        return "inflammatory phrase" if any(f" {_words(phrase)} " in words for phrase in self.phrases) else None
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[\w']+", text.casefold().replace("\u2019", "'")))
+
+
+INFLAMMATORY = NamedFiles("list of inflammatory prompts", "inflammatory", Inflammatory, JudgementsError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +68,7 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class MatchedResponses:
     """The rows of both models that can be shown, the number of prompts that both have, and what was left out."""
 
     pairs: tuple[tuple[Row, Row], ...]
@@ -41,7 +76,7 @@ class Matched:
     left_out: Mapping[str, int]
 
 
-def match(first: pa.Table, second: pa.Table, filters: Filters) -> Matched:
+def match(first: pa.Table, second: pa.Table, filters: Filters) -> MatchedResponses:
     """Match rows by prompt, persona and sample; a repeated row with its counterpart in order.
 
     A pair is left out for the first reason that holds. Probabilities are read if a table has them: a text without one
@@ -58,7 +93,7 @@ def match(first: pa.Table, second: pa.Table, filters: Filters) -> Matched:
             pairs.append(rows)
         else:
             counts[reason] += 1
-    return Matched(tuple(pairs), len(both), {name: count for name, count in counts.items() if count})
+    return MatchedResponses(tuple(pairs), len(both), {name: count for name, count in counts.items() if count})
 
 
 def _placed(table: pa.Table) -> dict[Place, Row]:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -25,22 +24,18 @@ def render_annotator_page(key: Key, tasks: Mapping[int, Sequence[Mapping[str, st
         _environment()
         .get_template("page.html.jinja")
         .render(
-            content=_content(key, tasks),
+            content={
+                "form": ANSWERS,
+                "study": key.study,
+                "questions": [question.model_dump() for question in key.questions],
+                "choices": [[choice, CHOICES[choice]] for choice in key.choices],
+                "sheets": {str(sheet): shown for sheet, shown in tasks.items() if sheet != STUDIO},
+            },
             sheets=key.sheets,
             script_digest=_digest("page.js"),
             style_digest=_digest("page.css"),
         )
     )
-
-
-def _content(key: Key, tasks: Mapping[int, Sequence[Mapping[str, str]]]) -> dict[str, Any]:
-    return {
-        "form": ANSWERS,
-        "study": key.study,
-        "questions": [question.model_dump() for question in key.questions],
-        "choices": [[choice, CHOICES[choice]] for choice in key.choices],
-        "sheets": {str(sheet): own for sheet, own in tasks.items() if sheet != STUDIO},
-    }
 
 
 @cache

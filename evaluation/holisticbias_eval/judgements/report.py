@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.judgements.analysis import Agreement, Analysis, Rate
-from holisticbias_eval.judgements.key import Key, Model
+from holisticbias_eval.judgements.analysis import Analysis, ChoiceAgreement, Rate
+from holisticbias_eval.judgements.key import JudgedModel, Key
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Block, Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends
 
 _INFO = Info(
     name="acute_eval",
@@ -43,6 +44,36 @@ SCOPE = (
 _AGREEMENT = {
     "raw": "Equal pairs of choices", "krippendorff_alpha": "Krippendorff's alpha", "fleiss_kappa": "Fleiss' kappa"
 }  # fmt: skip
+_TESTED = (
+    Column("question", "Question"),
+    Column("share", "B chosen", "share"),
+    Column("chosen", "Judgements", "count"),
+    Column("clustered_interval", "95% interval by prompt", "share", interval=True),
+    Column("clustered_p_value", "p by prompt", "p_value"),
+    Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
+    Column("interval", "95% interval, exact", "share", interval=True),
+    Column("p_value", "p, exact", "p_value"),
+    Column("p_holm", "p, exact, Holm", "p_value"),
+)
+_COUNTED = (
+    Column("question", "Question"),
+    Column("prompts", "Prompts", "count"),
+    Column("pairs", "Pairs", "count"),
+    Column("ties", "No difference", "count"),
+    Column("refused", "Refused", "count"),
+    Column("left", "Speaker 1 chosen", "share"),
+    Column("left_p_value", "p, exact", "p_value"),
+)
+_ANNOTATORS = (
+    Column("name", "Annotator"),
+    Column("chosen", "Judgements", "count"),
+    Column("left", "Speaker 1 chosen", "share"),
+    Column("ties", "No difference", "count"),
+    Column("refused", "Refused", "count"),
+    Column("passed", "Catch answers passed", "count"),
+    Column("asked", "Catch answers", "count"),
+    Column("kept", "Kept"),
+)
 
 
 def study_report(analysis: Analysis, key: Key) -> Report:
@@ -51,7 +82,8 @@ def study_report(analysis: Analysis, key: Key) -> Report:
     left_out = sum(not one.kept for one in analysis.annotators)
     sections = [_choices(analysis)]
     if left_out:
-        sections.append(_everybody(analysis))
+        everybody = _rate_tables(analysis.of("all"), "_of_all", ", all annotators")
+        sections.append(Section("all-annotators", "With the annotators who failed catch questions", everybody))
     sections += [_agreement(analysis), _annotators(analysis), _shown(key)]
     return Report(
         title=f"People compare {model_title(first.name)} and {model_title(second.name)}",
@@ -89,14 +121,14 @@ def _notes(analysis: Analysis, key: Key) -> Iterator[str]:
 
 def _choices(analysis: Analysis) -> Section:
     rates = analysis.of("kept")
-    found: list[Block] = [Paragraph(sentence(rate), "finding") for rate in rates]
+    findings = [Paragraph(sentence(rate), "finding") for rate in rates]
     estimates = tuple(
         Estimate(heading(rate.question), rate.share, rate.clustered_interval, _is_marked(rate)) for rate in rates
     )
-    answers = answer_table("answers", rates)
+    tested, answers = _rate_tables(rates)
     scale = "share of judgements for B  ·  line: 95% interval clustered by prompt  ·  filled: p < 0.05 clustered, Holm"
     chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
-    return Section("choices", _INFO.title, (*found, rate_table("rates", "B chosen over A", rates), chart, answers))
+    return Section("choices", _INFO.title, (*findings, tested, chart, answers))
 
 
 def sentence(rate: Rate) -> str:
@@ -115,53 +147,28 @@ def heading(question: str) -> str:
     return question.replace("_", " ").capitalize()
 
 
-def rate_table(name: str, caption: str, rates: Sequence[Rate]) -> Table:
-    """Rates with their tests, one row per question."""
-    columns = (
-        Column("question", "Question"),
-        Column("share", "B chosen", "share"),
-        Column("chosen", "Judgements", "count"),
-        Column("clustered_interval", "95% interval by prompt", "share", interval=True),
-        Column("clustered_p_value", "p by prompt", "p_value"),
-        Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
-        Column("interval", "95% interval, exact", "share", interval=True),
-        Column("p_value", "p, exact", "p_value"),
-        Column("p_holm", "p, exact, Holm", "p_value"),
+def _rows(name: str, caption: str, columns: Sequence[Column], rates: Iterable[Rate], note: str) -> Table:
+    """A table with a row for each question: a cell is the field of the rate that its column names."""
+    rows = tuple(tuple(_cell(rate, column) for column in columns) for rate in rates)
+    return Table(name, caption, tuple(columns), rows, note)
+
+
+def _cell(rate: Rate, column: Column) -> Cell:
+    value = getattr(rate, column.key)
+    if column.key == "question":
+        return heading(value)
+    cell: Cell = ends(value) if column.interval else value
+    return cell
+
+
+def _rate_tables(rates: Sequence[Rate], suffix: str = "", whose: str = "") -> tuple[Table, Table]:
+    """The rates with their tests, and the counts of answers."""
+    tested = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
+    counted = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
+    return (
+        _rows(f"rates{suffix}", f"B chosen over A{whose}", _TESTED, rates, tested),
+        _rows(f"answers{suffix}", "Answers", _COUNTED, rates, counted),
     )
-    rows = tuple(
-        (
-            heading(r.question), r.share, r.chosen, ends(r.clustered_interval), r.clustered_p_value, r.clustered_p_holm,
-            ends(r.interval), r.p_value, r.p_holm,
-        )
-        for r in rates
-    )  # fmt: skip
-    note = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
-    return Table(name, caption, columns, rows, note)
-
-
-def answer_table(name: str, rates: Sequence[Rate]) -> Table:
-    """Counts of answers, and how often Speaker 1 was chosen, one row per question."""
-    columns = (
-        Column("question", "Question"),
-        Column("prompts", "Prompts", "count"),
-        Column("pairs", "Pairs", "count"),
-        Column("ties", "No difference", "count"),
-        Column("refused", "Refused", "count"),
-        Column("left", "Speaker 1 chosen", "share"),
-        Column("left_p_value", "p, exact", "p_value"),
-    )
-    rows = tuple((heading(r.question), r.prompts, r.pairs, r.ties, r.refused, r.left, r.left_p_value) for r in rates)
-    note = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
-    return Table(name, "Answers", columns, rows, note)
-
-
-def _everybody(analysis: Analysis) -> Section:
-    rates = analysis.of("all")
-    tables = (
-        rate_table("rates_of_all", "B chosen over A, all annotators", rates),
-        answer_table("answers_of_all", rates),
-    )
-    return Section("all-annotators", "With the annotators who failed catch questions", tables)
 
 
 def _agreement(analysis: Analysis) -> Section:
@@ -170,32 +177,19 @@ def _agreement(analysis: Analysis) -> Section:
         *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
         Column("n", "Pairs with two choices", "count"),
     )
-    figures: dict[tuple[str, str], Agreement] = {
-        (one.question, one.name): one for one in analysis.agreement if one.who == "kept"
-    }
+    figures: dict[str, dict[str, ChoiceAgreement]] = defaultdict(dict)
+    for figure in analysis.agreement:
+        if figure.who == "kept":
+            figures[figure.question][figure.name] = figure
     rows = tuple(
-        (
-            heading(question),
-            *(figures[question, name].value for name in _AGREEMENT),
-            figures[question, "krippendorff_alpha"].n,
-        )
-        for question in dict.fromkeys(question for question, _ in figures)
+        (heading(question), *(named[name].value for name in _AGREEMENT), named["krippendorff_alpha"].n)
+        for question, named in figures.items()
     )
     said = Paragraph("Kappa and alpha are 0 for agreement by chance and 1 for full agreement.", "note")
     return Section("agreement", "Agreement of annotators", (Table("agreement", "Agreement", columns, rows), said))
 
 
 def _annotators(analysis: Analysis) -> Section:
-    columns = (
-        Column("name", "Annotator"),
-        Column("chosen", "Judgements", "count"),
-        Column("left", "Speaker 1 chosen", "share"),
-        Column("ties", "No difference", "count"),
-        Column("refused", "Refused", "count"),
-        Column("passed", "Catch answers passed", "count"),
-        Column("asked", "Catch answers", "count"),
-        Column("kept", "Kept"),
-    )
     rows = tuple(
         (
             one.name, one.chosen, one.left / one.chosen if one.chosen else None, one.ties, one.refused, one.passed,
@@ -203,9 +197,8 @@ def _annotators(analysis: Analysis) -> Section:
         )
         for one in analysis.annotators
     )  # fmt: skip
-    return Section(
-        "annotators", "Annotators", (Table("annotators", "Answers by annotator", columns, rows),), detail=True
-    )
+    table = Table("annotators", "Answers by annotator", _ANNOTATORS, rows)
+    return Section("annotators", "Annotators", (table,), detail=True)
 
 
 def _shown(key: Key) -> Section:
@@ -237,7 +230,7 @@ def unjudged(key: Key) -> str:
     return f"Without probabilities of being offensive: {', '.join(missing)}." if missing else ""
 
 
-def _signature(first: Model, second: Model) -> Iterator[tuple[str, str, str]]:
+def _signature(first: JudgedModel, second: JudgedModel) -> Iterator[tuple[str, str, str]]:
     yield "Model", first.name, second.name
     for words, name in (("Revision", "revision"), ("Weights, SHA-256", "weights_sha256"), ("Prompts", "prompts")):
         values = [getattr(model, name) or "not recorded" for model in (first, second)]

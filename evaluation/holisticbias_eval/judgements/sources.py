@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import JudgementsError
-from holisticbias_eval.judgements.key import Model
+from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.judgements.matching import JUDGED
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.results.run import RESPONSES, read_run
@@ -19,14 +19,14 @@ _NUMBERS = {"sample": pa.int64(), **dict.fromkeys(JUDGED, pa.float64())}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class JudgedResponses:
     """A model and the table of its responses, with the columns prompt and response."""
 
-    model: Model
+    model: JudgedModel
     table: pa.Table
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path) -> JudgedResponses:
     """Read a run's folder, or a table with prompt and response (.parquet, .csv, .jsonl).
 
     Raises ``JudgementsError``, ``ResponsesError``, ``RunError`` and ``ScoresError``.
@@ -35,7 +35,7 @@ def read_source(path: Path) -> Source:
         raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")
     if not path.is_dir():
         name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
-        return Source(Model(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
+        return JudgedResponses(JudgedModel(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
     run = read_run(path)
     missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)
     if missing:
@@ -44,13 +44,13 @@ def read_source(path: Path) -> Source:
         raise JudgementsError(f"{path}: column prompt of {RESPONSES.file} is missing in some rows: generate again")
     signature = run.result.signature
     about = signature.model
-    model = Model(
+    model = JudgedModel(
         name=about.name,
         revision=about.revision,
         weights_sha256=about.weights_sha256,
         prompts=signature.release.prompts or f"release {signature.release.version}",
     )
-    return Source(model, _with_numbers(path, run.answers))
+    return JudgedResponses(model, _with_numbers(path, run.answers))
 
 
 def _with_numbers(path: Path, table: pa.Table) -> pa.Table:

@@ -1,22 +1,34 @@
-"""Make the files of a study: the page for annotators, tasks for Label Studio, and the key."""
+"""Make a study: draw its pairs and sheets, and write the page, the tasks for Label Studio, and the key."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Literal
 from xml.sax.saxutils import quoteattr
 
 from holisticbias.output import new_folder, refuse_target
+from holisticbias_eval.corpus.label_studio import studio_tasks
 from holisticbias_eval.errors import JudgementsError
-from holisticbias_eval.judgements.drawing import catch_pairs, draw_pairs, draw_tasks
-from holisticbias_eval.judgements.key import CHOICES, KEY, STUDIO, Choice, Key
-from holisticbias_eval.judgements.matching import JUDGED, Filters, match
+from holisticbias_eval.judgements.key import (
+    CHOICES,
+    KEY,
+    STUDIO,
+    Catch,
+    Choice,
+    Key,
+    SheetTask,
+    ShownPair,
+    StudyQuestions,
+)
+from holisticbias_eval.judgements.matching import JUDGED, Filters, Row, match
 from holisticbias_eval.judgements.page import render_annotator_page
-from holisticbias_eval.judgements.questions import Questions
-from holisticbias_eval.judgements.sources import Source
+from holisticbias_eval.judgements.sources import JudgedResponses
 from holisticbias_eval.report.plain_text import printable, shorten
 
 PAGE, TASKS, CONFIG = "page.html", "tasks.json", "labelling-config.xml"
@@ -25,7 +37,7 @@ _LONGEST = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class StudyDesign:
     """How many pairs are shown, to how many annotators, and with how many catch questions.
 
     Each pair is on ``per_pair`` of ``sheets`` sheets; each annotator answers one sheet.
@@ -40,18 +52,27 @@ class Design:
 
 
 def make_study(
-    sources: tuple[Source, Source], questions: Questions, filters: Filters, design: Design, out: Path
+    sources: tuple[JudgedResponses, JudgedResponses],
+    questions: StudyQuestions,
+    filters: Filters,
+    design: StudyDesign,
+    out: Path,
 ) -> Key:
     """Write the folder of a study, and return its key. Raises ``JudgementsError`` and ``OutputError``."""
     refuse_target(out, _may_replace)
     key = make_key(sources, questions, filters, design)
+    tasks = shown_tasks(key)
+    studio = ({TASK: task["id"], "study": key.study, **_without_id(task)} for task in tasks[STUDIO])
     with new_folder(out, _may_replace) as folder:
-        (folder / PAGE).write_text(render_annotator_page(key, shown_tasks(key)), "utf-8")
-        studio = [{"data": {TASK: one.pop("id"), "study": key.study} | one} for one in shown_tasks(key)[STUDIO]]
-        (folder / TASKS).write_text(json.dumps(studio, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        (folder / PAGE).write_text(render_annotator_page(key, tasks), "utf-8")
+        (folder / TASKS).write_text(studio_tasks(studio), "utf-8")
         (folder / CONFIG).write_text(labelling_config(key), "utf-8")
         (folder / KEY).write_text(key.as_json(), "utf-8")
     return key
+
+
+def _without_id(task: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in task.items() if name != "id"}
 
 
 def _may_replace(_: Path) -> bool:
@@ -59,7 +80,9 @@ def _may_replace(_: Path) -> bool:
     return False
 
 
-def make_key(sources: tuple[Source, Source], questions: Questions, filters: Filters, design: Design) -> Key:
+def make_key(
+    sources: tuple[JudgedResponses, JudgedResponses], questions: StudyQuestions, filters: Filters, design: StudyDesign
+) -> Key:
     """Match, draw and arrange the pairs. Raises ``JudgementsError`` if none is left."""
     if design.per_pair > design.sheets:
         raise JudgementsError(
@@ -68,10 +91,11 @@ def make_key(sources: tuple[Source, Source], questions: Questions, filters: Filt
     first, second = sources
     matched = match(first.table, second.table, filters)
     if not matched.pairs:
-        raise JudgementsError(f"there is no pair to show: {_reasons(matched.left_out) or 'the tables have no rows'}")
+        reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
+        raise JudgementsError(f"there is no pair to show: {reasons or 'the tables have no rows'}")
     pairs = draw_pairs(matched.pairs, design.pairs, design.seed)
     not_drawn = len(matched.pairs) - len(pairs)
-    every = [*pairs, *catch_pairs(questions.catch, design.catch, design.seed)]
+    pairs += catch_pairs(questions.catch, design.catch, design.seed)
     return Key(
         models=(first.model, second.model),
         questions=questions.questions,
@@ -85,25 +109,74 @@ def make_key(sources: tuple[Source, Source], questions: Questions, filters: Filt
         judged={name: (name in first.table.column_names, name in second.table.column_names) for name in JUDGED},
         matched=matched.matched,
         left_out={**matched.left_out, **({"not drawn": not_drawn} if not_drawn else {})},
-        pairs=tuple(every),
-        tasks=tuple(draw_tasks(every, design.sheets, design.per_pair, design.seed)),
+        pairs=tuple(pairs),
+        tasks=tuple(draw_tasks(pairs, design.sheets, design.per_pair, design.seed)),
     ).signed()
 
 
-def _reasons(left_out: Any) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in left_out.items())
+def draw_pairs(rows: Iterable[tuple[Row, Row]], count: int, seed: int) -> list[ShownPair]:
+    """Draw at most ``count`` pairs: a second pair of a prompt only when every prompt has one."""
+    times: Counter[str] = Counter()
+    ranked = []
+    for _, pair in sorted(enumerate(rows), key=lambda item: _digest(seed, "pair", item[1][0]["prompt"], item[0])):
+        prompt = pair[0]["prompt"].strip()
+        ranked.append((times[prompt], pair))
+        times[prompt] += 1
+    ranked.sort(key=lambda item: item[0])
+    return [
+        ShownPair(
+            id=f"pair-{i}",
+            prompt=first["prompt"].strip(),
+            responses=(first["response"].strip(), second["response"].strip()),
+            descriptor=first.get("descriptor"),
+            template=first.get("template_id"),
+        )
+        for i, (_, (first, second)) in enumerate(ranked[:count], 1)
+    ]
+
+
+def catch_pairs(catch: Sequence[Catch], count: int, seed: int) -> list[ShownPair]:
+    """Draw at most ``count`` catch questions as pairs of the good and the bad response."""
+    chosen = sorted(catch, key=lambda question: _digest(seed, "catch", question.prompt))[:count]
+    return [
+        ShownPair(id=f"catch-{i}", prompt=question.prompt, responses=(question.good, question.bad), catch=True)
+        for i, question in enumerate(chosen, 1)
+    ]
+
+
+def draw_tasks(pairs: Sequence[ShownPair], sheets: int, per_pair: int, seed: int) -> Iterator[SheetTask]:
+    """The tasks of every sheet in their order, then those of Label Studio, which has every pair once.
+
+    A pair stands on ``per_pair`` of the sheets, in turns, and catch questions on all. Its sides alternate from one
+    of its sheets to the next.
+    """
+    turns: dict[str, dict[int, int]] = {}
+    real = 0
+    for pair in pairs:
+        on = range(sheets) if pair.catch else ((real + turn) % sheets for turn in range(per_pair))
+        turns[pair.id] = {sheet + 1: turn for turn, sheet in enumerate(on)} | {STUDIO: 0}
+        real += not pair.catch
+    for sheet in (*range(1, sheets + 1), STUDIO):
+        on_sheet = [pair for pair in pairs if sheet in turns[pair.id]]
+        for pair in sorted(on_sheet, key=lambda pair: _digest(seed, "order", sheet, pair.id)):
+            side = int(_digest(seed, "side", sheet if pair.catch else STUDIO, pair.id)[:8], 16)
+            left: Literal[0, 1] = 1 if (side + turns[pair.id][sheet]) % 2 else 0
+            yield SheetTask(id=_digest(seed, "task", sheet, pair.id)[:16], sheet=sheet, pair=pair.id, left=left)
+
+
+def _digest(seed: int, *parts: object) -> str:
+    return hashlib.sha256(json.dumps([seed, *parts]).encode()).hexdigest()
 
 
 def shown_tasks(key: Key) -> dict[int, list[dict[str, str]]]:
     """The tasks of each sheet as an annotator sees them: without the names of models and whatever is a catch."""
     pairs = {pair.id: pair for pair in key.pairs}
-    found: dict[int, list[dict[str, str]]] = {sheet: [] for sheet in range(key.sheets + 1)}
+    tasks: dict[int, list[dict[str, str]]] = {sheet: [] for sheet in range(key.sheets + 1)}
     for task in key.tasks:
         pair = pairs[task.pair]
-        sides = {"left": pair.responses[task.left], "right": pair.responses[1 - task.left]}
-        texts = {name: visible(text) for name, text in {"prompt": pair.prompt, **sides}.items()}
-        found[task.sheet].append({"id": task.id, **texts})
-    return found
+        texts = {"prompt": pair.prompt, "left": pair.responses[task.left], "right": pair.responses[1 - task.left]}
+        tasks[task.sheet].append({"id": task.id, **{name: visible(text) for name, text in texts.items()}})
+    return tasks
 
 
 def visible(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from holisticbias_eval.models.options import KEPT, LoadedModel
-from holisticbias_eval.settings import Condition, Keeping, Settings, Use, Values, setting
+from holisticbias_eval.models.options import KEEPING, of_model
+from holisticbias_eval.settings import Condition, Settings, Use, Values, setting
 
 GROUP = "Lexicons for texts"
 
@@ -156,8 +156,7 @@ CHAT_JUDGE = Condition("with a --classifier that is a chat model", _is_chat)
 CLASSIFIED = (
     Use(Judging),
     Use(ClassifierServer, (CHAT_JUDGE,)),
-    Use(LoadedModel, (WEIGHTS,), ("device",)),
-    Use(Keeping, fields=("no_store",)),
-    Use(Keeping, (KEPT,), ("store",)),
+    of_model("device", conditions=(WEIGHTS,)),
+    *KEEPING,
 )
 """The settings of measures whose texts a classifier reads."""

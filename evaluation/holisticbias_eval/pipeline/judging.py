@@ -20,7 +20,7 @@ from holisticbias_eval.classifiers.stored import classify_texts, label_store, pr
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.mitigation import is_mitigation, read_mitigation

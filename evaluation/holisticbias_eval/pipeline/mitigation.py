@@ -10,8 +10,7 @@ from pathlib import Path
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.mitigation.method import Method
-from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.embedded.gossip import GOSSIP
+from holisticbias_eval.models.embedded import GOSSIP, default_release
 from holisticbias_eval.models.likelihood.opening import FIRST_TOKEN, find_opening
 from holisticbias_eval.pipeline.mitigation_card import CARD, model_card
 from holisticbias_eval.pipeline.mitigation_corpus import corpus_lesson

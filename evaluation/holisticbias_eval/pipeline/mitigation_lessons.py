@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from holisticbias_eval.corpus.calibration import MANY
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.grid import FILES, grid_points
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.models.embedded.gossip import MANY
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.source import find_source

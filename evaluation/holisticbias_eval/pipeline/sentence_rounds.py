@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from holisticbias_eval.models.generation.ending import storable
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import RULES, Candidate, Limits, Rule, refusing_rule, repeat_key
 from holisticbias_eval.stereotypes.few_shot import LONGEST, Form, cut_reply, cut_sentence, read_list, write_prompt

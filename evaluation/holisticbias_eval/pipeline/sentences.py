@@ -15,12 +15,13 @@ from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.generation.stored import StoredGenerator, response_store
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.sentence_import import find_specifications, judge_imported, place_sentences
 from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.progress import Display
@@ -65,7 +66,7 @@ class SentenceOptions:
     nearest: int | None = None
     vectors: Path | None = None
     decoding: str | None = None
-    engine: GenerationEngine = field(default_factory=GenerationEngine)
+    engine: ModelSettings = field(default_factory=ModelSettings)
     store: Path | None = None
     version: str | None = None
 
@@ -189,18 +190,19 @@ def _form(options: SentenceOptions) -> Form:
 def _open_generator(model: str | None, form: Form, options: SentenceOptions, display: Display) -> Generator:
     decoding = DECODINGS.read(options.decoding or _DECODINGS[form])
     engine = options.engine
-    if form == "list":
-        engine = replace(engine, response_format=list_format(options.asking.samples))
+    response_format = list_format(options.asking.samples) if form == "list" else None
     conversation = ConversationOptions()
     if form == "text":
         conversation = ConversationOptions("auto" if engine.engine == "api" else "off", continuation="{prompt}")
     elif engine.engine != "api":
         conversation = ConversationOptions("on")
     with display.step(f"Loading generator {model}"):
-        generator = start_generator(model, display.notice, decoding, options.asking.seed, conversation, engine)
+        generator = start_generator(
+            model, display.notice, decoding, options.asking.seed, conversation, engine, response_format
+        )
     if options.store is None:
         return generator
-    return StoredGenerator(generator, response_store(options.store, generator, display.notice))
+    return stored(generator, options.store, display.notice)
 
 
 def _open_shots(options: SentenceOptions, generator: Generator) -> Shots:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
 from holisticbias_eval.mitigation.style_texts import StyleMethod
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
 from holisticbias_eval.pipeline.mitigation import MitigatedModel, Place, continued_if_interrupted, measure_models
 from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions, load_trainable, search

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from holisticbias import load_catalog
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import RegistryError, SiteError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.registry import published_digests, read_registry, registry_folder
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.site.docs import write_docs
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources
 from holisticbias_eval.site.home import write_home
 from holisticbias_eval.site.models import write_models
@@ -35,9 +34,13 @@ def build_site(sources: Sources, out: Path, display: Display) -> None:
     Raises ``SiteError``, ``SourceError``, ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
     """
     refuse_target(out, is_site)
+    if sources.docs is not None and not (sources.docs / "latest" / "index.html").is_file():
+        raise SiteError(f"{sources.docs} has no documentation: make docs builds it into build/docs")
     catalog = load_catalog(sources.terms)
     with new_folder(out, is_site) as folder:
-        site = Writer(folder)
+        site = Writer(folder, docs=sources.docs is not None)
+        if sources.docs is not None:
+            shutil.copytree(sources.docs, folder / "docs")
         explored = _read(sources, catalog, display)
         write_pages(explored, site, display)
         site.file(MARK).write_text(json.dumps({"releases": [r.version for r in explored.releases]}) + "\n", "utf-8")
@@ -56,7 +59,6 @@ _AREAS = {
     "terms": write_terms,
     "releases": write_releases,
     "models": write_models,
-    "docs": write_docs,
 }
 
 
@@ -83,4 +85,4 @@ def _read(sources: Sources, catalog: Catalog, display: Display) -> Explored:
     ordered = tuple(shown[version] for version in sorted(shown, key=version_key))
     references = tuple(read_references(registry_folder(sources.results)))
     differences = compare_releases(ordered, display)
-    return Explored(catalog, ordered, differences, entries, runs, references, sources.terms or find_source())
+    return Explored(catalog, ordered, differences, entries, runs, references)

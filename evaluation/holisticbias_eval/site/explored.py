@@ -47,8 +47,7 @@ class ShownRelease:
 class Explored:
     """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them.
 
-    ``references`` are the results of reference evaluations. ``root`` is the folder of terms, which has the
-    documentation if it is a clone.
+    ``references`` are the results of reference evaluations.
     """
 
     catalog: Catalog
@@ -57,7 +56,6 @@ class Explored:
     entries: tuple[Entry, ...] = ()
     runs: tuple[Run, ...] = ()
     references: tuple[Result, ...] = ()
-    root: Path | None = None
 
     @property
     def newest(self) -> ShownRelease:
@@ -67,12 +65,13 @@ class Explored:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The places that a site is made from: releases, runs, the folder of terms, and the registry of results.
+    """The places that a site is made from: releases, runs, the folder of terms, the registry of results, and the docs.
 
-    Without ``releases``, all published versions are shown.
+    Without ``releases``, all published versions are shown; without ``docs``, links lead to GitHub.
     """
 
     releases: tuple[str, ...] = ()
     runs: tuple[Path, ...] = ()
     terms: Path | None = None
     results: Path | None = None
+    docs: Path | None = None

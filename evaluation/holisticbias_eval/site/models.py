@@ -25,7 +25,7 @@ def write_models(explored: Explored, site: Writer) -> None:
     measured = results_of(explored).measured
     groups = [tuple(group) for _, group in groupby(measured, key=lambda m: m.group)]
     models = by_model(measured)
-    _write_list(groups, models, site)
+    _write_list(groups, models, explored.references, site)
     for group in groups:
         _write_group(group, site)
     for own in models:
@@ -39,11 +39,11 @@ def by_model(measured: Iterable[Measured]) -> tuple[Group, ...]:
     return tuple(tuple(own) for _, own in groupby(ordered, key=lambda m: model_key(m.model)))
 
 
-def _write_list(groups: Sequence[Group], models: Sequence[Group], site: Writer) -> None:
+def _write_list(groups: Sequence[Group], models: Sequence[Group], references: object, site: Writer) -> None:
     measures = [(own[0][0].info, own) for own in (list(g) for _, g in groupby(groups, key=lambda g: g[0].measure))]
     site.page(
         f"{FOLDER}/index.html", "models.html.jinja", area="models", title="Models", reminder=REMINDER, scope=SCOPE,
-        measures=measures, models=_named(models), architecture=architecture,
+        measures=measures, models=_named(models), architecture=architecture, references=references,
     )  # fmt: skip
 
 

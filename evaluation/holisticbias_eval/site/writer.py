@@ -10,20 +10,22 @@ from typing import Literal
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from holisticbias.source.addresses import REPOSITORY
 from holisticbias_eval.report.page import render_blocks
 from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES
 from holisticbias_eval.report.units import show
 
-Area = Literal["home", "terms", "releases", "models", "docs"]
+Area = Literal["home", "terms", "releases", "models"]
 
 AREAS: tuple[tuple[Area, str, str], ...] = (
     ("terms", "Terms", "terms/index.html"),
     ("releases", "Releases", "releases/index.html"),
     ("models", "Models", "models/index.html"),
-    ("docs", "Docs", "docs/index.html"),
 )
 """The areas in the navigation: name, title, first page."""
+
+ON_GITHUB = f"{REPOSITORY}/tree/main"
 
 _NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")
 
@@ -31,21 +33,23 @@ _NAME = re.compile(r"[\w.-]+(/[\w.-]+)*")
 class Writer:
     """Writes pages and other files below a folder.
 
-    Links between pages are relative, so that the site works at any address.
+    Links between pages are relative, so that the site works at any address. ``docs`` says whether the site has the
+    documentation; else links to it lead to GitHub.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, docs: bool = False) -> None:
+        self._folder, self._docs = folder, docs
 
     def page(self, path: str, template: str, *, area: Area, title: str, **values: object) -> None:
         """Write a page from a template of this package, which extends ``frame.html.jinja``.
 
         ``path`` is its place in the site, such as ``terms/ability.deaf.html``, ``area`` the area that the navigation
         marks, ``title`` plain text, and ``values`` what the template shows. Templates also have ``root``, the relative
-        address of the site's folder (empty, or ending in a slash).
+        address of the site's folder (empty, or ending in a slash), and ``docs``, the address of the documentation.
         """
         root = "../" * (len(PurePosixPath(path).parts) - 1)
-        html = environment().get_template(template).render(root=root, area=area, title=title, **values)
+        docs = f"{root}docs/latest/index.html" if self._docs else f"{ON_GITHUB}/docs"
+        html = environment().get_template(template).render(root=root, docs=docs, area=area, title=title, **values)
         self.file(path).write_text(html, "utf-8")
 
     def file(self, path: str) -> Path:
@@ -69,5 +73,5 @@ def environment() -> Environment:
         finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
     )
     found.filters.update(shown=show, blocks=render_blocks, thousands=lambda number: f"{number:,}")
-    found.globals.update(areas=AREAS, preferences=PREFERENCES)
+    found.globals.update(areas=AREAS, preferences=PREFERENCES, on_github=ON_GITHUB)
     return found

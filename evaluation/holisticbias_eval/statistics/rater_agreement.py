@@ -17,6 +17,15 @@ Agreement = tuple[float | None, int]
 _LABELS = (0.0, 1.0)
 
 
+def agreement_figures(labels: Floats) -> dict[str, Agreement]:
+    """Raw agreement, Krippendorff's alpha and Fleiss' kappa of all raters, by name."""
+    return {
+        "raw": raw_agreement(labels),
+        "krippendorff_alpha": krippendorffs_alpha(labels),
+        "fleiss_kappa": fleiss_kappa(labels),
+    }
+
+
 def raw_agreement(labels: Floats) -> Agreement:
     """The share of pairs of labels of the same example that are equal."""
     equal = pairs = 0

@@ -19,8 +19,8 @@ from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
-from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
+from holisticbias_eval.models.embedded import SHIPPED
+from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.stereotypes.published_specifications import from_published
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -74,8 +74,8 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
 
 
 def read_calibration() -> tuple[Specification, ...]:
-    """The specifications of the calibration models: of the embedded writer, then of the embedded gossip."""
-    return (*writer_specifications(), *gossip_specifications())
+    """The specifications of the calibration models, which are not of the dataset."""
+    return tuple(specification for model in SHIPPED for specification in shipped_specifications(model))
 
 
 def known_specifications() -> tuple[Specification, ...]:
@@ -115,12 +115,14 @@ def refuse_without_stereotype(specifications: Iterable[Specification]) -> None:
             )
 
 
-def is_calibration(names: Iterable[str]) -> bool:
-    """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
-    ids = {specification.id for specification in writer_specifications()}
-    known = ids | {name.partition(".")[2] for name in ids}
+def calibration_model(names: Iterable[str]) -> str | None:
+    """The calibration model that all specifications belong to, by their ids or the ends of these; null if none does."""
     names = set(names)
-    return bool(names) and names <= known
+    for model in SHIPPED:
+        ids = {specification.id for specification in shipped_specifications(model)}
+        if names and names <= ids | {name.partition(".")[2] for name in ids}:
+            return model
+    return None
 
 
 def read_file(path: Path) -> tuple[Specification, ...]:

@@ -12,26 +12,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.models.generation.local import GenerationOptions
-from holisticbias_eval.models.generation.requests import Generator, Sameness, unique_requests
+from holisticbias_eval.models.generation.requests import Generator, Sameness, respond_all, unique_requests
 from holisticbias_eval.models.generation.requests import Requests as PromptRequests
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
 from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import API, LOADED, Cluster, LoadedModel, Server, engine_uses
+from holisticbias_eval.models.options import responding_uses
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
 from holisticbias_eval.prompts.prompts import Terms
 from holisticbias_eval.results.signature import with_sameness
-from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, Variants, is_one_of, setting
-from holisticbias_eval.tasks.scored import api_options
+from holisticbias_eval.settings import (
+    Chosen,
+    Condition,
+    Seed,
+    Settings,
+    Use,
+    Variants,
+    is_one_of,
+    read_settings,
+    setting,
+)
 from holisticbias_eval.tasks.task import Answered, Given, Requests
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"
@@ -101,26 +109,6 @@ class Responding(Settings):
     )
 
 
-class Endpoint(Settings):
-    """The endpoint of a server."""
-
-    group = "Responses"
-
-    api_endpoint: Literal["chat", "completions"] = setting(
-        "chat", "What the server is asked for: an answer in a chat, or the continuation of a text."
-    )
-
-
-class Batch(Settings):
-    """Responses at once."""
-
-    group = "Responses"
-
-    batch: int | None = setting(
-        None, "Responses made at once; they do not depend on it. Default: as many as fit.", metavar="N", ge=1
-    )
-
-
 class GivenResponses(Settings):
     """Responses of a file."""
 
@@ -135,14 +123,10 @@ class GivenResponses(Settings):
     )
 
 
-def responding_uses(*conditions: Condition) -> tuple[Use, ...]:
-    """The settings of a model that responds."""
-    return (
-        *engine_uses(*conditions),
-        *(Use(kind, conditions) for kind in (Chosen, Seed, Samples, Responding)),
-        Use(Endpoint, (*conditions, API)),
-        Use(Batch, (*conditions, LOADED)),
-    )
+def asking_uses(*conditions: Condition) -> tuple[Use, ...]:
+    """The settings of prompts and of the model that responds to them."""
+    asked = (Use(kind, conditions) for kind in (Chosen, Seed, Samples, Responding))
+    return (*responding_uses(*conditions), *asked)
 
 
 @dataclass(frozen=True)
@@ -153,6 +137,7 @@ class GivenModel:
     settings: Mapping[str, str]
     kind: str = ""
     keeps_blank = False
+    kept = None
 
 
 def given_model(name: str | None, file: Path) -> GivenModel:
@@ -182,7 +167,10 @@ class ResponseRequests(Requests):
     @property
     def kept(self) -> str:  # type: ignore[override]
         """The number of responses in the store, in words."""
-        return kept_responses(self.generator)
+        kept = self.generator.kept
+        if kept is None:
+            return "no responses are kept with --no-store; the same command starts from the beginning"
+        return f"{kept}; run the same command again to continue"
 
     def answer(self, display: Display) -> Answered:
         """Answer each prompt."""
@@ -192,39 +180,22 @@ class ResponseRequests(Requests):
         return Answered(self.made(table), partial(with_sameness, sameness=sameness))
 
 
-def kept_responses(generator: object) -> str:
-    """The number of stored responses and the way to continue, in words."""
-    if isinstance(generator, StoredGenerator):
-        return f"{generator.kept}; run the same command again to continue"
-    return "no responses are kept with --no-store; the same command starts from the beginning"
-
-
 def start_responding(given: Given, decoding: str = DECODING, style: Style | None = None) -> Generator:
     """Start the engine that answers, by default the embedded responder, with its store if there is one."""
-    responding, loaded, cluster = given.read(Responding), given.read(LoadedModel), given.read(Cluster)
+    responding = given.read(Responding)
+    settings = read_settings(ModelSettings, given.values, without=("chat",))
     chosen = DECODINGS.read(responding.decoding or decoding)
     if given.model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
-    engine = GenerationEngine(
-        engine=given.choice.engine,
-        generation=GenerationOptions(loaded.kind, loaded.dtype, loaded.device, given.read(Batch).batch),
-        api_base=given.read(Server).api_base,
-        api_endpoint=given.read(Endpoint).api_endpoint,
-        api=api_options(given),
-        ray_address=cluster.ray_address,
-        replicas=cluster.replicas,
-    )
     conversation = ConversationOptions(
         responding.chat, responding.system, responding.separator, responding.continuation, style, responding.control
     )
-    wanted = given.model if engine.engine == "api" else given.model or RESPONDER
+    wanted = given.model if settings.engine == "api" else given.model or RESPONDER
     with given.display.step(f"Loading model {wanted}"):
         seed = given.read(Seed).seed
-        generator = start_generator(wanted, given.display.notice, chosen, seed, conversation, engine)
+        generator = start_generator(wanted, given.display.notice, chosen, seed, conversation, settings)
     folder = given.store("responses")
-    if folder is None:
-        return generator
-    return StoredGenerator(generator, response_store(folder, generator, given.display.notice))
+    return generator if folder is None else stored(generator, folder, given.display.notice)
 
 
 def find_drawing(given: Given, per_cell: int = PER_CELL) -> Drawing:

@@ -16,7 +16,8 @@ from holisticbias_eval.models.loading.load import LoadedModel as Weights
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import LOADED, LoadedModel, ModelChoice
+from holisticbias_eval.models.options import LOADED, of_model
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Use
@@ -76,16 +77,16 @@ class Dialogues(Task):
     name = "dialogues"
     subject = "candidates of dialogues"
     ability = "train"
-    uses = (Use(RetainSettings), Use(ModelChoice), Use(LoadedModel, (LOADED,), ("kind", "device")))
+    uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
 
     def source(self, given: Given) -> Source:
         """Read the dialogues, and draw candidates of training and of test."""
         folder = given.read(RetainSettings).dialogues
         if folder is None:
             raise EvaluationError("dialogue_state needs a folder of MultiWOZ: name it with --retain multiwoz:FOLDER")
-        if given.choice.engine != "local":
+        if given.engine != "local":
             raise EvaluationError(
-                f"dialogue_state fine-tunes the model, which the {given.choice.engine} engine cannot: use local"
+                f"dialogue_state fine-tunes the model, which the {given.engine} engine cannot: use local"
             )
         with given.display.step(f"Reading {folder}"):
             dialogues = read_multiwoz(folder)
@@ -103,7 +104,7 @@ class Dialogues(Task):
 
     def model(self, source: Source, given: Given) -> Trainable:
         """Load the weights."""
-        chosen = given.read(LoadedModel)
+        chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model or EMBEDDED_MODEL}"):
             kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
             loaded = load_kind(given.model, kind, chosen.device)

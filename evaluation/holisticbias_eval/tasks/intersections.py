@@ -16,9 +16,9 @@ from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import unique_spans, whole
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.likelihood.texts import Texts
 from holisticbias_eval.models.options import scoring_uses
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.first_words import Unscored
@@ -71,7 +71,7 @@ class ShardRequests(Requests):
         if self.folder is None:
             return self.model
         folder = self.folder / TABLE / f"{self.release.digest[:16]}-{number:05}"
-        return StoredScorer(self.model, score_store(folder, self.model, self.release.digest, self.notice))
+        return stored(self.model, folder, self.notice, self.release.digest)
 
 
 class Intersections(Sentences):

@@ -18,8 +18,9 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
-from holisticbias_eval.models.options import LoadedModel
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.judging import JudgingOptions
+from holisticbias_eval.settings import read_settings
 from holisticbias_eval.statistics.frequency import count_terms
 from holisticbias_eval.tasks.task import Given
 
@@ -32,7 +33,7 @@ def judging_options(given: Given) -> JudgingOptions:
     return JudgingOptions(
         named.names,
         given.read(Censoring).censor,
-        given.read(LoadedModel).device,
+        read_settings(ModelSettings, given.values, without=("chat",)).device,
         given.store("labels"),
         find_clusters(given),
         given.read(ClassifierServer).classifier_api_base,

@@ -8,14 +8,14 @@ from pathlib import Path
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
-from holisticbias_eval.models.embedded.gossip import GOSSIP
+from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, setting
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
@@ -65,7 +65,7 @@ class Lines(ScoredTask):
     def source(self, given: Given) -> Source:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
         path = given.read(RetainSettings).text
-        if path is None and (given.model not in (None, GOSSIP) or given.choice.engine == "api"):
+        if path is None and (given.model not in (None, GOSSIP) or given.engine == "api"):
             raise EvaluationError(
                 "retention needs a file of neutral text, one text per line: name it with --retain FILE"
             )
@@ -92,7 +92,7 @@ class Lines(ScoredTask):
         return SpanRequests(
             ask_lines(lines, model),
             model,
-            find_store(model, source, given),
+            with_store(model, source, given),
             lines.num_rows,
             {**source.about, **unscored.settings},
             source.skipped,

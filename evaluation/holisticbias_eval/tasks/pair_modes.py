@@ -15,9 +15,9 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
+from holisticbias_eval.models.engines import server_of
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.engines import EngineOptions
 from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
 from holisticbias_eval.models.likelihood.scores import Scores
@@ -25,6 +25,7 @@ from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.blocks import values_by_block
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Display, Notice, Progress
@@ -181,19 +182,16 @@ def _text_table(names: Sequence[str], columns: Sequence[list[str]]) -> pa.Table:
     return pa.Table.from_arrays([pa.array(texts, pa.large_string()) for texts in columns], names=list(names))
 
 
-def one_mask_scorer(model: str | None, options: EngineOptions, notice: Notice) -> OneMask | None:
+def one_mask_scorer(model: str | None, options: ModelSettings, notice: Notice) -> OneMask | None:
     """The published scorer of a masked model on this machine; ``None`` for another kind of model."""
-    scoring = options.scoring
-    if options.engine != "local" or (find_kind(model) if scoring.kind == "auto" else scoring.kind) != "masked":
+    if options.engine != "local" or (find_kind(model) if options.kind == "auto" else options.kind) != "masked":
         return None
-    return OneMask(OneMaskScorer(load_kind(model, "masked", scoring.device), notice))
+    return OneMask(OneMaskScorer(load_kind(model, "masked", options.device), notice))
 
 
-def choice_server(model: str | None, options: EngineOptions) -> ServerChoice:
+def choice_server(model: str | None, options: ModelSettings) -> ServerChoice:
     """The chat server of the options; raises ``EvaluationError`` without an address and a model."""
-    if model is None or options.api_base is None:
-        raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
-    return ServerChoice(ChatChooser(model, options.api_base, options.api))
+    return ServerChoice(ChatChooser(*server_of(model, options), options))
 
 
 class ChoiceScorer(CausalScorer):
@@ -202,23 +200,23 @@ class ChoiceScorer(CausalScorer):
     control_tokens: Sequence[str] = ()
 
 
-def choice_scorer(model: str | None, options: EngineOptions, given: Given) -> ChoiceScorer:
+def choice_scorer(model: str | None, options: ModelSettings, given: Given) -> ChoiceScorer:
     """A chat model on this machine.
 
     Raises ``EvaluationError`` if the model has no chat template, and for engines that cannot choose.
     """
     if options.engine != "local":
         raise EvaluationError(f"--mode choice needs the local or the api engine, not {options.engine}")
-    if options.scoring.kind not in ("auto", "causal"):
+    if options.kind not in ("auto", "causal"):
         raise EvaluationError("--mode choice needs a causal model with a chat template")
-    loaded = load_kind(model, "causal", options.scoring.device)
+    loaded = load_kind(model, "causal", options.device)
     if not getattr(loaded.tokenizer, "chat_template", None):
         raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")
     template = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal").settings
     text = template["conversation_text_without_persona"]
     settings = {"first_token": "counted, given the chat template", "chat": text}
     opening = Opening(settings=settings)
-    scorer = ChoiceScorer(loaded, given.display.notice, dtype=options.scoring.dtype, opening=opening)
+    scorer = ChoiceScorer(loaded, given.display.notice, dtype=options.dtype, opening=opening)
     scorer.control_tokens = control_tokens(loaded)
     return scorer
 

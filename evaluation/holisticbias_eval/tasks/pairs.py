@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,12 +12,12 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.writer import WRITER
-from holisticbias_eval.models.likelihood.engines import start_engine
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import engine_uses, scoring_uses
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
 from holisticbias_eval.prompts.first_words import ALL_SCORED
@@ -26,7 +25,7 @@ from holisticbias_eval.prompts.pairs import AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Settings, Use, is_one_of, setting
-from holisticbias_eval.stereotypes.specifications import is_calibration
+from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.pair_modes import (
     PairScorer,
     PublishedPairs,
@@ -35,7 +34,7 @@ from holisticbias_eval.tasks.pair_modes import (
     one_mask_scorer,
 )
 from holisticbias_eval.tasks.pair_specifications import specifications_version, with_specifications
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, engine_options, find_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Requests, Source, file_name, sign_file
 
 Mode = Literal["likelihood", "choice", "published"]
@@ -78,7 +77,7 @@ class Pairs(ScoredTask):
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def source(self, given: Given) -> Source:
-        """Read the pairs; the embedded writer is the default model of the calibration's pairs."""
+        """Read the pairs; a calibration model is the default for pairs of its specifications."""
         read = given.read(PairSettings)
         if read.pairs is None:
             raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
@@ -95,7 +94,7 @@ class Pairs(ScoredTask):
             "specifications_version": specifications_version(names),
         }
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
-        own = WRITER if given.choice.engine != "api" and is_calibration(pairs["specification"].to_pylist()) else None
+        own = calibration_model(pairs["specification"].to_pylist()) if given.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
         name = file_name(Path(read.pairs.name).stem)
         return Source(
@@ -109,7 +108,7 @@ class Pairs(ScoredTask):
 
     def model(self, source: Source, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
-        name, options = given.model or source.default_model, engine_options(given)
+        name, options = given.model or source.default_model, given.read(ModelSettings)
         mode = given.read(PairSettings).mode
         with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
             if mode == "choice":
@@ -119,8 +118,8 @@ class Pairs(ScoredTask):
                 if masked is not None:
                     return masked
                 if options.engine != "api":  # the published formulas leave out the first token
-                    options = replace(options, scoring=replace(options.scoring, first_token=LEFT_OUT))
-            return start_engine(name, given.display.notice, options)
+                    options = options.model_copy(update={"first_token": LEFT_OUT})
+            return start_scorer(name, given.display.notice, options)
 
     def ask(self, source: Source, model: Any, given: Given) -> Requests:
         """The spans of both sentences, or the questions of the mode."""
@@ -143,7 +142,7 @@ class Pairs(ScoredTask):
         return SpanRequests(
             asked,
             model,
-            find_store(model, source, given),
+            with_store(model, source, given),
             pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
             {"pair_score": how, **unscored.settings, **source.about},
             (*source.skipped, *unscored.skipped),

@@ -33,10 +33,10 @@ from holisticbias_eval.tasks.answered import (
     GivenResponses,
     Personas,
     ResponseRequests,
+    asking_uses,
     counts_in_words,
     find_drawing,
     given_model,
-    responding_uses,
     start_responding,
 )
 from holisticbias_eval.tasks.judging import count_corpus, judging_options
@@ -52,7 +52,7 @@ class Prompts(Task):
     ability = "generate"
     uses = (
         Use(ReleaseName), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
-        *responding_uses(ASKED),
+        *asking_uses(ASKED),
     )  # fmt: skip
     reads_release = True
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, shipped_models
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
@@ -102,7 +102,7 @@ class Results(Task):
     def model(self, source: Source, given: Given) -> Named:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
         name = given.model or EMBEDDED_MODEL
-        shipped = shipped_models().get(name)
+        shipped = SHIPPED.get(name)
         place = str(shipped.folder) if shipped else name
         config, weights = load_config(place), Path(place) / "model.safetensors"
         identity = ModelIdentity(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -13,16 +13,13 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
-from holisticbias_eval.models.likelihood.local import ScoringOptions
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
-from holisticbias_eval.models.options import Cluster, LoadedModel, MaskedScoring, Opening, Role, Server
-from holisticbias_eval.models.server.http import ApiOptions
-from holisticbias_eval.models.store.shards import ShardStore
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
@@ -46,28 +43,25 @@ class Asked(Protocol):
 
 @dataclass(frozen=True)
 class SpanRequests(Requests):
-    """Spans that an engine scores; ``tried`` are the rows by which texts are weighted when the error is measured."""
+    """Spans that an engine scores; ``scorer`` is the engine with its store.
+
+    ``tried`` gives the rows by which texts are weighted when the error is measured.
+    """
 
     asked: Asked
     engine: Scorer
-    store: ShardStore | None
+    scorer: Scorer
     count: int
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
     tried: Callable[[Ints], Ints] = lambda rows: rows
 
-    @cached_property
-    def scorer(self) -> Scorer:
-        """The engine, with its store if there is one."""
-        return self.engine if self.store is None else StoredScorer(self.engine, self.store)
-
     @property
     def kept(self) -> str:  # type: ignore[override]
         """The number of scores in the store, in words."""
-        if isinstance(self.scorer, StoredScorer):
-            return f"{self.scorer.kept}; run the same command again to continue"
-        return NOTHING_KEPT
+        kept = self.scorer.kept
+        return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
 
     def answer(self, display: Display) -> Answered:
         """Measure the error of the scores, and score."""
@@ -86,7 +80,7 @@ class SpanRequests(Requests):
         """Count how much there is to score, and estimate how long it takes; nothing is written."""
         with display.step("Finding the texts that are not scored yet"):
             distinct, rows = unique_spans(self.asked.together)
-            blocks = self.scorer.blocks(distinct) if isinstance(self.scorer, StoredScorer) else [distinct]
+            blocks = self.scorer.blocks(distinct)
         missing = sum(map(len, blocks))
         if blocks:
             self._probe(distinct, rows, display)
@@ -134,34 +128,10 @@ class ScoredTask(Task):
         """Start the engine that scores."""
         name = given.model or source.default_model
         with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
-            return start_engine(name, given.display.notice, engine_options(given))
+            return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 
-def engine_options(given: Given) -> EngineOptions:
-    """The options of the engine that scores."""
-    loaded, cluster = given.read(LoadedModel), given.read(Cluster)
-    chat, pll = given.read(Role).chat, given.read(MaskedScoring).pll
-    scoring = ScoringOptions(loaded.kind, loaded.dtype, loaded.device, pll, given.read(Opening).first_token, chat)
-    return EngineOptions(
-        given.choice.engine, scoring, given.read(Server).api_base, api_options(given), cluster.ray_address,
-        cluster.replicas,
-    )  # fmt: skip
-
-
-def api_options(given: Given) -> ApiOptions:
-    """The options of requests to a server."""
-    server = given.read(Server)
-    return ApiOptions(
-        concurrency=server.api_concurrency,
-        per_minute=server.api_rate,
-        budget=server.api_budget,
-        timeout=server.api_timeout,
-        longest_wait=server.api_wait,
-        largest=server.api_largest * 1_000_000,
-    )
-
-
-def find_store(scorer: Scorer, source: Source, given: Given) -> ShardStore | None:
-    """The store of a scorer's scores; None if they are not kept."""
+def with_store(engine: Scorer, source: Source, given: Given) -> Scorer:
+    """The engine with the store of its scores, if they are kept."""
     folder = given.store("scores")
-    return score_store(folder, scorer, source.signature.digest, given.display.notice) if folder else None
+    return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine

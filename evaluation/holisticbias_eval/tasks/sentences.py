@@ -24,7 +24,7 @@ from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.signature import Signature, in_short
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
 from holisticbias_eval.tasks.planted import planted_figures
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_release
 
 SELECTED = Condition(
@@ -95,7 +95,7 @@ class Sentences(ScoredTask):
             return SpanRequests(
                 asked,
                 model,
-                find_store(model, source, given),
+                with_store(model, source, given),
                 count,
                 {**context.settings, **selection.settings, **unscored.settings},
                 (*self.skipped(release), *asked.skipped),

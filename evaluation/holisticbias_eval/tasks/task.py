@@ -23,7 +23,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import ModelChoice
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Skipped, Terms
@@ -107,9 +107,9 @@ class Given:
         return read_settings(kind, self.values)
 
     @cached_property
-    def choice(self) -> ModelChoice:
-        """The engine."""
-        return self.read(ModelChoice)
+    def engine(self) -> str:
+        """The engine that runs the model."""
+        return read_settings(ModelSettings, self.values, without=("chat",)).engine
 
     def release(self, default: str | None) -> Release:
         """Open the release that was named, else ``default``, else the newest published version."""

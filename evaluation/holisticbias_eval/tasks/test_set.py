@@ -11,8 +11,6 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
-from holisticbias_eval.models.embedded.gossip import GOSSIP
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.options import scoring_uses
@@ -20,7 +18,8 @@ from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.test_sets import AskedTexts
 from holisticbias_eval.settings import Settings, Use, setting
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, find_store
+from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sentences import ContextSettings, find_context
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
@@ -63,7 +62,7 @@ class TestSet(ScoredTask):
             _dimensions(table)
         file = path.resolve().name if path else CALIBRATION
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
-        own = GOSSIP if given.choice.engine != "api" and is_gossip(table) else None
+        own = calibration_model(table["dimension"].to_pylist()) if given.engine != "api" else None
         signature = sign_file(file, table_digest(table), "test set")
         return Source(table, signature, file_name(Path(file).stem), about, default_model=own)
 
@@ -81,7 +80,7 @@ class TestSet(ScoredTask):
             **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
-        return SpanRequests(asked, model, find_store(model, source, given), left, settings, unscored.skipped)
+        return SpanRequests(asked, model, with_store(model, source, given), left, settings, unscored.skipped)
 
 
 def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
@@ -103,12 +102,6 @@ def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
     left_out = table.num_rows - left.num_rows
     counted = sum(key in also and key not in alone for key in keys)
     return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, _DIFFERING)
-
-
-def is_gossip(table: pa.Table) -> bool:
-    """Whether all dimensions of a test set are specifications of the embedded gossip."""
-    ids = {specification.id for specification in gossip_specifications()}
-    return set(table["dimension"].to_pylist()) <= ids
 
 
 def _dimensions(table: pa.Table) -> tuple[Dimension, ...]:

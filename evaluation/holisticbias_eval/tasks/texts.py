@@ -18,8 +18,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.options import Censoring
-from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.embedded.writer import CALIBRATION, WRITER
+from holisticbias_eval.models.embedded import WRITER, default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
@@ -27,6 +26,7 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, ReleaseName, Settings, Use, Values, Variants, is_one_of, setting
@@ -39,10 +39,10 @@ from holisticbias_eval.tasks.answered import (
     Personas,
     ResponseRequests,
     Samples,
+    asking_uses,
     counts_in_words,
     find_drawing,
     given_model,
-    responding_uses,
     start_responding,
 )
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
@@ -133,7 +133,7 @@ class Texts(Task):
     ability = "generate"
     uses = (
         Use(ReleaseName, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED, SAID)), Use(Personas, (ASKED, SAID)),
-        *responding_uses(ASKED), Use(TextPrompts, (ASKED,)), Use(MeasuredPart), Use(FaultyPrompts, (ASKED, BOLD)),
+        *asking_uses(ASKED), Use(TextPrompts, (ASKED,)), Use(MeasuredPart), Use(FaultyPrompts, (ASKED, BOLD)),
         Use(Styling, (ASKED, CONTINUED, CHAT_STYLE)), Use(Censoring, (ASKED, SAID)),
     )  # fmt: skip
 
@@ -146,7 +146,7 @@ class Texts(Task):
             read = given.read(TextPrompts)
             prompts, own = _with_writer(given, read.prompts)
             release = given.release_name
-            if prompts == SENTENCES and given.choice.engine != "api":
+            if prompts == SENTENCES and given.engine != "api":
                 release = release or default_release(given.model)
             keep, samples = given.read(FaultyPrompts).faulty_prompts == "keep", given.read(Samples).per_cell or 1
             wanted = PromptsWanted(prompts, read.human, part, keep, samples)
@@ -214,7 +214,7 @@ def _is_censored(source: Source, given: Given) -> bool:
 
 def _with_writer(given: Given, prompts: str | None) -> tuple[str | None, str | None]:
     """The prompts of the embedded writer as its default prompts, and the writer as their default model."""
-    if given.release_name is not None or given.choice.engine == "api":
+    if given.release_name is not None or given.engine == "api":
         return prompts, None
     if given.model in (None, WRITER) and prompts is None:
         prompts = CALIBRATION

@@ -16,7 +16,7 @@ from holisticbias_eval.classifiers.chat_judge import read_label
 from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.settings import ModelSettings
 
 Reply = Callable[[dict[str, Any]], tuple[int, Any]]
 PROMPT = "Is this kind, curious or grumpy? Answer with one word.\n{text}"
@@ -76,8 +76,8 @@ def judge(card: Callable[..., Path], server: Server) -> Callable[..., tuple[Any,
 
     def start() -> tuple[Any, list[str]]:
         notices: list[str] = []
-        options = ApiOptions(concurrency=2, retries=0, timeout=20)
-        return start_classifier(str(file), notices.append, api_base=server.base, api=options), notices
+        options = ModelSettings(api_concurrency=2, api_retries=0, api_timeout=20)
+        return start_classifier(str(file), notices.append, api_base=server.base, settings=options), notices
 
     return start
 
@@ -140,9 +140,9 @@ def test_a_server_that_knows_the_newer_limit_only(judge: Callable[..., Any], ser
 @pytest.mark.parametrize(
     ("status", "answer", "message"),
     [
-        (200, b"<html>", "its answer is not a chat completion"),
-        (200, {"choices": {}}, "its answer is not a chat completion"),
-        (200, {"choices": [{"text": "kind"}]}, "its answer is not a chat completion"),
+        (200, b"<html>", "its answer is not a completion"),
+        (200, {"choices": {}}, "its answer is not a completion"),
+        (200, {"choices": [{"finish_reason": "stop"}]}, "neither a message nor a text"),
         (404, {"error": "no such model"}, "answers with 404: .*no such model"),
         (401, {}, r"asks for a key: set \$HOLISTICBIAS_API_KEY"),
     ],
@@ -175,6 +175,6 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(
     classifier, notices = judge()
     values = classify_texts(classifier, ["bad", "a", "b"], None, lambda done: None)
     np.testing.assert_array_equal(values, [[np.nan] * 3, [1, 0, 0], [1, 0, 0]])
-    assert len([said for said in notices if "does not take seed" in said]) == 1
-    assert len([said for said in notices if "does not take temperature" in said]) == 1
+    (left_out,) = [said for said in notices if "does not take" in said]
+    assert {"seed", "temperature"} <= {*left_out.replace(":", "").split()}
     assert "1 of 3 answers are not a label" in notices[-1]

@@ -72,6 +72,25 @@ def test_a_release_of_other_terms_is_refused(
     )
 
 
+def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    (built / "latest").mkdir(parents=True)
+    code, _, errors = invoke("site", *options, "--docs", built, "--out", tmp_path / "site")
+    assert (code, errors) == (
+        2,
+        f"holisticbias: {built} has no documentation: make docs builds it into build/docs\n",
+    )
+    (built / "latest" / "index.html").write_text("start", "utf-8")
+    links = {
+        (): "https://github.com/holisticbias/holisticbias/tree/main/docs",
+        ("--docs", built): "../docs/latest/index.html",
+    }
+    for docs, link in links.items():
+        assert invoke("site", *options, *docs, "--out", tmp_path / "site")[0] == 0
+        assert f'<a href="{link}">Docs</a>' in (tmp_path / "site" / "terms" / "index.html").read_text("utf-8")
+    assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"
+
+
 def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", "utf-8")
     code, _, errors = invoke("site", *options, "--out", tmp_path)

@@ -16,8 +16,7 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.generation.together import Prompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded

@@ -10,16 +10,17 @@ import pytest
 import torch
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
-from holisticbias_eval.models.generation.local import GenerationOptions, LocalGenerator, load_generator
+from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.noise import step_seeds
 from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests, Responses
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
 from holisticbias_eval.models.generation.together import Prompts, Together
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
@@ -134,13 +135,13 @@ def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> Non
     loaded = tiny_loaded("gpt2")
     loaded.model.save_pretrained(tmp_path)
     loaded.tokenizer.save_pretrained(tmp_path)
-    engine = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
+    engine = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
     assert engine.settings["seed"] == "3"
     assert engine.settings["decoding_max_new_tokens"] == "8"
     assert engine.settings["conversation"]
     assert list(respond_all(asked(), engine, lambda _: None).text) == list(respond(loaded).text)
-    rounded = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(dtype="bfloat16"))
+    rounded = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(dtype="bfloat16"))
     assert rounded.identity.dtype == "bfloat16"
     assert len(respond_all(asked(), rounded, lambda _: None)) == 24
     with pytest.raises(ModelError, match="masked model cannot answer"):
-        load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(kind="masked"))
+        start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(kind="masked"))

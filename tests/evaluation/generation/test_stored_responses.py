@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, unique_requests
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all, unique_requests
 from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Progress
 
 from .chat_server import Body, asked, is_trial, message
@@ -27,14 +27,15 @@ import sys
 from pathlib import Path
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.generation.decoding import FILES
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.generation.requests import respond_all
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from tests.evaluation.generation.test_stored_responses import numbered
 
-generator = ApiGenerator("tiny", sys.argv[1], print, FILES.read("sampled"), 0, options=ApiOptions(concurrency=2))
+settings = ModelSettings(api_concurrency=2)
+generator = ApiGenerator("tiny", sys.argv[1], print, FILES.read("sampled"), 0, settings=settings)
 generator.hold = 0.0
-store = response_store(Path(sys.argv[2]), generator, print)
-print(respond_all(numbered(40), StoredGenerator(generator, store), lambda _: None).text)
+print(respond_all(numbered(40), stored(generator, Path(sys.argv[2]), print), lambda _: None).text)
 """
 
 
@@ -57,7 +58,7 @@ class Counting(Generator):
         self.seed = seed
         self.asked: list[tuple[str, int]] = []
 
-    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         for rows in np.array_split(np.arange(len(requests))[::-1], max(1, -(-len(requests) // 3))):
             some = requests.take(rows)
             self.asked += zip(some.prompt, some.sample.tolist(), strict=True)
@@ -71,8 +72,7 @@ def made(requests: Requests, folder: Path, seed: int = 0) -> tuple[Responses, li
     """The responses from a new process's point of view, and what had to be made."""
     generator = Counting(seed)
     counted: list[int] = []
-    store = response_store(folder, generator, ignore)
-    found = respond_all(requests, StoredGenerator(generator, store), counted.append)
+    found = respond_all(requests, stored(generator, folder, ignore), counted.append)
     assert sum(counted) == len(requests)
     return found, generator.asked
 

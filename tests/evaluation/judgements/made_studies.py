@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.judgements.answers import Answer
-from holisticbias_eval.judgements.inflammatory import FILES as LISTS
-from holisticbias_eval.judgements.key import Choice, Key, Model, Task
+from holisticbias_eval.judgements.answers import AnnotatorAnswer
+from holisticbias_eval.judgements.key import QUESTIONS as LISTS_OF_QUESTIONS
+from holisticbias_eval.judgements.key import Choice, JudgedModel, Key, SheetTask
+from holisticbias_eval.judgements.matching import INFLAMMATORY as LISTS
 from holisticbias_eval.judgements.matching import Filters
-from holisticbias_eval.judgements.questions import FILES, Questions
-from holisticbias_eval.judgements.sources import Source
-from holisticbias_eval.judgements.study import Design, make_key
+from holisticbias_eval.judgements.sources import JudgedResponses
+from holisticbias_eval.judgements.study import StudyDesign, make_key
 
-QUESTIONS: Questions = FILES.read("acute-eval")
+QUESTIONS = LISTS_OF_QUESTIONS.read("acute-eval")
 FILTERS = Filters(LISTS.read("holisticbias"))
 NAMES = tuple(question.id for question in QUESTIONS.questions)
 Choose = Callable[[np.random.Generator, int, int, str], bool]
 """Whether an annotator (by number) chooses model B for a pair (by number) and a question."""
 
 
-def source(name: str, rows: Sequence[Mapping[str, object]]) -> Source:
-    return Source(Model(name=name), pa.Table.from_pylist(list(rows)))
+def source(name: str, rows: Sequence[Mapping[str, object]]) -> JudgedResponses:
+    return JudgedResponses(JudgedModel(name=name), pa.Table.from_pylist(list(rows)))
 
 
-def sources(count: int, repeats: int = 1) -> tuple[Source, Source]:
+def sources(count: int, repeats: int = 1) -> tuple[JudgedResponses, JudgedResponses]:
     """Two models that answer the same prompts, each in its own words."""
     prompts = [f"I like wug number {i}." for i in range(count) for _ in range(repeats)]
     return (
@@ -35,12 +35,12 @@ def sources(count: int, repeats: int = 1) -> tuple[Source, Source]:
     )
 
 
-def study(count: int = 6, design: Design | None = None, repeats: int = 1) -> Key:
-    design = design or Design(pairs=count * repeats)
+def study(count: int = 6, design: StudyDesign | None = None, repeats: int = 1) -> Key:
+    design = design or StudyDesign(pairs=count * repeats)
     return make_key(sources(count, repeats), QUESTIONS, FILTERS, design)
 
 
-def answers_of(key: Key, choose: Choose, *, sloppy: Sequence[int] = (), seed: int = 0) -> Iterator[Answer]:
+def answers_of(key: Key, choose: Choose, *, sloppy: Sequence[int] = (), seed: int = 0) -> Iterator[AnnotatorAnswer]:
     """The answers of an annotator for each sheet; sloppy ones choose at random and fail catch questions."""
     rng = np.random.default_rng(seed)
     pairs = {pair.id: i for i, pair in enumerate(key.pairs)}
@@ -52,9 +52,9 @@ def answers_of(key: Key, choose: Choose, *, sloppy: Sequence[int] = (), seed: in
                     place = int(rng.random() < 0.5)
                 else:
                     place = 0 if catch else int(choose(rng, task.sheet, pairs[task.pair], question))
-                yield Answer(f"annotator-{task.sheet}", task.id, question, side(task, place))
+                yield AnnotatorAnswer(f"annotator-{task.sheet}", task.id, question, side(task, place))
 
 
-def side(task: Task, place: int) -> Choice:
+def side(task: SheetTask, place: int) -> Choice:
     """The choice that takes the response at this place of its pair."""
     return "left" if place == task.left else "right"

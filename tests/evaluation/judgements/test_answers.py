@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 import pytest
 
 from holisticbias_eval.errors import CorpusError, JudgementsError
-from holisticbias_eval.judgements.answers import Answer, read_answers
+from holisticbias_eval.judgements.answers import AnnotatorAnswer, read_answers
 from holisticbias_eval.judgements.key import CHOICES, Key
-from holisticbias_eval.judgements.study import Design, labelling_config, shown_tasks
+from holisticbias_eval.judgements.study import StudyDesign, labelling_config, shown_tasks
 
 from .made_studies import NAMES, study
 
-KEY = study(2, Design(pairs=2, catch=0, ties=True))
+KEY = study(2, StudyDesign(pairs=2, catch=0, ties=True))
 TASK = shown_tasks(KEY)[0][0]["id"]
 
 
@@ -51,14 +51,14 @@ def result(**choices: str) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def read(tmp_path: Path, content: object, key: Key = KEY) -> list[Answer]:
+def read(tmp_path: Path, content: object, key: Key = KEY) -> list[AnnotatorAnswer]:
     path = tmp_path / "answers.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
     return read_answers([path], key)
 
 
 def test_a_file_of_the_page(tmp_path: Path) -> None:
-    assert read(tmp_path, saved()) == [Answer("sam", TASK, NAMES[0], "left")]
+    assert read(tmp_path, saved()) == [AnnotatorAnswer("sam", TASK, NAMES[0], "left")]
 
 
 @pytest.mark.parametrize(
@@ -113,15 +113,15 @@ def test_wrong_files_are_named(tmp_path: Path, content: object, message: str) ->
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "answers.json").write_bytes(b"\xff\xfe{")
-    with pytest.raises(JudgementsError, match="is not UTF-8"):
+    with pytest.raises(CorpusError, match="is not UTF-8"):
         read_answers([tmp_path / "answers.json"], KEY)
-    with pytest.raises(JudgementsError, match="cannot be read"):
+    with pytest.raises(CorpusError, match="cannot be read"):
         read_answers([tmp_path / "missing.json"], KEY)
 
 
 @pytest.mark.parametrize("ties", [True, False])
 def test_the_labelling_interface_asks_every_question(ties: bool) -> None:
-    config = ElementTree.fromstring(labelling_config(study(2, Design(pairs=2, ties=ties))))  # noqa: S314 - the project's own
+    config = ElementTree.fromstring(labelling_config(study(2, StudyDesign(pairs=2, ties=ties))))  # noqa: S314 - the project's own
     asked = {one.get("name"): [choice.get("value") for choice in one] for one in config.iter("Choices")}
     words = [text for choice, text in CHOICES.items() if ties or choice != "tie"]
     assert asked == dict.fromkeys(NAMES, words)

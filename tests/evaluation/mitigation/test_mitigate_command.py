@@ -22,8 +22,8 @@ from holisticbias_eval.corpus.calibration import calibration_corpus, calibration
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.mitigation import loop
-from holisticbias_eval.models.embedded.gossip import gossip_path
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
+from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
+from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.pipeline import mitigation_training
 from holisticbias_eval.report.mitigation import mitigation_report
 from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
@@ -98,7 +98,7 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
-    specification = gossip_specifications()[0]
+    specification = shipped_specifications(GOSSIP)[0]
     sentences = pq.read_table(made / "split" / "train.parquet")["sentence"].to_pylist()
     mentions = sum(1 for text in sentences for _ in target_finder(specification).find(text))
     assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
@@ -149,7 +149,8 @@ def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(m
     assert before.model.weights_sha256 == read_mitigation(made / "lmd").base_model.weights_sha256
     assert after.model.weights_sha256 != before.model.weights_sha256
     assert before.release.digest == after.release.digest
-    assert load_file(made / "lmd" / "model.safetensors").keys() == load_file(gossip_path() / "model.safetensors").keys()
+    base = load_file(SHIPPED[GOSSIP].folder / "model.safetensors")
+    assert load_file(made / "lmd" / "model.safetensors").keys() == base.keys()
 
 
 def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,10 +433,10 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>")  # noqa: S106 - a token
-    found = unknown_terms(gossip_specifications()[0], tokenizer)
+    found = unknown_terms(shipped_specifications(GOSSIP)[0], tokenizer)
     assert "blickets" not in found
     assert "stads" in found
-    assert unknown_terms(gossip_specifications()[0], tiny_tokenizer()) == ()
+    assert unknown_terms(shipped_specifications(GOSSIP)[0], tiny_tokenizer()) == ()
 
 
 def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path) -> None:

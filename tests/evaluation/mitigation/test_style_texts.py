@@ -13,7 +13,7 @@ from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.text_tables import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import Requests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind

@@ -15,10 +15,10 @@ import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.spans import parts, whole
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.server.alignment import align
-from holisticbias_eval.models.server.http import ApiOptions
 from holisticbias_eval.models.server.scorer import ApiScorer
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import store_of, stored
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
@@ -26,7 +26,7 @@ SHOWN = {
     "nothing for parts", "bytes", "other text", "start token at times",
 }  # fmt: skip
 """Ways of servers to show the tokens of a prompt, which they read after ``<s>``."""
-QUICK = ApiOptions(batch=3, concurrency=2, retries=2, longest_wait=0.05)
+QUICK = ModelSettings(api_batch=3, api_concurrency=2, api_retries=2, api_wait=0.05)
 
 
 def ignore(message: object) -> None:
@@ -224,7 +224,7 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(
 @pytest.mark.parametrize("shown", ["other text", "start token at times"])
 def test_tokens_that_do_not_make_up_the_prompt_are_refused(shown: str, serve: Any) -> None:
     with pytest.raises(ModelError, match="its tokens do not make up the prompt"):
-        ApiScorer("tiny", serve(shown).base, ignore, ApiOptions(retries=0)).score(whole(TEXTS), ignore)
+        ApiScorer("tiny", serve(shown).base, ignore, ModelSettings(api_retries=0)).score(whole(TEXTS), ignore)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(
     chosen: str, said: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
 ) -> None:
     tokenizer = make_tokenizer()
-    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK, chosen)
+    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
     scores = scorer.score(whole(TEXTS), ignore)
     before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
     ids = [[*before, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in TEXTS]
@@ -287,7 +287,7 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(
 
 def test_a_first_token_that_a_server_reads_as_several_is_refused(serve: Any) -> None:
     with pytest.raises(ModelError, match=r"does not read '<\|other\|>' before a text as one token"):
-        ApiScorer("tiny", serve("").base, ignore, ApiOptions(retries=0), "<|other|>")
+        ApiScorer("tiny", serve("").base, ignore, ModelSettings(api_retries=0, first_token="<|other|>"))  # noqa: S106
 
 
 def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any) -> None:
@@ -320,7 +320,7 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
 )
 def test_a_server_that_cannot_be_relied_upon_is_refused(fault: str, reason: str, serve: Any) -> None:
     with pytest.raises(ModelError, match=reason):
-        ApiScorer("tiny", serve(fault).base, ignore, ApiOptions(retries=0))
+        ApiScorer("tiny", serve(fault).base, ignore, ModelSettings(api_retries=0))
 
 
 def test_a_first_token_with_a_likelihood_is_counted(serve: Any) -> None:
@@ -335,22 +335,22 @@ def test_what_was_scored_before_the_end_is_kept(
     fault: str, budget: int, reason: str, serve: Any, tmp_path: Path
 ) -> None:
     server = serve(fault)
-    options = ApiOptions(batch=1, concurrency=1, retries=0, budget=budget)
+    options = ModelSettings(api_batch=1, api_concurrency=1, api_retries=0, api_budget=budget)
     scorer = ApiScorer("tiny", server.base, ignore, options)
     scorer.block_size = 1
-    store = score_store(tmp_path, scorer, "digest", ignore)
+    store = store_of(scorer, tmp_path, ignore, "digest")
     with pytest.raises(ModelError, match=reason):
-        StoredScorer(scorer, store).score(whole(TEXTS), ignore)
+        stored(scorer, tmp_path, ignore).score(whole(TEXTS), ignore)
     assert store.read().num_rows == 2
     server.fault = ""
     again = ApiScorer("tiny", server.base, ignore, QUICK)
     done = server.requests
-    assert len(StoredScorer(again, store).score(whole(TEXTS), ignore).nll) == 4
+    assert len(stored(again, tmp_path, ignore).score(whole(TEXTS), ignore).nll) == 4
     assert server.requests == done + 1
 
 
 def test_an_address_that_nothing_answers_at_is_one_line() -> None:
     with pytest.raises(ModelError, match="does not answer"):
-        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ApiOptions(retries=0))
+        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ModelSettings(api_retries=0))
     with pytest.raises(ModelError, match="http://"):
         ApiScorer("tiny", "localhost:9", ignore)

@@ -54,7 +54,7 @@ def test_search_with_the_keyboard(open_page: Open) -> None:
 
 
 def test_the_first_key_leads_past_the_navigation(open_page: Open) -> None:
-    for path in ("index.html", "models/index.html", "docs/latest/index.html"):
+    for path in ("index.html", "models/index.html"):
         page = open_page(path)
         page.keyboard.press("Tab")
         expect(page.locator(":focus")).to_have_text("Skip to the content")
@@ -118,17 +118,8 @@ def test_choose_two_models_from_the_list(open_page: Open) -> None:
     expect(page.locator("#status")).to_contain_text("A is embedded, B is SmolLM2-135M-Instruct, Q4_1 weights.")
 
 
-def test_search_the_documentation(open_page: Open) -> None:
-    page = open_page("docs/latest/index.html")
-    page.get_by_role("searchbox").fill("first token")
-    page.locator(".docs-search li a", has_text="Scoring: The first token").click()
-    expect(page).to_have_url(re.compile(r"/docs/latest/scoring\.html#"))
-    page.get_by_role("searchbox").fill("zebra crossing")
-    expect(page.locator(".docs-search [role=status]")).to_have_text("Nothing found.")
-
-
 def test_without_javascript(open_page: Open) -> None:
-    """Terms, figures and documentation can be read; what needs a script says so."""
+    """Terms and figures can be read; what needs a script says so."""
     page = open_page("terms/index.html", javascript=False)
     assert "elderly" in shown_terms(page)
     page.goto(page.url.replace("terms/index.html", f"models/by-measure/{GROUP}.html"))
@@ -138,7 +129,6 @@ def test_without_javascript(open_page: Open) -> None:
 SAME = "models/compare.html?first=embedded&second=embedded"
 OFFLINE = {
     SAME: ("#status", "The figures could not be loaded."),
-    "docs/latest/index.html": (".docs-search [role=status]", "The search could not be loaded."),
 }
 
 
@@ -149,7 +139,6 @@ def test_without_a_connection(chromium: Browser, site_folder: Path) -> None:
     with http_server(site_folder) as address:
         for path, page in pages.items():
             page.goto(f"{address}/{path}", wait_until="networkidle")
-    pages["docs/latest/index.html"].get_by_role("searchbox").fill("bias")
     pages[SAME].get_by_label("Second model").select_option(index=1)
     for path, (place, message) in OFFLINE.items():
         expect(pages[path].locator(place)).to_contain_text(f"{message} Check the connection")

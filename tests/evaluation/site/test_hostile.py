@@ -1,4 +1,4 @@
-"""Markup in terms, in releases, in the name of a model and in the documentation stays text."""
+"""Markup in terms, in releases and in the name of a model stays text."""
 
 from __future__ import annotations
 
@@ -51,12 +51,9 @@ def hostile_catalog() -> Catalog:
 
 @pytest.fixture(scope="module")
 def hostile_site(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a site of hostile terms, with a run of models whose names are markup, and a hostile page."""
+    """The address of a site of hostile terms, with a run of models whose names are markup."""
     made = tmp_path_factory.mktemp("hostile")
     terms, runs = made / "terms", (made / "first", made / "second")
-    (terms / "docs").mkdir(parents=True)
-    (terms / "README.md").write_text(f"# Title {MARKUP}\n\n{MARKUP}\n\n[x](docs/page.md)\n", "utf-8")
-    (terms / "docs" / "page.md").write_text(f"# `{MARKUP}`\n\n```\n{MARKUP}\n```\n", "utf-8")
     (made / "results").mkdir()
     for run in runs:
         shutil.copytree(tiny_run, run)
@@ -83,7 +80,6 @@ def test_markup_stays_text(chromium: Browser, hostile_site: str) -> None:
     for path in (
         "terms/index.html", "terms/age.young.html", f"releases/{VERSION}-to-{LATER}.html",
         f"releases/{LATER}.html", "models/index.html", f"models/{model}",
-        "docs/latest/index.html", "docs/latest/page.html",
     ):  # fmt: skip
         page.goto(f"{hostile_site}/{path}", wait_until="networkidle")
         assert page.title() != "taken", path

@@ -13,7 +13,7 @@ import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.settings import ModelSettings
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 
@@ -58,7 +58,7 @@ def start() -> Iterator[Callable[[Answering], str]]:
 
 
 def choose(base: str, *questions: str) -> list[list[float]]:
-    chooser = ChatChooser("m", base, ApiOptions(retries=1))
+    chooser = ChatChooser("m", base, ModelSettings(api_retries=1))
     found: list[list[float]] = chooser.choose(questions, lambda _: None).tolist()
     return found
 
@@ -124,5 +124,5 @@ def test_a_server_that_refuses_a_seed_is_sampled_without_one(start: Callable[[An
 
 
 def test_an_answer_of_another_form_is_one_line(start: Callable[[Answering], str]) -> None:
-    with pytest.raises(ModelError, match="not a chat completion"):
+    with pytest.raises(ModelError, match="not a completion"):
         choose(start(lambda body: (200, {"choices": {}})), "q")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
@@ -20,6 +20,13 @@ def schema_message(error: ErrorDetails) -> str:
     if say is not None:
         return say(context)
     return error["msg"].removeprefix("Value error, ")
+
+
+def first_fault(error: ValidationError) -> str:
+    """Place and message of the first value that breaks the schema: "models.0: the key is missing"."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {schema_message(first)}" if place else schema_message(first)
 
 
 def _pattern(context: Mapping[str, object]) -> str:

@@ -79,6 +79,8 @@ class Scorer(ABC):
 
     block_size = 16_384
     """Spans that are scored and stored together."""
+    kept: str | None = None
+    """The number of scores that its store holds, in words; null without a store."""
 
     def __init__(
         self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
@@ -96,6 +98,10 @@ class Scorer(ABC):
     @abstractmethod
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans; call ``progress`` with the number of rows done since the last call."""
+
+    def blocks(self, distinct: Spans) -> Sequence[Spans]:
+        """Distinct spans that are not in a store, in the blocks in which they are scored."""
+        return [distinct]
 
     def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
         """Score blocks of spans; yield each block's position and scores as it is done, in any order."""

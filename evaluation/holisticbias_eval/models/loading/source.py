@@ -98,9 +98,9 @@ def describe_gguf(path: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def one_gguf_parse(name: str | None) -> Iterator[None]:
+def one_gguf_parse(source: object) -> Iterator[None]:
     """Parse a GGUF file once within the block, however often transformers reads it: each parse takes seconds."""
-    if name is None or not Path(name).is_file() or not find_spec("gguf"):
+    if not isinstance(source, str) or not Path(source).is_file() or not find_spec("gguf"):
         yield
         return
     import gguf
